@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.absolute import Absolute, Unmeasured
 from benchmarks.paired import Figure
 from benchmarks.programs import ProgramFailed, program
-from gpu_checks.command import guarded
+from gpu_checks.command import guard_exit
 from lanecheck.console import command
 
 SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "scan", "tiling")
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     more = "with the suite gpu, on an NVIDIA H200: append what its probe took to FILE, or to the data of that page"
     parser.add_argument("--record", nargs="?", type=Path, const=RECORDED, metavar="FILE", help=more)
-    return guarded("benchmarks", lambda: _run(parser, argv))
+    return guard_exit("benchmarks", lambda: _run(parser, argv))
 
 
 def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.paired import Figure, paired
 from layouts import Layout, leaves, size
-from layouts.batched import batch, stacked
+from layouts.batched import batch, stack_layouts
 from verify.core.verdict import Check
 from verify.layout.command import onto_tile
 
@@ -32,7 +32,7 @@ def figures() -> Iterator[Figure]:
     index = np.arange(64)
     yield paired(
         f"{MANY} layouts of 64 points, as rows",
-        lambda: stacked(shapes, strides).values(),
+        lambda: stack_layouts(shapes, strides).values(),
         "one after the other",
         lambda: [layout(index) for layout in alone],
         0.05,

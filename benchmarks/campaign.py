@@ -103,7 +103,7 @@ def campaign(every_part: Sequence[CampaignPart], pool: Executor, folder: str) ->
     files = (Path(folder, f"{every_part[0].key}-{n}.jsonl") for n in count())
 
     def run() -> object:
-        with results.opened(next(files)) as kept:
+        with results.open_results(next(files)) as kept:
             one = CampaignRun(every_part, kept, Implementation())
             one.go(pool, lambda: JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
             assert len(kept.found) == sum(len(part.tasks) for part in every_part)

@@ -34,7 +34,7 @@ from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
-from gpu_checks.command import guarded
+from gpu_checks.command import guard_exit
 from lanecheck.console import command
 
 ROOT = Path(__file__).parent.parent
@@ -361,7 +361,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in the campaign of a log")
     parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="only these tests (the whole gate)")
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
-    return guarded("benchmarks.mutants", lambda: _run(parser.parse_args(argv)))
+    return guard_exit("benchmarks.mutants", lambda: _run(parser.parse_args(argv)))
 
 
 def _run(options: argparse.Namespace) -> int:

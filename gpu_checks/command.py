@@ -23,7 +23,7 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"interrupted: {missing} of {total} not done")
 
 
-def guarded(name: str, body: Callable[[], int]) -> int:
+def guard_exit(name: str, body: Callable[[], int]) -> int:
     """Return the exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails."""
     return guarded_printing(name, body, _find_defect)
 
@@ -36,7 +36,7 @@ def _find_defect(error: BaseException) -> str:
     return ""
 
 
-def parsed(
+def parse_options(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Sequence[str]]
 ) -> argparse.Namespace:
     """Return the options; a usage error for an option that has no effect (`unread`)."""

@@ -75,7 +75,7 @@ class RunCompiled:
             if isinstance(one, bytes)
             else (addresses[one.array] + one.offset).to_bytes(8, "little")
             if isinstance(one, Pointer)
-            else _encoded(one, addresses[one.array] + one.offset)
+            else _encode(one, addresses[one.array] + one.offset)
             for one in self.parameters
         ]
 
@@ -91,7 +91,7 @@ def check_target(ptx: str, sm: str, gpu: str) -> None:
         raise Unsupported(f"the kernel is for sm_{found[1]}{found[2]}; {gpu} is {sm}")
 
 
-def _encoded(one: TensorMapParameter, address: int) -> bytes:
+def _encode(one: TensorMapParameter, address: int) -> bytes:
     """Return the tensor map as the driver encodes it. Unsupported where it rejects it."""
     room = (ctypes.c_uint64 * 24)()  # of which 128 bytes begin at a multiple of 64
     start = -(-ctypes.addressof(room) // 64) * 64

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_checks import command
-from gpu_checks.command import Interrupted, guarded
+from gpu_checks.command import Interrupted, guard_exit
 from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
@@ -202,10 +202,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
     parser.add_argument("-o", "--output", type=written, metavar="FILE", help="append one JSON line per law there")
-    return guarded("gpu_checks.laws", lambda: _run(parser.parse_args(argv)))
+    return guard_exit("gpu_checks.laws", lambda: _run_laws(parser.parse_args(argv)))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run_laws(options: argparse.Namespace) -> int:
     unknown = [name for name in options.names if name not in LAWS]
     if unknown:
         raise ValueError(f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}")
@@ -249,10 +249,10 @@ def _record(file: Path, result: Campaign, found: DeviceInfo | None, xp: Any) -> 
 
 def recordings_of_laws(place: Path = RECORDINGS) -> tuple[Campaign, ...]:
     """Every recorded campaign. RecordingError for a malformed line, with its file and number."""
-    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _read))
+    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _read_campaign))
 
 
-def _read(data: Mapping[str, Any]) -> Campaign:
+def _read_campaign(data: Mapping[str, Any]) -> Campaign:
     if data["gpu"] is not None:
         check_gpu(data["gpu"], data["sm"])
     return Campaign(**{field.name: data[field.name] for field in fields(Campaign)})

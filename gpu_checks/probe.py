@@ -17,9 +17,17 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.check import check
-from gpu_checks.command import Interrupted, add_unchecked, exit_undecided, find_mnemonics, guarded, parsed, show
+from gpu_checks.command import (
+    Interrupted,
+    add_unchecked,
+    exit_undecided,
+    find_mnemonics,
+    guard_exit,
+    parse_options,
+    show,
+)
 from gpu_checks.inference.absolute import sources_of_coordinates
-from gpu_checks.kernels.modules import grouped
+from gpu_checks.kernels.modules import group_instructions
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.opcodes.command import list_forms, probe_opcodes
 from gpu_checks.recordings_io.writer import RecordedLines, write
@@ -55,20 +63,20 @@ rebuild its table. A run that is interrupted prints what it found, and writes no
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return guarded("probe", lambda: _run(parsed(_parser(), argv, _STOPS)))
+    return guard_exit("probe", lambda: _run_probes(parse_options(_parser(), argv, _STOPS)))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run_probes(options: argparse.Namespace) -> int:
     if options.check is not None:
         return check(options.check)
     if options.opcodes:
         return list_forms() if options.list else probe_opcodes(options)
     if options.list:
-        return _list(_chosen(options))
+        return _list(_choose_signatures(options))
     with ExitStack() as until_done:
         # The workers find the GPU while the instructions are looked up.
         workers = [until_done.enter_context(Worker(timeout=options.timeout)) for _ in range(_processes(options))]
-        chosen = _chosen(options)
+        chosen = _choose_signatures(options)
         if options.output and chosen:
             options.output.mkdir(parents=True, exist_ok=True)
         return _probe(chosen, workers, options) if chosen else _list(chosen)
@@ -125,7 +133,7 @@ def _positive(text: str) -> int:
     return number
 
 
-def _chosen(options: argparse.Namespace) -> list[Signature]:
+def _choose_signatures(options: argparse.Namespace) -> list[Signature]:
     """Return the selected signatures, each once, sorted; ValueError for a name that no instruction has."""
     known, names, family = mnemonics("*"), options.mnemonic, options.family
     if not (names or family or options.all or options.list):
@@ -188,7 +196,7 @@ def groups_of(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
     An instruction that gives others absolute coordinates is alone: any process may need it, and one module serves all.
     """
     alone = sources_of_coordinates(chosen)
-    together = grouped([s for s in chosen if s.mnemonic not in alone])
+    together = group_instructions([s for s in chosen if s.mnemonic not in alone])
     return sorted([*together, *([s] for s in chosen if s.mnemonic in alone)], key=_effort, reverse=True)
 
 

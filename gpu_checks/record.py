@@ -195,7 +195,7 @@ def controls(
         return None
     turned = [({**maps, "A": np.roll(maps["A"], 1, axis=1)}, metadata)] if signature.lanes == 1 else []
     try:
-        ways = [(maps, metadata), _renamed(signature, maps, metadata, seed), *turned]
+        ways = [(maps, metadata), _permute_axes(signature, maps, metadata, seed), *turned]
         lots = [random_products(signature, chosen, trials, seed, how) for chosen, how in ways]
     except (ValueError, IndexError):  # more classes than the tile has rows or columns: `exceptions` says so
         return None
@@ -206,7 +206,7 @@ def controls(
     return Controls(trials, *counts)
 
 
-def _renamed(
+def _permute_axes(
     signature: Signature, maps: Mapping[str, Labels], metadata: Metadata | None, seed: int
 ) -> tuple[dict[str, Labels], Metadata | None]:
     """Return the same maps with m, n, k and the products permuted at random, in all operands alike.

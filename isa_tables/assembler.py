@@ -33,13 +33,13 @@ class Assembler(NamedTuple):
 @cache
 def assembler() -> Assembler:
     """Read `ptxas.toml` once. Raises TableError."""
-    return read(FILE)
+    return read_answers(FILE)
 
 
-def read(path: Path) -> Assembler:
+def read_answers(path: Path) -> Assembler:
     """Read a file of answers. Raises TableError where it breaks the schema."""
     file = str(path)
-    data = tables.parsed(file, tables.text_of(path))
+    data = tables.parse_tables(file, tables.text_of(path))
     schema.check(data, schema.keys()["reading"], file, "", ("schema", "ptxas", "isa", "single", "several"))
     tables.check_schema(data, file)
     names = {f"{head}.{rest}".rstrip(".") for head, rests in data["several"].items() for rest in rests}

@@ -86,7 +86,7 @@ def entry(variant: Variant, operand: str) -> OperandEntry:
 
     Variants that agree in everything that the table depends on share one entry.
     """
-    used = _used(variant.table, operand)
+    used = _list_used_words(variant.table, operand)
     key = (variant.types[operand], *map(variant.words.get, used.names))
     found = used.entries.get(key)
     if found is None:
@@ -102,7 +102,7 @@ class _Used(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _used(table: Table, operand: str) -> _Used:
+def _list_used_words(table: Table, operand: str) -> _Used:
     """Return the words that appear in the conditions of the operand's cases and in the formulas of its numbers."""
     described = table.operands[table.describing(operand)]
     names: set[str] = set()

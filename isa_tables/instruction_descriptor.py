@@ -93,20 +93,20 @@ def encode(kind: str, path: Path = SHIPPED, **chosen: Word) -> int:
 
 
 def _of(kind: str, path: Path) -> Parts:
-    found = read(path)
+    found = read_fields(path)
     if kind not in found.kinds:
         raise IsaError(f"no kind::{kind} here; there are: {', '.join(found.kinds)}")
     return found
 
 
-def read(path: Path = SHIPPED) -> Parts:
+def read_fields(path: Path = SHIPPED) -> Parts:
     """Return the fields of a file. Raises TableError where it breaks its schema."""
-    return _read(str(path), tables.text_of(path))
+    return _read_fields(str(path), tables.text_of(path))
 
 
 @lru_cache(maxsize=16)
-def _read(file: str, text: str) -> Parts:
-    data = tables.parsed(file, text)
+def _read_fields(file: str, text: str) -> Parts:
+    data = tables.parse_tables(file, text)
     schema.check(data, schema.keys()["instruction"], file, "", tuple(schema.keys()["instruction"]))
     tables.check_schema(data, file)
     for number, entry in enumerate(data["part"]):

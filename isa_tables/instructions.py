@@ -105,14 +105,14 @@ class Operand(Fragment):
         row, col = self.row, self.col
         ends = {lane_name(self.lanes): (lane, self.lanes), _VALUE: (i, self.values)}
         values, shape = self._values(ends)
-        return _shaped(evaluate(row.tree, values), shape), _shaped(evaluate(col.tree, values), shape)
+        return _shape_result(evaluate(row.tree, values), shape), _shape_result(evaluate(col.tree, values), shape)
 
     def holds(self, lane: Any) -> Any:
         """Whether a lane contributes: a bool, an array of bools, or a condition over terms."""
         if "holds" not in self.maps:
-            return _shaped(True, getattr(lane, "shape", None))
+            return _shape_result(True, getattr(lane, "shape", None))
         values, shape = self._values({lane_name(self.lanes): (lane, self.lanes)})
-        return _shaped(evaluate(self.maps["holds"].tree, values), shape)
+        return _shape_result(evaluate(self.maps["holds"].tree, values), shape)
 
     def place(self, row: Any, col: Any, copy: Any = 0) -> dict[str, Any]:
         """Return the coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`.
@@ -127,7 +127,7 @@ class Operand(Fragment):
             raise IsaError(f"{self.name} is in {self.space}, without formulas for the place of an element")
         ends = self._ends(row, col)
         values, shape = self._values({**ends, _COPY: (copy, self.copies)})
-        return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
+        return {key: _shape_result(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
 
     def cta(self, row: Any, col: Any) -> Any:
         """Return the number of the CTA that has an element in its memory; arrays and terms as in `locate`.
@@ -138,7 +138,7 @@ class Operand(Fragment):
         """
         ends = self._ends(row, col)
         values, shape = self._values({**ends, **({_COPY: (0, self.copies)} if self.placed else {})})
-        return _shaped(evaluate(self.maps["cta"].tree, values) if "cta" in self.maps else 0, shape)
+        return _shape_result(evaluate(self.maps["cta"].tree, values) if "cta" in self.maps else 0, shape)
 
     def address(self, row: Any, col: Any, swizzle: str, major: str, **strides: Any) -> Any:
         """Return the shared-memory address of an element, in bytes; see `smem.Layouts.address`.
@@ -155,7 +155,7 @@ class Operand(Fragment):
         inner = next(axis for axis in ends if axis.startswith("k"))
         (outer,) = ends.keys() - {inner}
         where = smem.read(self.layouts).address(values[outer], values[inner], self.bits, swizzle, major, **strides)
-        return _shaped(where, shape)
+        return _shape_result(where, shape)
 
     def _ends(self, row: Any, col: Any) -> dict[str, tuple[Any, int]]:
         """Return the coordinates of an element by their names, each with its extent."""
@@ -228,7 +228,7 @@ class Instruction(NamedTuple):
         [4, 5, 6, 7, 20, 21, 22, 23]
         """
         values, shape = _prepare({lane_name(self.signature.lanes): (lane, self.signature.lanes)})
-        return _shaped(evaluate(self.product_formula.tree, values), shape)
+        return _shape_result(evaluate(self.product_formula.tree, values), shape)
 
 
 def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Instruction:
@@ -330,7 +330,7 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
     return given, numpy.broadcast_shapes(*(wide.shape for wide in given.values()))
 
 
-def _shaped(value: Any, shape: tuple[int, ...] | None) -> Any:
+def _shape_result(value: Any, shape: tuple[int, ...] | None) -> Any:
     """Return a result as a new array of its arguments' shape, int64 or bool; without a shape, as it is."""
     if shape is None:
         return value

@@ -72,7 +72,7 @@ def _qualifiers(flags: tuple[str, ...]) -> frozenset[str]:
     return frozenset(flags) - frozenset(_GENERAL)
 
 
-def said(mnemonic: str) -> Said:
+def list_parts(mnemonic: str) -> Said:
     """Return the parts of a mnemonic; of a text that is no mnemonic, parts that equal no instruction's."""
     head, *tokens = mnemonic.split(".")
     # ptxas lets shape, layouts and types interleave; only two layouts, or two types, keep their order.

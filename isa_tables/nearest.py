@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from isa_tables.assembler import find_beyond, name_of
 from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
-from isa_tables.mnemonic import Said, is_short_for, said
+from isa_tables.mnemonic import Said, is_short_for, list_parts
 from isa_tables.tables import Variant, Word
 
 _LONG = 5  # numbers with one step that are listed by their ends
@@ -68,8 +68,8 @@ def not_selected(
         for name in names if len(names) == fewest else ():
             near.setdefault(name, set()).update(_around(select[name], offered(variant, name)))
     ranked = {name: sorted(words, key=lambda word: (len(str(word)), str(word))) for name, words in near.items()}
-    closest = ", ".join(f"{name} of {_listed(words)}" for name, words in ranked.items() if words)
-    ways = [", ".join(f"{name} of {_listed(words)}" for name, words in v.select.items()) for v in variants]
+    closest = ", ".join(f"{name} of {_list_words(words)}" for name, words in ranked.items() if words)
+    ways = [", ".join(f"{name} of {_list_words(words)}" for name, words in v.select.items()) for v in variants]
     has = "; or ".join(filter(None, ways)) or "nothing"
     nearest = f"; nearest: {closest}" if closest else ""
     return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {wanted}{nearest}; its text chooses {has}")
@@ -84,7 +84,7 @@ def _around(word: Word, words: Sequence[Word]) -> list[Word]:
     return [*([max(below)] if below else []), *([min(above)] if above else [])]
 
 
-def _listed(words: Iterable[Word]) -> str:
+def _list_words(words: Iterable[Word]) -> str:
     """Words joined by commas; five or more numbers with one step are written as their ends and the step.
 
     >>> _listed((8, 16, 24, 32, 48, 64, 80, 96)), _listed(("smem", "tmem"))
@@ -92,14 +92,14 @@ def _listed(words: Iterable[Word]) -> str:
     """
     rest, parts = list(words), []
     while rest:
-        run = _run(rest)
+        run = _find_run(rest)
         long = len(run) >= _LONG
         parts.append(f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if long else str(rest[0]))
         rest = rest[len(run) if long else 1 :]
     return ", ".join(parts)
 
 
-def _run(words: Sequence[Word]) -> list[int]:
+def _find_run(words: Sequence[Word]) -> list[int]:
     """Return the longest beginning of a list that is numbers with one step."""
     run: list[int] = []
     for word in words:
@@ -114,9 +114,9 @@ def _nearest(wanted: str, key: Said, known: Sequence[str]) -> list[str]:
     meant = [one for one in known if "." in wanted and is_short_for(wanted, one)]
     short = sorted(meant, key=lambda one: "f32" not in one.split("."))
     numbers = _numbers(key.shape)
-    but_shape = [other for other in known if _but_shape(said(other)) == _but_shape(key) and numbers]
+    but_shape = [other for other in known if _but_shape(list_parts(other)) == _but_shape(key) and numbers]
     distance = {
-        other: sum(abs(a - b) for a, b in zip(numbers, _numbers(said(other).shape), strict=False))
+        other: sum(abs(a - b) for a, b in zip(numbers, _numbers(list_parts(other).shape), strict=False))
         for other in but_shape
     }
     close = sorted(distance, key=lambda other: (distance[other], other))[:2]

@@ -94,7 +94,7 @@ def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constant
     condition, words = key.endswith(".holds") and ".let." not in key, set(NAME.findall(text))
     used = tuple((name, value) for name, value in constants.items() if name in words)
     with suppress(FormulaError):
-        return _kept(text, tuple(names.items()), used, condition)
+        return _parse_once(text, tuple(names.items()), used, condition)
     try:
         return parse(text, names, constants, condition)
     except FormulaError as error:
@@ -102,7 +102,7 @@ def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constant
 
 
 @lru_cache(maxsize=1 << 12)
-def _kept(
+def _parse_once(
     text: str, names: tuple[tuple[str, bool], ...], constants: tuple[tuple[str, int], ...], condition: bool
 ) -> Formula:
     """Return a formula, parsed once for all members of a family on whose parameters it does not depend."""

@@ -156,7 +156,7 @@ def _effective(found: Meaning) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def rows(folder: Path = SHIPPED) -> tuple[Row, ...]:
     """Every row of a folder's files; raises TableError where a file breaks its schema."""
-    return tuple(row for path in sorted(folder.glob("*.toml")) for row in _read(str(path), tables.text_of(path)))
+    return tuple(row for path in sorted(folder.glob("*.toml")) for row in _read_rows(str(path), tables.text_of(path)))
 
 
 class _Entry(NamedTuple):
@@ -169,7 +169,7 @@ class _Entry(NamedTuple):
 
 
 @cache
-def _shipped() -> Mapping[str, Sequence[_Entry]]:
+def _read_shipped() -> Mapping[str, Sequence[_Entry]]:
     """Return the shipped rows by each word with which an opcode of theirs may begin.
 
     That is a word of the first line, which is the spelling, or of any line if the spelling begins with a list.
@@ -189,7 +189,7 @@ def _shipped() -> Mapping[str, Sequence[_Entry]]:
 def meaning(opcode: str) -> Meaning | None:
     """Return the meaning of an opcode with its modifiers; None where no row has it."""
     there = opcode.split(".")
-    for entry in _shipped().get(there[0], ()):
+    for entry in _read_shipped().get(there[0], ()):
         if entry.words.issubset(there):
             row = _row(entry.file, entry.number, entry.text)
             words = row.choose(opcode)
@@ -207,8 +207,8 @@ def type_of(kind: str, words: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _read(file: str, text: str) -> tuple[Row, ...]:
-    data = tables.parsed(file, text)
+def _read_rows(file: str, text: str) -> tuple[Row, ...]:
+    data = tables.parse_tables(file, text)
     kinds = schema.keys()["opcodes"]
     schema.check(data, kinds, file, "", tuple(kinds))
     tables.check_schema(data, file)
@@ -225,7 +225,7 @@ def _entries(text: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _row(file: str, number: int, text: str) -> Row:
-    (entry,) = tables.parsed(file, f"{_HEAD}\n{text}")["opcode"]
+    (entry,) = tables.parse_tables(file, f"{_HEAD}\n{text}")["opcode"]
     key = f"opcode[{number}]"
     kinds = schema.keys()["opcode"]
     named = set(re.findall(r"\{(\w+)\}", entry["spelling"] if isinstance(entry.get("spelling"), str) else ""))

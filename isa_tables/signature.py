@@ -24,7 +24,7 @@ from isa_tables import schema, tables
 from isa_tables.assembler import assembler, find_misplaced
 from isa_tables.entries import Fragment, OperandEntry, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
-from isa_tables.mnemonic import Said, is_short_for, said
+from isa_tables.mnemonic import Said, is_short_for, list_parts
 
 if TYPE_CHECKING:
     from isa_tables.opcode_signatures import Spelling as Spelling  # noqa: PLC0414 - for readers of signatures
@@ -41,8 +41,8 @@ __all__ = [
     "expand",
     "families",
     "find",
+    "list_words",
     "mnemonics",
-    "offered",
     "runs_on",
     "signature",
     "signature_of",
@@ -151,12 +151,12 @@ def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple
     from fnmatch import fnmatchcase
 
     wanted = DENSE if family is None else (family,)
-    stems = {said(name).stem for name in wanted}
+    stems = {list_parts(name).stem for name in wanted}
     every = any(sign in name for name in wanted for sign in "*?[")
     found: set[str] = set()
     for path in tables.files(folder):
         if every or path.stem.split("_")[0] in stems:
-            for key, variants in tables.variants(tables.read(path)).items():
+            for key, variants in tables.variants(tables.read_table(path)).items():
                 if any(fnmatchcase(key.family, name) for name in wanted):
                     found.add(variants[0].mnemonic)
     return tuple(sorted(found))
@@ -184,26 +184,28 @@ def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:
     >>> [name for name in families() if name.startswith("d")]
     ['dp2a', 'dp4a']
     """
-    return tuple(sorted({key.family for path in tables.files(folder) for key in tables.variants(tables.read(path))}))
+    return tuple(
+        sorted({key.family for path in tables.files(folder) for key in tables.variants(tables.read_table(path))})
+    )
 
 
 def in_part(folder: Path = tables.SHIPPED) -> frozenset[str]:
     """Return the families of which the ISA has more instructions than the tables."""
-    read = (tables.read(path) for path in tables.files(folder))
+    read = (tables.read_table(path) for path in tables.files(folder))
     return frozenset(key.family for table in read if table.part for key in tables.variants(table))
 
 
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
     """Return the variant of a table that a mnemonic and a selection name; raises as `signature` does."""
     if folder == tables.SHIPPED and all(isinstance(word, str | int) for word in select.values()):
-        return _shipped(mnemonic, tuple(sorted(select.items())))
-    return _found(mnemonic, folder, select)
+        return _find_shipped(mnemonic, tuple(sorted(select.items())))
+    return _find_signature(mnemonic, folder, select)
 
 
 @lru_cache(maxsize=8192)
-def _shipped(mnemonic: str, select: tuple[tuple[str, str | int], ...]) -> tables.Variant:
+def _find_shipped(mnemonic: str, select: tuple[tuple[str, str | int], ...]) -> tables.Variant:
     """`_found` in the shipped tables, cached: they do not change while a process runs, a user's folder may."""
-    return _found(mnemonic, tables.SHIPPED, dict(select))
+    return _find_signature(mnemonic, tables.SHIPPED, dict(select))
 
 
 @lru_cache(maxsize=8192)
@@ -213,8 +215,8 @@ def _shipped_variants(mnemonic: str) -> tuple[tables.Variant, ...]:
 
 def _variants(mnemonic: str, folder: Path) -> tuple[tables.Variant, ...]:
     """Return the variants of a table that have a mnemonic; they differ in what the assembly text may choose."""
-    key = said(mnemonic)
-    read = map(tables.read, tables.files(folder, key))
+    key = list_parts(mnemonic)
+    read = map(tables.read_table, tables.files(folder, key))
     found = [variants[key] for variants in map(tables.variants, read) if key in variants]
     if not found:
         from isa_tables.nearest import not_found
@@ -234,23 +236,23 @@ def choices(mnemonic: str, name: str) -> frozenset[str | int]:
     >>> choices("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", "A_space") == {"reg", "smem"}
     True
     """
-    return frozenset(word for variant in _shipped_variants(mnemonic) for word in offered(variant, name))
+    return frozenset(word for variant in _shipped_variants(mnemonic) for word in list_words(variant, name))
 
 
-def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tables.Variant:
+def _find_signature(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tables.Variant:
     variants = _shipped_variants(mnemonic) if folder == tables.SHIPPED else _variants(mnemonic, folder)
     for variant in variants:
-        if all(word in offered(variant, name) for name, word in select.items()):
+        if all(word in list_words(variant, name) for name, word in select.items()):
             listed = {
                 name: words[words.index(select[name])] for name, words in variant.select.items() if name in select
             }
             return replace(variant, chosen={**variant.chosen, **listed}) if select else variant
     from isa_tables.nearest import not_selected
 
-    raise not_selected(variants, select, offered)
+    raise not_selected(variants, select, list_words)
 
 
-def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:
+def list_words(variant: tables.Variant, name: str) -> tuple[str | int, ...]:
     """Return the words that an instruction's text may choose for a name.
 
     For M, N and K without a choice, its own extent.

@@ -146,12 +146,12 @@ def _linear(file: str, name: str, text: str, bits: int) -> Formula:
 def read(name: str, folder: Path = SHIPPED) -> Layouts:
     """Return the layouts of a file, by its name: "wgmma" or "tcgen05". Raises TableError where it breaks its schema."""
     path = folder / f"{name}.toml"
-    return _read(str(path), tables.text_of(path))
+    return _read_layouts(str(path), tables.text_of(path))
 
 
 @lru_cache(maxsize=16)
-def _read(file: str, text: str) -> Layouts:
-    data = tables.parsed(file, text)
+def _read_layouts(file: str, text: str) -> Layouts:
+    data = tables.parse_tables(file, text)
     schema.check(data, schema.keys()["memory"], file, "", tuple(schema.keys()["memory"].keys() - {"errata"}))
     tables.check_schema(data, file)
     for key in ("layout", "swizzle", "field"):

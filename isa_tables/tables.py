@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from isa_tables import schema
 from isa_tables.errors import TableError, together
-from isa_tables.mnemonic import Said, is_shape, said
+from isa_tables.mnemonic import Said, is_shape, list_parts
 
 SHIPPED = Path(__file__).parent / "ptx"
 SUFFIX = ".toml"
@@ -106,7 +106,7 @@ def text_of(path: Path) -> str:
         raise TableError(str(path), "", f"cannot be read: {error}") from None
 
 
-def parsed(file: str, text: str) -> dict[str, Any]:
+def parse_tables(file: str, text: str) -> dict[str, Any]:
     """Return the TOML tables of a file with `schema = 1`."""
     try:
         return tomllib.loads(text)
@@ -120,20 +120,20 @@ def check_schema(data: Mapping[str, Any], file: str) -> None:
         raise TableError(file, "schema", f"only schema 1 is known, not {data['schema']}")
 
 
-def read(path: Path) -> Table:
+def read_table(path: Path) -> Table:
     """Return the table in a file. Raises TableError when it is not TOML or breaks the schema."""
-    return _shipped(path.name) if path.parent == SHIPPED else _read(str(path), text_of(path))
+    return _read_shipped(path.name) if path.parent == SHIPPED else _read_table(str(path), text_of(path))
 
 
 @cache
-def _shipped(name: str) -> Table:
+def _read_shipped(name: str) -> Table:
     """Return a shipped table, cached: it does not change while a process runs, a user's file may."""
-    return _read(str(SHIPPED / name), text_of(SHIPPED / name))
+    return _read_table(str(SHIPPED / name), text_of(SHIPPED / name))
 
 
 @lru_cache(maxsize=256)
-def _read(file: str, text: str) -> Table:
-    data = parsed(file, text)
+def _read_table(file: str, text: str) -> Table:
+    data = parse_tables(file, text)
     operands = {name: data.pop(name) for name in list(data) if schema.OPERAND.fullmatch(name)}
     listed = "form" in data
     if not listed:  # a file with one form may write it at the top
@@ -242,7 +242,7 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     for types in _types(table, form.get("types", [[]]), operands):
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
-            key, mnemonic = _written(table, form, types, chosen)
+            key, mnemonic = _write_value(table, form, types, chosen)
             yield Variant(table, mnemonic, key, operands, types, chosen, select, first, asm, targets, ptx, ctas, shape)
 
 
@@ -305,13 +305,13 @@ def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
     return _PLACEHOLDER.sub(word, template)
 
 
-def _written(
+def _write_value(
     table: Table, form: Mapping[str, Any], types: Mapping[str, str], param: Mapping[str, Word]
 ) -> tuple[Said, str]:
     written: Mapping[str, str] = form.get("spelling", {})
     words = {**param, **{name: written.get(word, word) for name, word in types.items()}}
     mnemonic = fill(table.file, "mnemonic", form["mnemonic"], words)
-    key = said(mnemonic)
+    key = list_parts(mnemonic)
     if not may_have(table.file, key.stem, key.shape):
         start = "_".join(filter(None, (key.stem, key.shape)))
         raise TableError(table.file, "mnemonic", f"a file with {mnemonic} must be named {start}[_...].toml")

@@ -18,7 +18,7 @@ def known_targets() -> tuple[str, ...]:
     >>> "sm_90a" in known_targets(), "sm_107a" in known_targets()
     (True, False)
     """
-    data = tables.parsed(str(SHIPPED), tables.text_of(SHIPPED))
+    data = tables.parse_tables(str(SHIPPED), tables.text_of(SHIPPED))
     kinds = schema.keys()["assembler"]
     schema.check(data, kinds, str(SHIPPED), "", tuple(kinds))
     tables.check_schema(data, str(SHIPPED))

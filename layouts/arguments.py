@@ -57,11 +57,11 @@ def _misfit(operation: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
         for one in value if several else (value,):
             if all(kind in KINDS and not KINDS[kind][1](one) for kind in kinds):
                 needs = " or ".join(dict.fromkeys(KINDS[kind][0] for kind in kinds))
-                return f"{operation.__name__}: {name} must be {needs}, got {_described(one)}"
+                return f"{operation.__name__}: {name} must be {needs}, got {_describe(one)}"
     return ""
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     """Return the value in words, with the way from it to a layout."""
     if isinstance(value, Layout):
         strides = "" if _is_plain(value) else ", whose strides are no integers"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["any_of", "is_array", "is_bool", "loaded", "np"]
+__all__ = ["any_of", "is_array", "is_bool", "is_numpy_loaded", "np"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ else:
     np = _Numpy()
 
 
-def loaded() -> bool:
+def is_numpy_loaded() -> bool:
     """Whether numpy is imported already, so that arrays cost no more than their elements."""
     return sys.modules.get("numpy") is not None  # None, where an import of it was forbidden
 
@@ -36,7 +36,7 @@ def is_array(value: object) -> bool:
     >>> is_array(3), is_array(np.arange(3)), is_array(np.int64(3))
     (False, True, False)
     """
-    return loaded() and isinstance(value, np.ndarray)
+    return is_numpy_loaded() and isinstance(value, np.ndarray)
 
 
 def is_bool(value: object) -> bool:
@@ -45,7 +45,7 @@ def is_bool(value: object) -> bool:
     >>> is_bool(True), is_bool(np.bool_(True)), is_bool(1)
     (True, True, False)
     """
-    return isinstance(value, bool) or (loaded() and isinstance(value, np.bool_))
+    return isinstance(value, bool) or (is_numpy_loaded() and isinstance(value, np.bool_))
 
 
 def any_of(value: Any) -> bool:

@@ -86,7 +86,7 @@ def wavefronts(addresses: Sequence[int | None], bits: int, operation: AccessKind
         if address is not None and (address < 0 or address % (bits // 8)):
             raise LayoutError(f"lane {lane} accesses byte {address}: {bits} bits need a multiple of {bits // 8}")
     active = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
-    width = PHASE[bits] * (2 if operation is AccessKind.LOAD and bits > 32 and _merged(addresses) else 1)
+    width = PHASE[bits] * (2 if operation is AccessKind.LOAD and bits > 32 and _merge_lanes(addresses) else 1)
     phases = [[one for one in active if start <= one[0] < start + width] for start in range(0, LANES, width)]
     counted = [_phase(phase, bits, operation is not AccessKind.COPY) for phase in phases if phase]
     return Wavefronts(tuple(n for n, _ in counted), next((c for _, c in counted if c is not None), None))
@@ -105,7 +105,7 @@ def matrix_wavefronts(rows: Sequence[int]) -> Wavefronts:
     return wavefronts(rows, 128, AccessKind.STORE)  # rows that agree do not merge phases: each matrix is one
 
 
-def _merged(addresses: Sequence[int | None]) -> bool:
+def _merge_lanes(addresses: Sequence[int | None]) -> bool:
     """Whether every lane has the address of lane ^ 1, or every lane that of lane ^ 2."""
     if len(addresses) != LANES or None in addresses:
         return False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from layouts.errors import LayoutError
 from layouts.int_tuple import IntTuple
-from layouts.layout import Layout, leaves_of, make_layout, trusted
+from layouts.layout import Layout, leaves_of, make_layout, trust_layout
 
 
 def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
@@ -50,7 +50,7 @@ def filter_zeros(layout: Layout, profile: IntTuple | None = None) -> Layout:
 
     Raises LayoutError unless each int of ``profile`` is at the place of a mode or submode of the shape.
     """
-    return trusted(_ones(layout.stride if profile is None else profile, layout.shape), layout.stride)
+    return trust_layout(_ones(layout.stride if profile is None else profile, layout.shape), layout.stride)
 
 
 def same_function(a: Layout, b: Layout) -> bool:
@@ -87,10 +87,10 @@ def merge(shapes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], lis
 def from_modes(shapes: list[int], strides: list[int]) -> Layout:
     """Return the layout of the given flat modes: an int for one mode, 1:0 for none."""
     if len(shapes) == 1:
-        return trusted(shapes[0], strides[0])
+        return trust_layout(shapes[0], strides[0])
     if not shapes:
-        return trusted(1, 0)
-    return trusted(tuple(shapes), tuple(strides))
+        return trust_layout(1, 0)
+    return trust_layout(tuple(shapes), tuple(strides))
 
 
 def _coalesce(layout: Layout) -> Layout:

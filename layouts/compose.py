@@ -16,7 +16,7 @@ from typing import TypeAlias
 from layouts.coalesce import merge
 from layouts.errors import LayoutError, RejectedError
 from layouts.int_tuple import IntTuple
-from layouts.layout import Layout, leaves_of, make_layout, trusted
+from layouts.layout import Layout, leaves_of, make_layout, trust_layout
 
 Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
 
@@ -48,7 +48,7 @@ def composition(a: Layout, b: Tiler) -> Layout:
             return make_layout(*map(composition, a, b))
         b = Layout(b)
     radices, weights = merged_modes(a)
-    return trusted(*Carry(a, b, radices[:-1], weights).mode(b.shape, b.stride))
+    return trust_layout(*Carry(a, b, radices[:-1], weights).mode(b.shape, b.stride))
 
 
 def admissible(a: Layout, b: Tiler) -> bool:

@@ -118,17 +118,17 @@ def composition(a: Outer, b: Tiler | Outer) -> Outer:
     if isinstance(a, Layout) and not isinstance(b, (Swizzle, ComposedLayout)):
         return compose_layouts(a, b)
     if isinstance(a, ComposedLayout):
-        return _composed(a.layout_a, a.offset, composition(a.layout_b, b))
+        return _compose(a.layout_a, a.offset, composition(a.layout_b, b))
     if isinstance(b, (Swizzle, ComposedLayout)):
         return _after_swizzle(a, b)
     if isinstance(b, Layout):
-        return _composed(a, 0, b)
+        return _compose(a, 0, b)
     raise LayoutError(f"{a} has no modes: it composes with a layout, not with the tiler {b}")
 
 
 def _after_swizzle(a: Layout | Swizzle, b: Swizzle | ComposedLayout) -> Outer:
     if isinstance(a, Swizzle):
-        return merge_swizzles(a, b) if isinstance(b, Swizzle) else _composed(a, 0, b)
+        return merge_swizzles(a, b) if isinstance(b, Swizzle) else _compose(a, 0, b)
     if isinstance(b, Swizzle):
         return _moved_left(a, b, Layout(a.shape), a) or ComposedLayout(a, 0, ComposedLayout(b, 0, Layout(a.shape)))
     moved = None
@@ -151,10 +151,10 @@ def _moved_left(a: Layout, swizzle: Swizzle, inner: Layout, both: Layout) -> Inn
         same = all(np.array_equal(moved(both(x)), a(swizzle(inner(x)))) for x in index_blocks(size(inner)))
     except LayoutError:
         return None
-    return _composed(moved, 0, both) if same else None
+    return _compose(moved, 0, both) if same else None
 
 
-def _composed(a: Outer, offset: int, b: Inner) -> Inner:
+def _compose(a: Outer, offset: int, b: Inner) -> Inner:
     return b if isinstance(a, Swizzle) and a.bits == 0 and offset == 0 else ComposedLayout(a, offset, b)
 
 

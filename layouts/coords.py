@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from layouts.arrays import any_of, is_array, is_bool, loaded, np
+from layouts.arrays import any_of, is_array, is_bool, is_numpy_loaded, np
 from layouts.errors import LayoutError, ProfileError
 from layouts.int_tuple import IntTuple, Shaped, check_int_tuple, congruent, leaves, product, wrap
 from layouts.int_tuple import check_shape as check_extents
@@ -35,7 +35,7 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 
     Raises LayoutError for a negative or non-integer coordinate, a wrong rank, and array results beyond int64.
     """
-    if loaded() and has_array(coord) and _largest(coord, shape, stride) > INT64_MAX:
+    if is_numpy_loaded() and has_array(coord) and _largest(coord, shape, stride) > INT64_MAX:
         raise LayoutError(f"offsets of {shape}:{stride} at these coordinates do not fit 64 bits")
     return _offset(coord, shape, stride)
 

@@ -80,10 +80,10 @@ class Layout:
 
     def __getitem__(self, mode: int) -> Layout:
         """Mode ``mode`` as a layout; an unnested layout is its own mode 0."""
-        return trusted(wrap(self.shape)[mode], wrap(self.stride)[mode])
+        return trust_layout(wrap(self.shape)[mode], wrap(self.stride)[mode])
 
     def __iter__(self) -> Iterator[Layout]:
-        return map(trusted, wrap(self.shape), wrap(self.stride))
+        return map(trust_layout, wrap(self.shape), wrap(self.stride))
 
 
 # The setters of the slots: the frozen dataclass blocks ordinary assignment.
@@ -92,7 +92,7 @@ _set_stride = vars(Layout)["stride"].__set__
 _new = object.__new__
 
 
-def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
+def trust_layout(shape: IntTuple, stride: IntTuple) -> Layout:
     """Return a layout from parts that are known to be valid and congruent, without checking them again."""
     layout = _new(Layout)
     _set_shape(layout, shape)
@@ -124,7 +124,7 @@ def make_layout(*layouts: Layout) -> Layout:
 
     One layout becomes the only mode of a rank-1 layout.
     """
-    return trusted(tuple([x.shape for x in layouts]), tuple([x.stride for x in layouts]))
+    return trust_layout(tuple([x.shape for x in layouts]), tuple([x.stride for x in layouts]))
 
 
 def cosize(layout: Layout) -> int:
@@ -152,7 +152,7 @@ def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
 def _cut(coord: Slicer, layout: Layout, none: bool) -> Layout:
     if not isinstance(coord, tuple) and (coord is None) == none:
         return layout
-    return trusted(_kept(coord, layout.shape, none), _kept(coord, layout.stride, none))
+    return trust_layout(_kept(coord, layout.shape, none), _kept(coord, layout.stride, none))
 
 
 def slice(coord: Slicer, layout: Layout) -> Layout:

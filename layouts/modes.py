@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from layouts.errors import LayoutError
 from layouts.int_tuple import IntTuple, leaves, wrap
 from layouts.int_tuple import unflatten as nest_like
-from layouts.layout import Layout, trusted
+from layouts.layout import Layout, trust_layout
 from layouts.order import compact_order
 
 UNIT = Layout(1, 0)
@@ -23,7 +23,7 @@ def flatten(layout: Layout) -> Layout:
     """
     if not isinstance(layout.shape, tuple):
         return layout
-    return trusted(leaves(layout.shape), leaves(layout.stride))
+    return trust_layout(leaves(layout.shape), leaves(layout.stride))
 
 
 def unflatten(layout: Layout, profile: IntTuple) -> Layout:
@@ -136,13 +136,13 @@ def make_layout_like(layout: Layout) -> Layout:
     Raises LayoutError when two modes have the same stride: then their order is not given.
     """
     extents = tuple(1 if d == 0 else s for s, d in zip(leaves(layout.shape), leaves(layout.stride), strict=True))
-    return trusted(layout.shape, compact_order(nest_like(extents, layout.shape), layout.stride))
+    return trust_layout(layout.shape, compact_order(nest_like(extents, layout.shape), layout.stride))
 
 
 def _map(change: Callable[..., Modes], *layouts: Layout) -> Layout:
     """Return the first layout with one change applied to the tuple of its shape's modes and to that of its strides."""
     first, *rest = layouts
-    return trusted(
+    return trust_layout(
         change(wrap(first.shape), *(x.shape for x in rest)),
         change(wrap(first.stride), *(x.stride for x in rest)),
     )

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from layouts.composed import ComposedLayout
 from layouts.errors import LayoutError
 from layouts.int_tuple import leaves, nest
-from layouts.layout import Layout, trusted
+from layouts.layout import Layout, trust_layout
 from layouts.swizzle import Swizzle
 
 Recastable = TypeVar("Recastable", bound="Layout | Swizzle | ComposedLayout")
@@ -109,7 +109,7 @@ class _Upcast:
             strides.append(-(-d // n))
         if last >= n:
             raise LayoutError(f"upcast of {layout} by {n}: strides below {n} go to element {last} from a word's first")
-        return trusted(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
+        return trust_layout(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
 
     def swizzle(self, swizzle: Swizzle, bits: int) -> Swizzle:
         base = swizzle.base - bits
@@ -140,7 +140,7 @@ class _Downcast:
             )
         shapes = [s * n if i == units[0] else s for i, (s, _) in enumerate(modes)]
         strides = [d if i == units[0] else d * n for i, (_, d) in enumerate(modes)]
-        return trusted(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
+        return trust_layout(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
 
     def swizzle(self, swizzle: Swizzle, bits: int) -> Swizzle:
         return Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)

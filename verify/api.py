@@ -269,7 +269,7 @@ def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Seque
     """
     from verify.identify import query, report
 
-    return report.identified(query.of_text(text, tile=tile), forms)
+    return report.identify_map(query.of_text(text, tile=tile), forms)
 
 
 @lru_cache(maxsize=2)

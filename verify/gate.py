@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from layouts.toml.document import read
-from layouts.toml.errors import AtomFileError, raised
+from layouts.toml.document import read_document
+from layouts.toml.errors import AtomFileError, combine_errors
 from verify import kinds
 from verify.cli.arguments import check_execution
 from verify.cli.batch import attempt
@@ -76,7 +76,7 @@ class Suite:
             return [], str(error)
 
     def _entries(self, path: Path) -> list[GateEntry]:
-        document = read(path)
+        document = read_document(path)
         whole = next((kind for kind in kinds.all() if kind.report and kind.document(document.tables)), None)
         if whole is not None:
             return [GateEntry(path.stem, lambda: self._report(whole, path), 1)]
@@ -86,7 +86,7 @@ class Suite:
         found = kind.read(path)
         entries = [self.entry(kind, one, document.line(kind.table(one))) for one in found.items]
         if found.errors and not entries:
-            raise raised(found.errors)
+            raise combine_errors(found.errors)
         return [*entries, *map(_malformed, found.errors)]
 
     def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[GateEntry], str]:

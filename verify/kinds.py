@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from layouts.toml.document import read
+from layouts.toml.document import read_document
 from layouts.toml.errors import AtomFileError
 from verify.atom.kind import ATOM
 from verify.campaign.kind import CAMPAIGN
@@ -90,7 +90,7 @@ def of_tables(tables: Mapping[str, object], file: str | Path) -> Kind[Any]:
 def of_file(path: Path) -> Kind[Any]:
     """Return the kind of a file's subjects, by its suffix or its keys. Raises AtomFileError if it cannot be read."""
     found = next((kind for kind in all() if path.suffix in kind.suffixes), None)
-    return found or of_tables(read(path).tables, path)
+    return found or of_tables(read_document(path).tables, path)
 
 
 def recognize(what: str) -> Kind[Any]:
@@ -127,7 +127,7 @@ def _in_file(path: Path) -> tuple[Recognition, Kind[Any]]:
     if path.suffix != ".toml":
         raise UsageError(f"{path}: {purpose(path)}")
     try:
-        tables = read(path).tables
+        tables = read_document(path).tables
     except AtomFileError as error:
         raise MalformedError(error.errors) from error
     return Recognition(SURE, "its keys"), of_tables(tables, path)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.attack.campaign import CAMPAIGNS, run, score
-from gpu_checks.command import guarded
+from gpu_checks.command import guard_exit
 from lanecheck.console import command
 from lanecheck.console.progress import Progress
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unknown campaign {', '.join(unknown)}: choose of {', '.join(CAMPAIGNS)}")
     if options.count < 1:
         parser.error(f"--count {options.count}: expected a number above 0")
-    return guarded("benchmarks.attack", lambda: _run(options))
+    return guard_exit("benchmarks.attack", lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> int:

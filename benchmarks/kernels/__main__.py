@@ -20,7 +20,7 @@ from benchmarks.kernels.campaign import Sample
 from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_CODE
 from benchmarks.paired import PAIRS
 from gpu_checks import Unavailable, device_info
-from gpu_checks.command import guarded
+from gpu_checks.command import guard_exit
 from lanecheck.console import command
 from lanecheck.console.progress import Progress
 
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--page", type=Path, metavar="FILE", help="score: the page whose tables are written, and the record"
     )
     parser.add_argument("--folder", type=Path, default=Path("build/kernels"), metavar="DIR", help="others: their home")
-    return guarded("benchmarks.kernels", lambda: _run(parser.parse_args(argv)))
+    return guard_exit("benchmarks.kernels", lambda: _run(parser.parse_args(argv)))
 
 
 def file(text: str) -> Path:

@@ -20,7 +20,7 @@ from typing import Any
 from gpu_checks import command
 from gpu_checks.arrays import np
 from gpu_checks.banks.patterns import MEMORY, Pattern, matrices, patterns
-from gpu_checks.command import guarded
+from gpu_checks.command import guard_exit
 from gpu_checks.device.cuda import Loaded, compile_cubin, device_info, load
 from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.templates import beside
@@ -81,11 +81,11 @@ def _access(operation: str, bits: int) -> str:
     if count := matrices(operation):
         kind, shape, *trans = operation.split(".")
         mnemonic = ".".join([kind, "sync.aligned.m8n8", shape, *trans, "shared.b16"])
-        return _read(mnemonic, count) if kind == "ldmatrix" else _write(mnemonic, count)
+        return _read_patterns(mnemonic, count) if kind == "ldmatrix" else _write(mnemonic, count)
     if operation == "cp.async":
         return _CUDA["copy"].substitute(bytes=bits // 8)
     kind, count = _LETTERS[bits]
-    return _read(f"ld.shared.{kind}", count) if operation == "load" else _write(f"st.shared.{kind}", count)
+    return _read_patterns(f"ld.shared.{kind}", count) if operation == "load" else _write(f"st.shared.{kind}", count)
 
 
 def _write(mnemonic: str, count: int) -> str:
@@ -94,7 +94,7 @@ def _write(mnemonic: str, count: int) -> str:
     return _CUDA["write"].substitute(mnemonic=mnemonic, listed=given)
 
 
-def _read(mnemonic: str, count: int) -> str:
+def _read_patterns(mnemonic: str, count: int) -> str:
     names = [f"r{n}" for n in range(count)]
     listed = ", ".join(f"%{n}" for n in range(count))
     listed = f"{{{listed}}}" if count > 1 or "ldmatrix" in mnemonic else listed
@@ -143,12 +143,12 @@ def _cycles(chosen: Sequence[Pattern], info: DeviceInfo, quiet: bool) -> Mapping
             shown.begin(f"{operation}, {bits} bits")
             module = load(compile_cubin(kernel(operation, bits), info.sm))
             for start in range(0, len(group), _BLOCKS):
-                found |= timed(module, group[start : start + _BLOCKS])
+                found |= time_patterns(module, group[start : start + _BLOCKS])
                 shown.done = len(found)
     return found
 
 
-def timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
+def time_patterns(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
     """One launch for patterns of one kind, a block each: repeated, since a GPU that was idle begins slowly."""
     addresses = np.array([one.addresses for one in group], np.uint32)
     least, steady = np.full(len(group), np.inf), 0
@@ -208,10 +208,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = "write DIR/<gpu>.jsonl, a line for each pattern"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)
     command.add_unchecked(parser)
-    return guarded("banks", lambda: _run(command.parsed(parser, argv, {"list": ()})))
+    return guard_exit("banks", lambda: _run_patterns(command.parse_options(parser, argv, {"list": ()})))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run_patterns(options: argparse.Namespace) -> int:
     if options.list:
         command.show(*(pattern.name for pattern in patterns()))
         return 0

@@ -49,7 +49,7 @@ def patterns() -> tuple[Pattern, ...]:
             *_shared_words(lane),
             *_merged(lane),
             *_phases(lane),
-            *_drawn(),
+            *_draw_addresses(),
             *_tiles(lane),
             *_matrices(lane),
             *_written_matrices(lane),
@@ -119,7 +119,7 @@ def _phases(lane: Any) -> _Rows:
     yield "load", 128, "every fourth lane in one bank", lane % 4 * 16 + lane // 4 * 128
 
 
-def _drawn() -> _Rows:
+def _draw_addresses() -> _Rows:
     """Addresses at random: a permutation of neighbours, and any words."""
     for bits in (32, 64, 128):
         random = np.random.default_rng(bits)
@@ -129,7 +129,7 @@ def _drawn() -> _Rows:
         yield "store", bits, "random", random.permutation(MEMORY * 8 // bits)[:32] * bits // 8
 
 
-def _swizzled(address: Any, bits: int) -> Any:
+def _swizzle(address: Any, bits: int) -> Any:
     """Swizzle<bits,4,3> of a byte address."""
     return address ^ (address >> 7 & (1 << bits) - 1) << 4
 
@@ -140,8 +140,8 @@ def _tiles(lane: Any) -> _Rows:
     for operation in ("load", "store"):
         for bits in (0, 1, 2, 3):
             how = f"swizzled by Sw<{bits},4,3>" if bits else "not swizzled"
-            yield operation, 128, f"rows of a tile, {how}", _swizzled(row, bits)
-            yield operation, 128, f"column of a tile, {how}", _swizzled(column, bits)
+            yield operation, 128, f"rows of a tile, {how}", _swizzle(row, bits)
+            yield operation, 128, f"column of a tile, {how}", _swizzle(column, bits)
     yield "load", 128, "column of a tile, rows of 144 bytes", lane * 144
 
 
@@ -150,8 +150,8 @@ def _matrices(lane: Any) -> _Rows:
     for count in (1, 2, 4):
         for pitch in (16, 32, 64, 128, 144, 256):
             yield f"ldmatrix.x{count}", 128, f"rows {pitch} bytes apart", lane * pitch
-        yield f"ldmatrix.x{count}", 128, "rows 128 bytes apart, swizzled", _swizzled(lane * 128, 3)
-        yield f"ldmatrix.x{count}", 128, "rows 64 bytes apart, swizzled", _swizzled(lane * 64, 2)
+        yield f"ldmatrix.x{count}", 128, "rows 128 bytes apart, swizzled", _swizzle(lane * 128, 3)
+        yield f"ldmatrix.x{count}", 128, "rows 64 bytes apart, swizzled", _swizzle(lane * 64, 2)
     yield "ldmatrix.x4", 128, "one row", 0 * lane
     yield "ldmatrix.x4", 128, "the same row in each matrix", lane % 8 * 16
     yield "ldmatrix.x4", 128, "random", np.random.default_rng(4).integers(0, MEMORY // 16, 32) * 16
@@ -163,10 +163,10 @@ def _written_matrices(lane: Any) -> _Rows:
         for operation in (f"stmatrix.x{count}", f"stmatrix.x{count}.trans", f"ldmatrix.x{count}.trans"):
             for pitch in (16, 32, 64, 128, 144):
                 yield operation, 128, f"rows {pitch} bytes apart", lane * pitch
-            yield operation, 128, "rows 128 bytes apart, swizzled", _swizzled(lane * 128, 3)
+            yield operation, 128, "rows 128 bytes apart, swizzled", _swizzle(lane * 128, 3)
     random = np.random.default_rng(5)
     for operation in ("stmatrix.x4", "stmatrix.x4.trans", "ldmatrix.x4.trans"):
-        yield operation, 128, "rows 64 bytes apart, swizzled", _swizzled(lane * 64, 2)
+        yield operation, 128, "rows 64 bytes apart, swizzled", _swizzle(lane * 64, 2)
         yield operation, 128, "one row", 0 * lane
         yield operation, 128, "the same row in each matrix", lane % 8 * 16
         yield operation, 128, "random", random.integers(0, MEMORY // 16, 32) * 16
@@ -190,5 +190,5 @@ def _copies(lane: Any) -> _Rows:
         for number in range(3):
             yield "cp.async", bits, f"random {number}", random.permutation(MEMORY // wide)[:32] * wide
     for count in (0, 3):
-        yield "cp.async", 128, f"rows of a tile, Sw<{count},4,3>", _swizzled(lane // 8 * 128 + lane % 8 * 16, count)
-        yield "cp.async", 128, f"column of a tile, Sw<{count},4,3>", _swizzled(lane * 128, count)
+        yield "cp.async", 128, f"rows of a tile, Sw<{count},4,3>", _swizzle(lane // 8 * 128 + lane % 8 * 16, count)
+        yield "cp.async", 128, f"column of a tile, Sw<{count},4,3>", _swizzle(lane * 128, count)

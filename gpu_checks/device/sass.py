@@ -82,7 +82,7 @@ class Listing:
     def begin(self) -> Future[Mapping[str, str]]:
         """Start the disassembler, unless it was started: it works while the probe runs."""
         if self._found is None:
-            self._found = _DISASSEMBLERS.submit(_disassembled, self.cubin)
+            self._found = _DISASSEMBLERS.submit(_disassemble, self.cubin)
         return self._found
 
     @property
@@ -91,7 +91,7 @@ class Listing:
         return self.begin().result()
 
 
-def _disassembled(cubin: bytes) -> Mapping[str, str]:
+def _disassemble(cubin: bytes) -> Mapping[str, str]:
     """Return the opcodes of each function of a cubin, kept on disk from then on."""
     command = disassembler()
     if command is None:

@@ -64,10 +64,10 @@ class DiscoveredMaps:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Find the maps that the arguments name; returns the exit code."""
-    return command.guarded("discover", lambda: _run(_parser().parse_args(argv)))
+    return command.guard_exit("discover", lambda: _run_discovery(_parser().parse_args(argv)))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run_discovery(options: argparse.Namespace) -> int:
     of_function = any(mark in options.subject for mark in SUFFIXES)
     given = [word for word in ("values", "include", "define") if getattr(options, word)]
     if not of_function and given:
@@ -125,7 +125,7 @@ def _positive(text: str) -> int:
 
 
 def _discover_function(options: argparse.Namespace) -> DiscoveredMaps | Unavailable:
-    from gpu_checks.discover.function import FileFunction, discovered
+    from gpu_checks.discover.function import FileFunction, discover_map
 
     if line := forbidden(options.allow_exec):
         raise ValueError(line)
@@ -137,7 +137,7 @@ def _discover_function(options: argparse.Namespace) -> DiscoveredMaps | Unavaila
     file, name = options.subject.split(mark, 1)
     path = Path(file + mark.removesuffix("::"))
     function = FileFunction(path, name, options.lanes, options.values, tuple(options.include), tuple(options.define))
-    found = discovered(function, options.timeout)
+    found = discover_map(function, options.timeout)
     if isinstance(found, Unavailable):
         return found
     info = gpu_checks.device_info()
@@ -154,7 +154,9 @@ def _of_instruction(options: argparse.Namespace) -> DiscoveredMaps | Unavailable
     """
     meant = command.find_mnemonics(options.subject)  # ValueError, with the nearest, for an unknown one
     wanted = [signature(name) for name in meant]
-    seen = _probed(wanted, options.timeout) if options.live else _recorded(wanted, options.recordings)
+    seen = (
+        _probe_instructions(wanted, options.timeout) if options.live else _find_recordings(wanted, options.recordings)
+    )
     groups: dict[object, list[DiscoveredMaps]] = {}
     for one, recording in zip(wanted, seen, strict=True):
         if not isinstance(recording, Unavailable):
@@ -189,7 +191,7 @@ def _find_maps(wanted: Signature, seen: Recording | Move) -> DiscoveredMaps:
     return DiscoveredMaps(seen.mnemonic, where, source, of_recording(seen), notes, wanted)
 
 
-def _probed(wanted: Sequence[Signature], timeout: float) -> list[Recording | Move | Unavailable]:
+def _probe_instructions(wanted: Sequence[Signature], timeout: float) -> list[Recording | Move | Unavailable]:
     from gpu_checks.worker import Relate, Worker
 
     with Worker(timeout=timeout) as worker:
@@ -197,7 +199,7 @@ def _probed(wanted: Sequence[Signature], timeout: float) -> list[Recording | Mov
     return [found[index] for index in range(len(wanted))]
 
 
-def _recorded(wanted: Sequence[Signature], folder: Path | None) -> list[Recording | Move | Unavailable]:
+def _find_recordings(wanted: Sequence[Signature], folder: Path | None) -> list[Recording | Move | Unavailable]:
     """Return the recording of each instruction, one of the folder first."""
     library = gpu_checks.recordings(*([folder] if folder else []))
     absent = Unavailable("there is no recording of it; --live probes this machine's GPU")

@@ -104,10 +104,10 @@ class FoundMap:
         if len(wrong):
             at = ", ".join(f"{name} {int(one)}" for name, one in zip(self.inputs, wrong[0], strict=True))
             return "", f"{at} is not the xor of its bits"
-        return _written(bases), ""
+        return _write_bases(bases), ""
 
 
-def _written(bases: Mapping[str, Sequence[Sequence[int]]]) -> str:
+def _write_bases(bases: Mapping[str, Sequence[Sequence[int]]]) -> str:
     """Bases as Triton prints them: what is beyond 32 lanes is of the warp."""
     lanes = bases.get("lane", [])
     named: dict[str, Any] = {BASES_OF[name]: bases[name] for name in ("value", "element") if name in bases}

@@ -109,7 +109,9 @@ class CallJob:
         return load(cubin).launch("lanecheck_discover_all", (1,), self.lanes, [blank], [0]).results()[0]
 
 
-def discovered(function: FileFunction, timeout: float, axes: Sequence[str] = ("row", "col")) -> FoundMap | Unavailable:
+def discover_map(
+    function: FileFunction, timeout: float, axes: Sequence[str] = ("row", "col")
+) -> FoundMap | Unavailable:
     """Return the map of a function, called twice; ValueError for what is no map."""
     call = CallJob(function.text(), function.options(), function.lanes, function.values)
     with Worker(timeout=timeout) as worker:
@@ -118,10 +120,10 @@ def discovered(function: FileFunction, timeout: float, axes: Sequence[str] = ("r
         if isinstance(result, Unavailable):
             return result
     first, second = results
-    return checked(function.name, first, second, axes)
+    return check_runs(function.name, first, second, axes)
 
 
-def checked(name: str, first: Labels, second: Labels, axes: Sequence[str] = ("row", "col")) -> FoundMap:
+def check_runs(name: str, first: Labels, second: Labels, axes: Sequence[str] = ("row", "col")) -> FoundMap:
     """Return the map of two runs; ValueError where they differ, or a coordinate is not set, negative, or too large."""
     if (first != second).any():
         raise ValueError(f"{name} is no function of lane and i: {_at(first != second)} differs from call to call")

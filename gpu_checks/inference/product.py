@@ -69,21 +69,21 @@ def random_products(
     instruction are those stored, and `metadata` gives their k; each trial draws its own metadata.
     """
     as_words = operands_as_words(plain_form(signature))
-    full = _checked(signature, maps, as_words)
+    full = _check_maps(signature, maps, as_words)
     random = np.random.default_rng(seed)
     products = 1 + max(int(labels[..., 2].max()) for labels in full.values())
     drawn = {name: _draw(random, as_words, name, (trials, products)) for name in "ABC"}
-    distributed = {name: _distributed(drawn[name], full[name]) for name in "ABC"}
+    distributed = {name: _distribute(drawn[name], full[name]) for name in "ABC"}
     words = {}
     if metadata is not None:
         words["fixed"], k = random_metadata(metadata, random, trials, signature.lanes)
-        drawn["A"] = _spread(distributed["A"], full["A"], k, drawn["B"].shape[-2])
+        drawn["A"] = _spread_stored(distributed["A"], full["A"], k, drawn["B"].shape[-2])
     words |= {name: pack(as_words[name][1], distributed[name]) for name in "ABC"}
     expected = drawn["C"] + _times(drawn["A"], drawn["B"])
     if second_difference(signature) < 0:  # a xor b = a + b - 2ab
         ones = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
         expected = drawn["C"] + ones - 2 * _times(drawn["A"], drawn["B"])
-    return RandomProducts(words, _distributed(expected, full["D"]))
+    return RandomProducts(words, _distribute(expected, full["D"]))
 
 
 def random_metadata(
@@ -98,7 +98,7 @@ def random_metadata(
     return words_of(values[chosen]), np.take_along_axis(ways[None], at[:, None], axis=1)[:, 0]
 
 
-def _spread(distributed: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
+def _spread_stored(distributed: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
     """Return a with its stored elements at the k that the metadata give them: [trial][product][row][k]."""
     rows = 1 + int(labels[..., 0].max())
     whole = np.zeros((len(distributed), 1, rows, columns), np.int64)
@@ -124,7 +124,7 @@ def _draw(
     return random.integers(low, high, (*lead, *fragment.extent), np.int64, endpoint=True)
 
 
-def _distributed(matrices: Ints, labels: Labels) -> Ints:
+def _distribute(matrices: Ints, labels: Labels) -> Ints:
     """Elements [trial][lane][value] of matrices [trial][product][row][col]."""
     rows, columns = matrices.shape[2:]
     place = (labels[..., 2] * rows + labels[..., 0]) * columns + labels[..., 1]
@@ -132,7 +132,7 @@ def _distributed(matrices: Ints, labels: Labels) -> Ints:
     return distributed
 
 
-def _checked(
+def _check_maps(
     signature: Signature, maps: Maps, as_words: Mapping[str, tuple[int, Fragment]]
 ) -> dict[str, npt.NDArray[np.int64]]:
     """Return the maps of A, B, C and D with a product column, or ValueError."""

@@ -173,7 +173,7 @@ def _ruler(form: InstructionForm, part: _Part, ways: Labels, seed: int) -> Queri
     number_of_field = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
     clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
     ruler = np.where(clean, number_of_field, -1)
-    wrong = int((_predicted(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
+    wrong = int((_predict(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
     notes = [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
     notes += [f"{wrong} elements of A have another k under random metadata than their field gives"] if wrong else []
     lane, field = np.divmod(ruler, FIELDS)
@@ -196,11 +196,11 @@ def check(
     slot = _slots(relation.operands["A"].reshape(-1, 4), labels[place])
     lane, field = np.moveaxis(metadata.rulers[int(form.signature.chosen["F"])].reshape(-1, 2), -1, 0)
     seen = np.stack([_k_of(table, len(labels)) for table in tables])[:, place]
-    wrong = int((_predicted(ways, drawn, lane * FIELDS + field)[:, slot] != seen).sum())
+    wrong = int((_predict(ways, drawn, lane * FIELDS + field)[:, slot] != seen).sum())
     return (f"{wrong} elements of A in memory are not ruled as those in registers are",) if wrong else ()
 
 
-def moved(relation: SlotClasses, labels: Labels, ways: Labels, tables: Sequence[Interactions]) -> int:
+def count_moved(relation: SlotClasses, labels: Labels, ways: Labels, tables: Sequence[Interactions]) -> int:
     """How many elements of A in memory have another k, under some pattern, than the `ways` of those in registers."""
     wrong = 0
     for way, table in zip(ways, tables, strict=True):
@@ -229,7 +229,7 @@ def draw(signature: Signature, seed: int) -> Labels:
     return np.random.default_rng(seed).integers(0, len(patterns(signature)), shape)
 
 
-def _predicted(ways: Labels, drawn: Labels, ruler: Labels) -> Labels:
+def _predict(ways: Labels, drawn: Labels, ruler: Labels) -> Labels:
     """[configuration][A slot] -> the k that the pattern of its field gives."""
     found: Labels = ways[drawn.reshape(len(drawn), -1)[:, ruler], np.arange(ways.shape[1])]
     return found

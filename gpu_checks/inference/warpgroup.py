@@ -79,11 +79,11 @@ class _ImageOfA:
     def labelled(self, relation: SlotClasses) -> LabelledImage:
         """Return the image with the labels of the relation."""
         form, first, image = self.form, self.first, self.image
-        labels, wrong = _placed(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
+        labels, wrong = _place_labels(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
         wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
         wrong += sum(len(first.a) - len(one.a) for one in self.rest)
         ways = relation.ways()[self.patterns]
-        wrong += sparse.moved(relation, labels, ways, self.rest[: len(ways)])
+        wrong += sparse.count_moved(relation, labels, ways, self.rest[: len(ways)])
         wrong += sum(_astray(relation, one, labels[one.a, ROW, None], 0) for one in (first, *self.rest))
         notes = self.notes + _misfits(wrong)
         if relation.metadata is not None and self.drawn is not None:
@@ -123,7 +123,7 @@ class _ImageOfB:
         b = np.concatenate([table.b.ravel() for table in tables])
         columns = np.concatenate([_of_d(relation, table, COLUMN) for table in tables])
         k = np.concatenate([way[table.a].repeat(table.b.shape[1]) for way, table in zip(ways, tables, strict=True)])
-        labels, wrong = _placed(self.form, "B", self.image, b, columns, k)
+        labels, wrong = _place_labels(self.form, "B", self.image, b, columns, k)
         row, columns_of_b = int((relation.operands["A"][..., ROW] == 0).sum()), self.form.signature.shape[1]
         wrong += sum(abs(table.b.size - row * columns_of_b) + _astray(relation, table, 0) for table in tables)
         return _image("B", self.image, labels), _of("B", self.image, self.notes + _misfits(wrong))
@@ -150,7 +150,7 @@ def _astray(relation: SlotClasses, table: Interactions, row: Labels | int, colum
     return int(np.count_nonzero(wrong))
 
 
-def _placed(
+def _place_labels(
     form: InstructionForm, operand: str, image: Window, own: Labels, along: Labels, k: Few
 ) -> tuple[Labels, int]:
     """Labels of the image's places from their interactions, and how many interactions do not fit."""

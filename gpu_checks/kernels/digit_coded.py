@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gpu_checks.kernels.assembly import READ, is_warpgroup, issue, issue_in_memory
 from gpu_checks.kernels.forms import BAD, MULTIPLIED, InstructionForm, fits, forms
 from gpu_checks.kernels.mma import shape
-from gpu_checks.kernels.packing import one, words_per_lane
+from gpu_checks.kernels.packing import encode_one, words_per_lane
 from gpu_checks.kernels.smem_matrix import ALIGNMENT, MAJORS, windows
 from gpu_checks.kernels.templates import beside
 
@@ -157,8 +157,10 @@ def _shared(signature: Signature, name: str) -> str:
 def _a_hot(signature: Signature) -> str:
     fragment = signature.operands["A"]
     if fragment.space == "smem":
-        return _CUDA["a_hot_shared"].substitute(bits=fragment.bits, one=hex(one(fragment)))
-    return _CUDA["a_hot"].substitute(words=words_per_lane(fragment), shape=shape(fragment), one=hex(one(fragment)))
+        return _CUDA["a_hot_shared"].substitute(bits=fragment.bits, one=hex(encode_one(fragment)))
+    return _CUDA["a_hot"].substitute(
+        words=words_per_lane(fragment), shape=shape(fragment), one=hex(encode_one(fragment))
+    )
 
 
 def _b_plane(signature: Signature) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_checks.kernels.assembly import READ, issue
-from gpu_checks.kernels.packing import one, second_difference, words_per_lane, words_per_register
+from gpu_checks.kernels.packing import encode_one, second_difference, words_per_lane, words_per_register
 from gpu_checks.kernels.templates import beside
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def text(signature: Signature, index: int) -> str:
             f"{key}_slots": fragment.values * signature.lanes,
             f"{key}_shape": shape(fragment),
         }
-    facts |= {"a_one": hex(one(operands["A"])), "b_one": hex(one(operands["B"]))}
+    facts |= {"a_one": hex(encode_one(operands["A"])), "b_one": hex(encode_one(operands["B"]))}
     return _CUDA["probe"].substitute(facts)
 
 

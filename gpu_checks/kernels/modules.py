@@ -37,7 +37,7 @@ def has_kernels(signature: Signature) -> bool:
     return probe_of(signature) is not None or tcgen05.fits(signature)
 
 
-def grouped(signatures: Sequence[Signature]) -> list[Sequence[Signature]]:
+def group_instructions(signatures: Sequence[Signature]) -> list[Sequence[Signature]]:
     """Return the instructions in groups that are best compiled as one module: families, which share kernels."""
     kin = sorted(signatures, key=lambda s: (digit_coded.family_of(s), s.shape))
     return [kin[start : start + GROUP] for start in range(0, len(kin), GROUP)]

@@ -132,17 +132,17 @@ def pack(fragment: Fragment, numbers: Ints) -> Words:
     per, width, bits = fragment.per_register, words_per_register(fragment), fragment.bits
     if bits * per == 32 * width and not fragment.shift:  # no bit between the elements, nor around them
         if bits == 1:
-            return np.packbits(_encoded(fragment, numbers, "u1"), axis=-1, bitorder="little").view("<u4")
+            return np.packbits(_encode(fragment, numbers, "u1"), axis=-1, bitorder="little").view("<u4")
         if bits >= 8:
-            return _encoded(fragment, numbers, f"<u{bits // 8}").view("<u4")
-    elements = _encoded(fragment, numbers, "u4").reshape(*numbers.shape[:-1], fragment.regs, per)
+            return _encode(fragment, numbers, f"<u{bits // 8}").view("<u4")
+    elements = _encode(fragment, numbers, "u4").reshape(*numbers.shape[:-1], fragment.regs, per)
     registers = np.zeros(elements.shape[:-1], np.uint32)
     for i in range(per):
         registers |= elements[..., i] << np.uint32(i * bits + fragment.shift)
     return registers
 
 
-def _encoded(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
+def _encode(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
     """Return the bits of each integer, in C's order; a number that occurs often is encoded once."""
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     if most - least >= numbers.size:
@@ -157,7 +157,7 @@ def unpack(fragment: Fragment, words: Words) -> npt.NDArray[np.float64]:
     return flat.reshape(*words.shape[:-1], fragment.values).astype(np.float64)
 
 
-def one(fragment: Fragment) -> int:
+def encode_one(fragment: Fragment) -> int:
     """Return the bits of the number one in the operand's type, at the element's place for i = 0."""
     return int(encode(fragment.type, np.array(1, np.int64))) << fragment.shift
 

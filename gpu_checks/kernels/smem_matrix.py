@@ -38,10 +38,10 @@ class Window(NamedTuple):
     @property
     def descriptor(self) -> int:
         """The 64-bit descriptor without its start address."""
-        return packed(self.swizzle, self.lbo, self.sbo)
+        return pack_descriptor(self.swizzle, self.lbo, self.sbo)
 
 
-def packed(swizzle: str, lbo: int, sbo: int) -> int:
+def pack_descriptor(swizzle: str, lbo: int, sbo: int) -> int:
     """Return the 64 bits of a descriptor without its start address, from its mode and its offsets in bytes.
 
     >>> hex(packed("64B", 1024, 512))

@@ -38,12 +38,12 @@ _GIVEN: Mapping[str, str] = MappingProxyType(
 
 def fits(signature: Signature) -> bool:
     """Whether the instruction names Tensor Memory in its operand list and is no move that a probe follows."""
-    return "tmem" in {_space(signature, name) for name in _listed(signature)} and not tensor_memory.fits(signature)
+    return "tmem" in {_space(signature, name) for name in _list_names(signature)} and not tensor_memory.fits(signature)
 
 
 def names(signature: Signature) -> tuple[str, ...]:
     """Return what the host gives, a 64-bit number each, in the operand list's order: operands, addresses, idesc, p."""
-    return tuple(name for name in _listed(signature) if _space(signature, name) != "reg")
+    return tuple(name for name in _list_names(signature) if _space(signature, name) != "reg")
 
 
 def text(signature: Signature, index: int) -> str:
@@ -63,7 +63,7 @@ def text(signature: Signature, index: int) -> str:
     )
 
 
-def _listed(signature: Signature) -> list[str]:
+def _list_names(signature: Signature) -> list[str]:
     """Return the names in the operand list: an operand's in capitals, else as the assembly text has it."""
     return [operand or word for operand, word in _NAME.findall(signature.asm)]
 

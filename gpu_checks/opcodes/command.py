@@ -9,7 +9,7 @@ import sys
 from gpu_checks.command import exit_undecided, show
 from gpu_checks.model import Unavailable
 from gpu_checks.opcodes.recording import observe, write
-from gpu_checks.opcodes.rejected import accepted_forms, rejected
+from gpu_checks.opcodes.rejected import accepted_forms, list_rejected
 from gpu_checks.opcodes.text import Probe
 from lanecheck.console.exits import Exit
 
@@ -33,6 +33,6 @@ def probe_opcodes(options: argparse.Namespace) -> int:
     if options.output:
         print(f"wrote {write(options.output, found)}", file=sys.stderr)
     text = f"{len(found.forms) - len(faults)} forms of opcodes recorded, {len(faults)} unchecked, "
-    text += f"{len(rejected())} that ptxas rejects   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
+    text += f"{len(list_rejected())} that ptxas rejects   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
     show(text)
     return exit_undecided(options) if faults else Exit.OK

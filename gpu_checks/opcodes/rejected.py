@@ -27,7 +27,7 @@ _CRASH = "ptxas ends with signal {}"
 
 
 @cache
-def rejected(file: Path = FILE) -> Mapping[str, str]:
+def list_rejected(file: Path = FILE) -> Mapping[str, str]:
     """Return the name of each form that ptxas rejects -> its message."""
     found: dict[str, str] = {}
     for paragraph in file.read_text("utf-8").split("\n\n")[1:]:
@@ -39,7 +39,7 @@ def rejected(file: Path = FILE) -> Mapping[str, str]:
 @cache
 def accepted_forms() -> tuple[OpcodeForm, ...]:
     """Return the forms that ptxas takes."""
-    found = rejected()
+    found = list_rejected()
     return tuple(form for form in candidates() if form.name not in found)
 
 

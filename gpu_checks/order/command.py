@@ -18,7 +18,7 @@ from typing import Any
 
 from gpu_checks import command
 from gpu_checks.arrays import np
-from gpu_checks.command import guarded
+from gpu_checks.command import guard_exit
 from gpu_checks.device.cuda import Array, Loaded, compile_cubin, device_info, load
 from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.templates import beside
@@ -119,7 +119,7 @@ def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[O
                 shown.begin(probe.name)
                 module = load(compile_cubin(probe.kernel, info.sm))
                 for delay in DELAYS:
-                    wrong = tuple(int(count) for count in _run(module, probe, delay).sum(axis=0))
+                    wrong = tuple(int(count) for count in _run_probe(module, probe, delay).sum(axis=0))
                     results, today = _BLOCKS * _ROUNDS * _RESULTS, date.today().isoformat()
                     found.append(
                         OrderObservation(probe.name, probe.section, delay, results, wrong, hash_of(probe), info, today)
@@ -130,7 +130,7 @@ def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[O
     return found
 
 
-def _run(module: Loaded, probe: OrderProbe, delay: int) -> Array:
+def _run_probe(module: Loaded, probe: OrderProbe, delay: int) -> Array:
     """[block][warp] -> wrong results."""
     arrays: list[Array] = [np.array([delay], np.uint32), np.zeros((_BLOCKS, 4), np.uint32)]
     if probe.part == "bulk":
@@ -171,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = "write DIR/<gpu>.jsonl, a line for each run"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)
     command.add_unchecked(parser)
-    return guarded("order", lambda: _command(command.parsed(parser, argv, {"list": ()})))
+    return guard_exit("order", lambda: _command(command.parse_options(parser, argv, {"list": ()})))
 
 
 def _command(options: argparse.Namespace) -> int:

@@ -55,7 +55,7 @@ def _field(body: str) -> str:
     return f"{_FIELD}{blake2b(body.encode(), digest_size=_SIZE).hexdigest()}{_END}"
 
 
-def parsed(line: str) -> dict[str, Any]:
+def parse_line(line: str) -> dict[str, Any]:
     """Return the fields of a line but its digest, which is checked; ValueError for anything that is no such line."""
     text = without_digest(line)
     try:
@@ -77,7 +77,7 @@ def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each line of a file that has no header: its number, and its fields but the schema and the digest."""
     for number, line in enumerate(text_of(path), 1):
         try:
-            fields = parsed(line)
+            fields = parse_line(line)
             if (found := fields.pop("schema", None)) != schema:
                 raise ValueError(f"schema is {found!r}, not {schema}")
         except ValueError as error:

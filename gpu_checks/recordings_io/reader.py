@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpu_checks.arrays import np
 from gpu_checks.model import Controls, ElementCoordinates, Image, Labels, Metadata
 from gpu_checks.recordings_io.errors import RecordingError
-from gpu_checks.recordings_io.lines import check_end, check_gpu, files, identity, parsed, text_of
+from gpu_checks.recordings_io.lines import check_end, check_gpu, files, identity, parse_line, text_of
 from gpu_checks.recordings_io.run_length import entries
 
 if TYPE_CHECKING:
@@ -73,19 +73,19 @@ def recordings(*extra: Path | str) -> Recordings:
     given = {place: files(place) for place in map(Path, extra)}
     for place in (place for place, found in given.items() if not found):
         raise RecordingError(f"{place}: no recordings (*.jsonl) are in this folder")
-    return Recordings((*_shipped(SHIPPED), *map(_File, chain(*given.values()))))
+    return Recordings((*_read_shipped(SHIPPED), *map(_File, chain(*given.values()))))
 
 
 # The cache key is the folder: planted recordings are in another file or folder.
 @cache
-def _shipped(place: Path) -> tuple[_File, ...]:
+def _read_shipped(place: Path) -> tuple[_File, ...]:
     """Our own files, which do not change: read once a process."""
     return tuple(map(_File, files(place)))
 
 
 def forget_tables() -> None:
     """Drop the labels read of our own files: the next instructions have others."""
-    for file in _shipped(SHIPPED):
+    for file in _read_shipped(SHIPPED):
         file.cache.clear()
 
 
@@ -155,7 +155,7 @@ class _File:
             return ""
         try:
             with self.source.open(encoding="utf-8") as file:
-                return str(parsed(file.readline().rstrip("\n"))["family"]).partition(".")[0]
+                return str(parse_line(file.readline().rstrip("\n"))["family"]).partition(".")[0]
         except (OSError, ValueError, KeyError):
             return ""  # it is opened, and reported
 
@@ -198,7 +198,7 @@ class _File:
 
     def parse(self, number: int) -> dict[str, Any]:
         try:
-            return parsed(self.lines[number - 1])
+            return parse_line(self.lines[number - 1])
         except ValueError as error:
             raise self.bad(number, str(error)) from error
 

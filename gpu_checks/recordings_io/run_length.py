@@ -29,13 +29,13 @@ LARGEST = 2**20  # labels lie below
 _LONG = 256  # entries that are worth compressing
 
 
-def written(column: Entries) -> Written:
+def write_runs(column: Entries) -> Written:
     """Return the form with the shortest repeated part.
 
     >>> written(np.array([3, 5, 8, 3, 5, 8, 4, 6, 9, 4, 6, 9]))
     {'first': [3, 5, 8], 'times': [[2, 0], [2, 1]]}
     """
-    return _written(np.ascontiguousarray(column, "<i4").tobytes())
+    return _write_column(np.ascontiguousarray(column, "<i4").tobytes())
 
 
 def entries(given: object, size: int) -> Entries:
@@ -45,9 +45,9 @@ def entries(given: object, size: int) -> Entries:
     [0, -1, 3, -1]
     """
     if isinstance(given, dict):
-        return _repeated(given, size)
+        return _find_repeated(given, size)
     if isinstance(given, str):
-        return _small(_expanded(given, 4 * size))
+        return _small(_expand(given, 4 * size))
     many = isinstance(given, list)
     if not all(type(one) is int for one in (given if isinstance(given, list) else [given])):
         raise ValueError("holds something other than small numbers")
@@ -59,13 +59,13 @@ def entries(given: object, size: int) -> Entries:
 
 # The cache key is every number of the column: another column is written anew.
 @lru_cache(maxsize=4096)
-def _written(content: bytes) -> Written:
+def _write_column(content: bytes) -> Written:
     """Return a column's form, cached: most columns of wgmma are those of many instructions."""
     column = np.frombuffer(content, "<i4").astype(np.int64)
     first, times = _period(column)
     if len(first) == 1 and not any(step for _, step in times):
         return int(first[0])
-    start = first.tolist() if len(first) < _LONG else _compressed(first)
+    start = first.tolist() if len(first) < _LONG else _compress(first)
     if not times:
         return start
     return {"first": start if len(first) > 1 else start[0], "times": times}
@@ -107,7 +107,7 @@ def _primes(number: int) -> Iterator[int]:
         divisor += 1
 
 
-def _repeated(given: dict[str, Any], size: int) -> Entries:
+def _find_repeated(given: dict[str, Any], size: int) -> Entries:
     times, count = _times(given, size)
     column = entries(given["first"], size // count)
     named = column.min(initial=0) >= 0 and all(step >= 0 for _, step in times)  # every entry, however often
@@ -139,14 +139,14 @@ def _small(column: Any) -> Entries:
     return found
 
 
-def _compressed(column: Entries) -> str:
+def _compress(column: Entries) -> str:
     import base64
     import zlib
 
     return base64.b64encode(zlib.compress(column.astype("<i4").tobytes(), 9)).decode()
 
 
-def _expanded(text: str, room: int) -> Entries:
+def _expand(text: str, room: int) -> Entries:
     """Return the numbers of a compressed column; ValueError where it is damaged or of another length."""
     import base64
     import zlib

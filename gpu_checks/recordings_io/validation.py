@@ -120,7 +120,7 @@ def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
         if recording.operands[name].shape[:2] != shape:
             yield f"{name} has {recording.operands[name].shape[:2]} lanes and values, the instruction {shape}"
             return
-        yield from _unnamed(recording.operands[name], name, signature)
+        yield from _list_unlabelled(recording.operands[name], name, signature)
     lanes, c = as_words["C"]
     if recording.passthrough.shape != (lanes, c.values):
         yield f"passthrough has {recording.passthrough.shape} lanes and values, the instruction's C {(lanes, c.values)}"
@@ -135,7 +135,7 @@ def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
     yield from _of_metadata(recording.metadata, signature)
 
 
-def _unnamed(labels: Labels, name: str, signature: Signature) -> Iterator[str]:
+def _list_unlabelled(labels: Labels, name: str, signature: Signature) -> Iterator[str]:
     """Elements without a label, but for copies that are never read, and labels beyond the tile."""
     axes = list(_AXES[name])
     named = labels[..., axes]

@@ -17,7 +17,7 @@ from gpu_checks.model import Labels, Metadata
 from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io.lines import identity, with_digest
 from gpu_checks.recordings_io.reader import CONTROLS, HOST, OPERANDS, SCHEMA
-from gpu_checks.recordings_io.run_length import written
+from gpu_checks.recordings_io.run_length import write_runs
 from lanecheck.console.outputs import write_file
 
 
@@ -72,7 +72,7 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
         **{name: _keep(recording.operands[name], tables) for name in OPERANDS},
         "passthrough": _keep(recording.passthrough[..., None], tables),
         "anchors": anchors,
-        "images": _put("images", {"of": images}, tables) if images else None,
+        "images": _write_field("images", {"of": images}, tables) if images else None,
         "metadata": recording.metadata and _metadata(recording.metadata, tables),
         "controls": recording.controls and {key: getattr(recording.controls, key) for key in CONTROLS},
         **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
@@ -90,11 +90,11 @@ def _metadata(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
 
 def _keep(labels: Labels, tables: dict[str, str]) -> str:
     """Add an array to the tables, unless it is there; returns its id."""
-    columns = [written(column) for column in np.array(labels.reshape(-1, labels.shape[-1]).T, "<i4", order="C")]
-    return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
+    columns = [write_runs(column) for column in np.array(labels.reshape(-1, labels.shape[-1]).T, "<i4", order="C")]
+    return _write_field("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
 
 
-def _put(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:
+def _write_field(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:
     name = identity(body)
     if name not in tables:
         tables[name] = json.dumps({kind: name, **body}, separators=(",", ":")).replace('":', '": ', 1)

@@ -30,13 +30,13 @@ __all__ = [
     "check",
     "mutants",
     "recordings_of_tilings",
-    "run",
     "run_all",
+    "run_tiling",
     "tilings",
 ]
 
 
-def run(tiling: TilingKernel, seed: int = 0) -> TilingRun | Unavailable:
+def run_tiling(tiling: TilingKernel, seed: int = 0) -> TilingRun | Unavailable:
     """Run one tiling and its controls; Unavailable, with the reason, where there is no GPU for it.
 
     TilingError for a tiling whose layouts do not fit each other.

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gpu_checks import command
-from gpu_checks.command import Interrupted, guarded
+from gpu_checks.command import Interrupted, guard_exit
 from gpu_checks.model import Unavailable
 from gpu_checks.tilings import TilingKernel, TilingRun, run_all, tilings
 from gpu_checks.tilings.kernel import kernel
@@ -28,9 +28,9 @@ which is a contradiction. Nothing is recorded of a run that is interrupted.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return guarded(
+    return guard_exit(
         "tilings",
-        lambda: _command(command.parsed(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file")))),
+        lambda: _command(command.parse_options(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file")))),
     )
 
 
@@ -45,7 +45,7 @@ def _command(options: argparse.Namespace) -> int:
     if options.kernel:
         print("\n".join(map(kernel, chosen)))
         return Exit.OK
-    return _run(chosen, options)
+    return _run_tilings(chosen, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -77,7 +77,7 @@ def _line(tiling: TilingKernel) -> str:
     return f"{tiling.name:<28} {tiling.threads:>4} threads  {m}x{n}x{k}  {tiling.product.mnemonic}"
 
 
-def _run(chosen: Sequence[TilingKernel], options: argparse.Namespace) -> int:
+def _run_tilings(chosen: Sequence[TilingKernel], options: argparse.Namespace) -> int:
     done: list[TilingRun] = []
     runs = iter(run_all(chosen, options.seed))
 

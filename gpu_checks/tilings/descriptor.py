@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpu_checks.arrays import np
-from gpu_checks.kernels.smem_matrix import SWIZZLES, packed
+from gpu_checks.kernels.smem_matrix import SWIZZLES, pack_descriptor
 from gpu_checks.tilings.strided import Indices, Strided
 from gpu_checks.tilings.tiling import TilingError
 
@@ -39,7 +39,7 @@ class TileDescriptor(NamedTuple):
     @property
     def fields(self) -> int:
         """The 64 bits but for the start address."""
-        return packed(self.swizzle, self.lbo, self.sbo)
+        return pack_descriptor(self.swizzle, self.lbo, self.sbo)
 
 
 def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, origins: Sequence[int]) -> TileDescriptor:

@@ -81,10 +81,10 @@ def _main(tiling: TilingKernel, operands: dict[str, KernelOperand], result: str)
 def _gemm(tiling: TilingKernel, operands: dict[str, KernelOperand], tile_n: str) -> str:
     """Return the first product over all tiles along k."""
     a, b = operands["A"], operands["B"]
-    body = parts.copied(a, "blockIdx.x", "tile_k", tiling.threads)
-    body += parts.copied(b, tile_n, "tile_k", tiling.threads)
-    body += _ready(a, b) + parts.loaded(a) + parts.loaded(b)
-    body += parts.multiplied("first", tiling.product, a, b, "C") + _WAIT
+    body = parts.write_copies(a, "blockIdx.x", "tile_k", tiling.threads)
+    body += parts.write_copies(b, tile_n, "tile_k", tiling.threads)
+    body += _ready(a, b) + parts.write_loads(a) + parts.write_loads(b)
+    body += parts.write_products("first", tiling.product, a, b, "C") + _WAIT
     return _CUDA["loop"].substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
 
 
@@ -92,9 +92,9 @@ def _attention(tiling: TilingKernel, reuse: Reuse, operands: dict[str, KernelOpe
     """Return the first product's tiles along n, each at once multiplied by its rows of V."""
     v = operands["V"]
     body = parts.accumulators(tiling.product, "C") + _gemm(tiling, operands, "tile_n")
-    body += parts.narrowed(tiling.product, reuse)
-    body += parts.copied(v, "blockIdx.y", "tile_n", tiling.threads) + _ready(v) + parts.loaded(v)
-    body += parts.multiplied("second", reuse.product, "P", v, "D") + _WAIT
+    body += parts.write_narrowing(tiling.product, reuse)
+    body += parts.write_copies(v, "blockIdx.y", "tile_n", tiling.threads) + _ready(v) + parts.write_loads(v)
+    body += parts.write_products("second", reuse.product, "P", v, "D") + _WAIT
     return _CUDA["loop"].substitute(tile="tile_n", count=tiling.walked, body=indent(body, "  "))
 
 

@@ -118,7 +118,7 @@ def inside(tile: tuple[str, str], extent: tuple[int, int], limits: tuple[int, in
     return _CUDA["inside"].substitute(facts, most_rows=limits[0], most_columns=limits[1])
 
 
-def copied(operand: KernelOperand, mn: str, k: str, threads: int) -> str:
+def write_copies(operand: KernelOperand, mn: str, k: str, threads: int) -> str:
     """Global to shared memory, as wide as source and destination allow for every thread; zeros beyond the matrix."""
     vector, copiers = _vector(operand), operand.feed.copy.modes[0].size
     source = f"&{operand.name}_matrix[{operand.origin(mn, k)} + {operand.name}_global(x)]"
@@ -163,7 +163,7 @@ def packing(fragment: Fragment) -> str:
     return f"{fragment.per_register}, {fragment.bits}, {words_per_register(fragment)}"
 
 
-def loaded(operand: KernelOperand) -> str:
+def write_loads(operand: KernelOperand) -> str:
     """Shared memory to registers: by ldmatrix, element by element, or not at all."""
     fragment, count = operand.fragment, operand.distribution.modes[1].size
     if fragment.space == "smem":
@@ -192,7 +192,7 @@ def loaded(operand: KernelOperand) -> str:
     )
 
 
-def multiplied(space: str, product: TiledProduct, a: KernelOperand | str, b: KernelOperand, result: str) -> str:
+def write_products(space: str, product: TiledProduct, a: KernelOperand | str, b: KernelOperand, result: str) -> str:
     """Every instruction of a thread's tile, k outermost; A is an operand or the name of registers."""
     m, n, k = product.steps
     return _CUDA["products"].substitute(
@@ -229,7 +229,7 @@ def narrowing(reuse: Reuse) -> str:
     return "\n" + _CUDA["narrowing"].substitute(type=kind) + index("P_reuse", reuse.values, "v")
 
 
-def narrowed(product: TiledProduct, reuse: Reuse) -> str:
+def write_narrowing(product: TiledProduct, reuse: Reuse) -> str:
     """Return the second product's A from the accumulators of the first."""
     fragment, count = reuse.product.fragment("A"), reuse.values.size
     if product.fragment("C").type != "f32" or count != reuse.product.A.modes[1].size:

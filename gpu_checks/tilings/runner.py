@@ -119,7 +119,7 @@ def _exact(type_: str) -> int:
     return (1 << number.mantissa + 1) if number.exponent else (1 << number.bits - 1) - 1
 
 
-def expected(tiling: TilingKernel, matrices: Mapping[str, Ints]) -> Ints:
+def compute_expected(tiling: TilingKernel, matrices: Mapping[str, Ints]) -> Ints:
     """Return a @ B, or (A @ B) @ V; operands of type B are stored (n, k)."""
     made: Ints = matrices["A"] @ matrices["B"].T
     if tiling.reuse:
@@ -139,7 +139,7 @@ def mismatches(tiling: TilingKernel, cubin: bytes, matrices: Mapping[str, Ints])
     blank = np.zeros if tiling.last.splits > 1 else _poison
     arrays.append(blank(size, kind))
     (result,) = load(cubin).launch(NAME, tiling.tiles[:2], tiling.threads, arrays, [len(arrays) - 1]).results()
-    want = expected(tiling, matrices)
+    want = compute_expected(tiling, matrices)
     return int((result.reshape(want.shape).astype(np.float64) != want).sum())
 
 

@@ -83,7 +83,7 @@ def _tilings(path: Path) -> Iterator[TilingKernel]:
             data = json.loads(line)
             if data.pop("schema", None) != SCHEMA:
                 raise TilingError(f"schema is not {SCHEMA}")
-            yield _read(TilingKernel, data)
+            yield _read_value(TilingKernel, data)
         except _MALFORMED as error:
             raise TilingError(f"{path}:{number}: {' '.join(str(error).split())}") from error
 
@@ -91,7 +91,7 @@ def _tilings(path: Path) -> Iterator[TilingKernel]:
 def _runs(path: Path) -> Iterator[TilingRun]:
     for number, data in rows(path, SCHEMA):
         try:
-            run: TilingRun = _read(TilingRun, data)
+            run: TilingRun = _read_value(TilingRun, data)
             check_gpu(run.device.gpu, run.device.sm)
             if run.elements != (size := prod(run.tiling.extents["C"])):
                 raise ValueError(f"elements are {run.elements}, the result has {size}")
@@ -109,7 +109,7 @@ def _data(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _read(kind: Any, data: Any) -> Any:
+def _read_value(kind: Any, data: Any) -> Any:
     """Return the value of the kind that `_data` gave; TypeError or ValueError for anything else."""
     return _reader(kind)(data)
 
@@ -121,7 +121,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return Strided.parse
     if hasattr(kind, "_fields"):
         hints = get_type_hints(kind)
-        return lambda data: kind(**{name: _read(hints[name], part) for name, part in data.items()})
+        return lambda data: kind(**{name: _read_value(hints[name], part) for name, part in data.items()})
     choices = [choice for choice in get_args(kind) if choice is not NoneType]
     plain = get_origin(kind) or kind
     if plain is UnionType:
@@ -131,7 +131,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         if plain is tuple:
             if len(data) != len(choices):
                 raise TypeError(f"{data} has {len(data)} parts, not {len(choices)}")
-            return tuple(map(_read, choices, data))
+            return tuple(map(_read_value, choices, data))
         if not isinstance(data, plain):
             raise TypeError(f"{data!r} is no {kind.__name__}")
         return data

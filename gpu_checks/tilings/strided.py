@@ -60,7 +60,7 @@ class Strided:
         *bits, shape, stride = found.groups()
         swizzle = (int(bits[0]), int(bits[1]), int(bits[2])) if bits[0] else None
         try:
-            return cls(_nested(shape), _nested(stride), swizzle)
+            return cls(_nest(shape), _nest(stride), swizzle)
         except json.JSONDecodeError as error:
             raise ValueError(f"{text!r} is not a layout: {error.msg}") from error
         except RecursionError:
@@ -128,7 +128,7 @@ class Strided:
 
 
 @lru_cache(maxsize=1024)  # recordings repeat most of them
-def _nested(text: str) -> Nested:
+def _nest(text: str) -> Nested:
     """Return a number, or a tuple of them. JSON's reader is faster than Python's."""
     return _tuples(json.loads(text.translate(_JSON)))
 

@@ -244,12 +244,12 @@ def mutant(layout: Strided, wrong: int | None = None) -> Strided:
     strides = sorted({stride for extent, stride in layout.leaves if extent > 1})
     if wrong is None:
         wrong = strides[-2] if len(strides) > 1 else 0
-    return replace(layout, stride=_replaced(layout.shape, layout.stride, strides[-1], wrong))
+    return replace(layout, stride=_replace_part(layout.shape, layout.stride, strides[-1], wrong))
 
 
-def _replaced(shape: Nested, stride: Nested, old: int, new: int) -> Nested:
+def _replace_part(shape: Nested, stride: Nested, old: int, new: int) -> Nested:
     if isinstance(shape, tuple) and isinstance(stride, tuple):
-        return tuple(_replaced(extent, step, old, new) for extent, step in zip(shape, stride, strict=True))
+        return tuple(_replace_part(extent, step, old, new) for extent, step in zip(shape, stride, strict=True))
     return new if stride == old and shape != 1 else stride
 
 

@@ -35,9 +35,9 @@ from layouts.atoms import copying, mma
 from layouts.atoms.atom import Atom, CopyAtom, IncompleteAtom
 from layouts.atoms.family import family
 from layouts.int_tuple import IntTuple
-from layouts.toml.document import Document, read
+from layouts.toml.document import Document, read_document
 from layouts.toml.entry import Entry
-from layouts.toml.errors import raised
+from layouts.toml.errors import combine_errors
 from layouts.toml.tables import ReadTables, tables
 
 AnyAtom: TypeAlias = "Atom | CopyAtom"
@@ -53,10 +53,10 @@ def load(path: Path | str) -> tuple[ReadAtom, ...]:
     multiplicity or width that does not fit. A layout whose shape and stride differ in profile is not an error here: the
     checks refute it. An entry that leaves keys to its instruction is an IncompleteAtom.
     """
-    return listed(read(Path(path))).whole()
+    return list_atoms(read_document(Path(path))).whole()
 
 
-def listed(document: Document) -> ReadTables[ReadAtom]:
+def list_atoms(document: Document) -> ReadTables[ReadAtom]:
     """Return the atoms of a file that can be read, and all errors of the others."""
     parsed: dict[str, IntTuple] = {}
     seen: set[str] = set()
@@ -115,5 +115,7 @@ def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[st
     """
     whole = read_atom(atom.entry.filled(said, taken))
     if isinstance(whole, IncompleteAtom):
-        raise raised([atom.entry.error(key, "missing, and the instruction does not give it") for key in whole.gaps])
+        raise combine_errors(
+            [atom.entry.error(key, "missing, and the instruction does not give it") for key in whole.gaps]
+        )
     return whole

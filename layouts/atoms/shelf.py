@@ -20,7 +20,7 @@ from layouts.int_tuple import IntTuple
 from layouts.toml.document import parse
 from layouts.toml.entry import Entry, Family
 from layouts.toml.errors import AtomFileError
-from layouts.toml.tables import named
+from layouts.toml.tables import find_named
 from layouts.toml.template import Word
 
 HEADER = re.compile(r'\n\["(.+)"\]$', re.MULTILINE)  # the line before it ends: that is found faster than a beginning
@@ -110,7 +110,7 @@ class Shelf(Mapping[str, AnyAtom]):
 
     def _entry(self, name: str) -> Entry:
         file, text = self.texts[name]
-        return replace(named(file, name, parse(text.encode(), file)[name]), parsed=self.parsed)
+        return replace(find_named(file, name, parse(text.encode(), file)[name]), parsed=self.parsed)
 
 
 def _whole(entry: Entry) -> AnyAtom:

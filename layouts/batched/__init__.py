@@ -35,7 +35,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from layouts.batched.evaluate import BUDGET, Batch, batch, compose, stacked, table
+    from layouts.batched.evaluate import BUDGET, Batch, batch, compose, stack_layouts, table
     from layouts.batched.properties import (
         counts,
         first_difference,
@@ -58,7 +58,7 @@ __all__ = [
     "first_repeat",
     "inverse",
     "is_bijection",
-    "stacked",
+    "stack_layouts",
     "table",
 ]
 
@@ -67,5 +67,5 @@ def __getattr__(name: str) -> Any:
     """Import a name's module on its first use: a command that compares few points imports neither."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "evaluate" if name in ("BUDGET", "Batch", "batch", "compose", "stacked", "table") else "properties"
+    home = "evaluate" if name in ("BUDGET", "Batch", "batch", "compose", "stack_layouts", "table") else "properties"
     return getattr(import_module(f"layouts.batched.{home}"), name)

@@ -197,7 +197,7 @@ class Batch:
             elif isinstance(step, Swizzle):
                 natural(low, step)
                 every = (1 << high.bit_length()) - 1
-                low, high = 0, every | _moved(step, every & step.yyy_mask)
+                low, high = 0, every | _move_axis(step, every & step.yyy_mask)
                 larger = high
             else:
                 low, high, larger = step.interval(low, high, False)
@@ -330,7 +330,7 @@ class Batch:
                 values = values + step
             elif isinstance(step, Swizzle):
                 mask = step.yyy_mask & (INT32_MAX if dtype == self.xp.int32 else INT64_MAX)
-                values = values ^ _moved(step, values & mask)
+                values = values ^ _move_axis(step, values & mask)
             else:
                 values = step.at(values, dtype)
         return values
@@ -355,10 +355,10 @@ def batch(what: Function | Batch | Sequence[Layout], xp: Any = np) -> Batch:
     ranks = sorted({len(leaves(layout.shape)) for layout in what})
     if len(ranks) != 1:
         raise LayoutError(f"layouts of one rank are evaluated at once, got layouts of {ranks} flat modes")
-    return stacked([leaves(one.shape) or (1,) for one in what], [leaves(one.stride) or (0,) for one in what], xp)
+    return stack_layouts([leaves(one.shape) or (1,) for one in what], [leaves(one.stride) or (0,) for one in what], xp)
 
 
-def stacked(extents: Any, strides: Any, xp: Any = np) -> Batch:
+def stack_layouts(extents: Any, strides: Any, xp: Any = np) -> Batch:
     """Layouts of one rank from two arrays [row][mode], of their flat extents and of their strides.
 
     >>> stacked([[2, 2], [4, 1]], [[2, 1], [1, 0]]).values().tolist()
@@ -434,6 +434,6 @@ def _steps(outer: Function, xp: Any) -> tuple[Step, ...]:
     return (*_steps(outer.layout_b, xp), *([outer.offset] if outer.offset else []), *_steps(outer.layout_a, xp))
 
 
-def _moved(swizzle: Swizzle, field: Any) -> Any:
+def _move_axis(swizzle: Swizzle, field: Any) -> Any:
     """Return the bits that a swizzle reads, where it changes others."""
     return field >> swizzle.shift if swizzle.shift >= 0 else field << -swizzle.shift

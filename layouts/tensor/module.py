@@ -18,7 +18,7 @@ from layouts.arrays import np
 from layouts.coords import natural
 from layouts.errors import LayoutError, ProfileError
 from layouts.int_tuple import IntTuple, check_shape, congruent, leaves, nest
-from layouts.layout import Layout, trusted
+from layouts.layout import Layout, trust_layout
 from layouts.text import format_int_tuple
 
 Nested: TypeAlias = "Any"  # an int, an integer array, or a tuple of such
@@ -57,11 +57,11 @@ class Coordinates:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Coordinates):
-            return bool(_stripped(self.value) == _stripped(other.value))
-        return isinstance(other, int) and other == 0 and _stripped(self.value) == 0
+            return bool(_strip(self.value) == _strip(other.value))
+        return isinstance(other, int) and other == 0 and _strip(self.value) == 0
 
     def __hash__(self) -> int:
-        return hash(_stripped(self.value))
+        return hash(_strip(self.value))
 
     def __abs__(self) -> int:
         """Return the largest absolute value of its integers, which must fit 64 bits."""
@@ -162,7 +162,7 @@ def module_layout(shape: IntTuple, stride: Strides) -> Layout:
     if len(kinds) > 1 or not kinds <= {int, Coordinates, Xor}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise LayoutError(f"strides {stride} must be integers, coordinates or xor strides, of one kind, not {names}")
-    return trusted(shape, as_stride)
+    return trust_layout(shape, as_stride)
 
 
 def identity_layout(shape: IntTuple) -> Layout:
@@ -174,7 +174,7 @@ def identity_layout(shape: IntTuple) -> Layout:
     Raises LayoutError where ``shape`` is no shape.
     """
     check_shape(shape)
-    return trusted(shape, cast(IntTuple, _basis(shape) if isinstance(shape, tuple) else E(0)))
+    return trust_layout(shape, cast(IntTuple, _basis(shape) if isinstance(shape, tuple) else E(0)))
 
 
 def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
@@ -194,7 +194,7 @@ def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
             raise LayoutError(f"xor strides need powers of two, and {extent} in {format_int_tuple(shape)} is none")
     split = [_bits(s, d) for s, d in zip(leaves(plain.shape), leaves(plain.stride), strict=True)]
     shapes, strides = zip(*split, strict=True) if split else ((), ())
-    return trusted(nest(iter(shapes), shape), nest(iter(strides), shape))
+    return trust_layout(nest(iter(shapes), shape), nest(iter(strides), shape))
 
 
 def index(element: Any) -> Any:
@@ -246,11 +246,11 @@ def _wrap_zero(t: Nested) -> tuple[Nested, ...]:
     return t if isinstance(t, tuple) else ()
 
 
-def _stripped(t: Nested) -> Nested:
+def _strip(t: Nested) -> Nested:
     """Return the canonical form of a coordinate: no zeros at the end of a tuple, 0 for an empty one."""
     if not isinstance(t, tuple):
         return t
-    modes = [_stripped(x) for x in t]
+    modes = [_strip(x) for x in t]
     while modes and modes[-1] == 0:
         modes.pop()
     return tuple(modes) or 0

@@ -33,7 +33,7 @@ def inner_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
     """
     divided = replace(tensor, layout=zipped_divide(tensor.layout, tiler))
     tile, rest = wrap(divided.shape)
-    return divided[_padded((), tile), _padded(coord, rest)]  # type: ignore[no-any-return]
+    return divided[_pad((), tile), _pad(coord, rest)]  # type: ignore[no-any-return]
 
 
 def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
@@ -47,7 +47,7 @@ def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
     """
     divided = replace(tensor, layout=zipped_divide(tensor.layout, tiler))
     tile, rest = wrap(divided.shape)
-    return divided[_padded(coord, tile), _padded((), rest)]  # type: ignore[no-any-return]
+    return divided[_pad(coord, tile), _pad((), rest)]  # type: ignore[no-any-return]
 
 
 def local_tile(tensor: Tensor, tiler: Tiler, coord: Slicer, proj: Projection = None) -> Tensor:
@@ -65,7 +65,7 @@ def local_tile(tensor: Tensor, tiler: Tiler, coord: Slicer, proj: Projection = N
     Raises LayoutError where inner_partition does, and when ``proj`` has another rank than the tiler.
     """
     if proj is not None:
-        tiler, coord = _projected(tiler, proj, "tiler"), _projected(coord, proj, "coordinate")
+        tiler, coord = _project(tiler, proj, "tiler"), _project(coord, proj, "coordinate")
     return inner_partition(tensor, tiler, coord)
 
 
@@ -133,7 +133,7 @@ def flat_coord(layout: Layout, index: Index) -> tuple[Any, ...]:
     )
 
 
-def _padded(coord: Slicer, shape: IntTuple) -> Slicer:
+def _pad(coord: Slicer, shape: IntTuple) -> Slicer:
     """Return a coordinate with None for the modes of ``shape`` beyond it; None for a shape that is one mode."""
     if not isinstance(coord, tuple):
         return coord
@@ -142,7 +142,7 @@ def _padded(coord: Slicer, shape: IntTuple) -> Slicer:
     return (*coord, *(None,) * (rank(shape) - len(coord)))
 
 
-def _projected(t: Any, proj: tuple[int | None, ...], what: str) -> Any:
+def _project(t: Any, proj: tuple[int | None, ...], what: str) -> Any:
     if not isinstance(t, tuple) or len(t) != len(proj):
         raise LayoutError(f"the projection {proj} has {len(proj)} modes, the {what} {t} has not")
     return tuple(x for x, kept in zip(t, proj, strict=True) if kept is not None)

@@ -90,7 +90,7 @@ class TiledMMA:
 
         A thread that no atom uses has the view of the thread below it, as in a warp with one quadpair of SM70.
         """
-        return size(_filled(self.thr_layout_vmnk))
+        return size(_fill(self.thr_layout_vmnk))
 
     def tile_shape(self, operand: str) -> tuple[int, int]:
         """Return the extents of an operand's tile: (M, K) of A, (N, K) of B, (M, N) of C."""
@@ -124,7 +124,7 @@ class TiledMMA:
         fragment = self.atom.operand(operand)
         layout = on_layout(lambda plain: make_layout(composition(plain[0], fragment), plain[1]), layout)
         yield layout
-        yield on_layout(lambda plain: _distributed(plain, self.atoms[x], self.atoms[y]), layout)
+        yield on_layout(lambda plain: _distribute(plain, self.atoms[x], self.atoms[y]), layout)
 
     thrfrg_A = partialmethod(thrfrg, "A")
     thrfrg_B = partialmethod(thrfrg, "B")
@@ -144,7 +144,7 @@ class TiledMMA:
             x, y = _axes(operand)
             modes = [v, *(Layout(extent, 0) for extent in self.atoms)]
             modes[1 + x], modes[1 + y] = places
-            modes.append(Layout(size(_filled(self.thr_layout_vmnk)[1]), 0))
+            modes.append(Layout(size(_fill(self.thr_layout_vmnk)[1]), 0))
             return make_layout(composition(make_layout(*modes), _place_of(self.thr_layout_vmnk)), values)
 
         return on_layout(by_thread, layout)
@@ -260,7 +260,7 @@ def _fragment(mma: TiledMMA, operand: str, layout: Any, v: Index, place: tuple[I
     return part.layout, part.offset
 
 
-def _distributed(layout: Layout, x: int, y: int) -> Layout:
+def _distribute(layout: Layout, x: int, y: int) -> Layout:
     """((V, frg), (restX, restY, ...)) as ((V, (x, y)), (frg, (restX / x, restY / y, ...)))."""
     (thread, value), rest = layout
     places, rests = zipped_divide(rest, (x, y))
@@ -271,7 +271,7 @@ def _threads(atom: MmaAtom, atoms: Layout) -> Layout:
     """(V, M, N, K) -> thread index: the atoms' threads one after another, idle lanes filled first."""
     try:
         threads = tiled_product(atom.thr, atoms)
-        filled = _filled(threads)
+        filled = _fill(threads)
     except LayoutError as error:
         raise LayoutError(f"atoms {atoms} of threads {atom.thr} do not fit together: {error}") from error
     if size(_place_of(threads)) != size(filled):
@@ -279,14 +279,14 @@ def _threads(atom: MmaAtom, atoms: Layout) -> Layout:
     return threads
 
 
-def _filled(threads: Layout) -> Layout:
+def _fill(threads: Layout) -> Layout:
     """Return the threads and, as a second mode, their repetitions that fill the range of thread indices."""
     return make_layout(threads, complement(threads))
 
 
 def _place_of(threads: Layout) -> Layout:
     """Thread index -> index in (V, M, N, K, idle)."""
-    return right_inverse(_filled(threads))
+    return right_inverse(_fill(threads))
 
 
 def _three_modes(atoms: Layout | IntTuple | str) -> Layout:

@@ -6,6 +6,6 @@ types, layouts among them. No kind of subject is known here: `layouts.atoms` rea
 kinds of `verify`.
 """
 
-from layouts.toml.errors import AtomFileError, Spot, raised
+from layouts.toml.errors import AtomFileError, Spot, combine_errors
 
-__all__ = ["AtomFileError", "Spot", "raised"]
+__all__ = ["AtomFileError", "Spot", "combine_errors"]

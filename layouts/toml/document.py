@@ -50,7 +50,7 @@ class Document:
     @cached_property
     def _paths(self) -> dict[tuple[str, str], Keys]:
         """The paths by table and dotted key, as messages write them, where this determines the path."""
-        found = [((str(path[0]), dotted(path[1:])), path) for path in self._places.keys]
+        found = [((str(path[0]), join_dotted(path[1:])), path) for path in self._places.keys]
         often = Counter(name for name, _ in found)
         return {name: path for name, path in found if often[name] == 1}
 
@@ -101,7 +101,7 @@ def in_source(error: AtomFileError, sources: Sequence[PrintedLine]) -> AtomFileE
     return AtomFileError(error.file, error.key, error.problem, error.spot, place)
 
 
-def dotted(path: Keys) -> str:
+def join_dotted(path: Keys) -> str:
     """Return a path as messages write it.
 
     >>> dotted(("types", "D")), dotted(("ptx", 1))
@@ -110,7 +110,7 @@ def dotted(path: Keys) -> str:
     return "".join(f"[{word}]" if isinstance(word, int) else f".{word}" for word in path).removeprefix(".")
 
 
-def read(path: Path) -> Document:
+def read_document(path: Path) -> Document:
     """Return the document of a TOML file.
 
     Raises AtomFileError when the file cannot be read, is over 1 MiB, is not UTF-8 or nests deeper than 64.

@@ -20,7 +20,7 @@ from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
 from layouts.text import format_int_tuple, parse_shape_stride
 from layouts.toml import template
-from layouts.toml.errors import AtomFileError, Spot, raised
+from layouts.toml.errors import AtomFileError, Spot, combine_errors
 from layouts.toml.template import PLACE, TemplateError, Word
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more do not fit reasonable memory
@@ -110,7 +110,7 @@ class Entry:
             yield read
         finally:
             if errors:
-                raise raised(errors)
+                raise combine_errors(errors)
 
     def common(self, read: KeyReader) -> dict[str, Any]:
         """Return what MMA and copy atoms have in common besides operands, spaces and multiplicities."""
@@ -142,7 +142,7 @@ class Entry:
         errors = [self.error(under + key, f"unknown key; {hint(key, known)}") for key in table if key not in known]
         errors += [self.error(under + key, "missing") for key in required if key not in table]
         if errors:
-            raise raised(errors)
+            raise combine_errors(errors)
 
     def corrected(self, known: Sequence[str]) -> Entry:
         """Return the entry with known keys only; an unknown key is renamed to the known one that was probably meant.

@@ -62,7 +62,7 @@ class AtomFileError(ValueError):
         return f"    {shown}\n    {' ' * (column - 1 - start)}^"
 
 
-def raised(errors: Iterable[AtomFileError]) -> AtomFileError:
+def combine_errors(errors: Iterable[AtomFileError]) -> AtomFileError:
     """Return the exception for one or more errors: a single one itself."""
     first, *others = {str(one): one for error in errors for one in error.errors}.values()
     if not others:

@@ -68,18 +68,16 @@ def as_toml(text: str, name: str) -> tuple[str, list[PrintedLine]]:
         if HEAD.fullmatch(line):
             blocks.append([])
             title = name if len(blocks) == 1 else f"{name} {len(blocks)}"
-            found.append((f'["{_quoted(title)}"]', plain))
+            found.append((f'["{_quote(title)}"]', plain))
             continue
         parts = re.fullmatch(LINE, line)
         key = KEYS.get(re.sub("[ _]", "", parts[1]).lower()) if parts else None
         if parts is None or key is None or not blocks:
-            found.append((f"# {_quoted(line)}".rstrip(), plain))
+            found.append((f"# {_quote(line)}".rstrip(), plain))
             continue
         value = re.sub(r"[()_\s]", "", parts[2]) if key == "shape" else parts[2]
         before = len(f'{key} = "')
-        found.append(
-            (f'{key} = "{_quoted(value)}"', PrintedLine(number + 1, line, parts.start(2) - before, before - 1))
-        )
+        found.append((f'{key} = "{_quote(value)}"', PrintedLine(number + 1, line, parts.start(2) - before, before - 1)))
         blocks[-1].append(number)
     for block in reversed(blocks):
         if block and not any(found[number][0].startswith("ptx = ") for number in block):
@@ -87,6 +85,6 @@ def as_toml(text: str, name: str) -> tuple[str, list[PrintedLine]]:
     return "\n".join(line for line, _ in found), [source for _, source in found]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return the text inside a TOML string of one line; characters that it cannot have are left out."""
     return "".join(c for c in text if c.isprintable()).replace("\\", "\\\\").replace('"', '\\"')

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from layouts.toml.document import Document
 from layouts.toml.entry import LONGEST_NAME, Entry, kind
-from layouts.toml.errors import AtomFileError, Spot, raised
+from layouts.toml.errors import AtomFileError, Spot, combine_errors
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -23,7 +23,7 @@ class ReadTables(NamedTuple, Generic[T_co]):
     def whole(self) -> tuple[T_co, ...]:
         """Return the results of all tables. Raises AtomFileError, with all errors, where there are any."""
         if self.errors:
-            raise raised(self.errors)
+            raise combine_errors(self.errors)
         return self.items
 
 
@@ -50,7 +50,7 @@ def tables(
         if name in loose:
             continue
         try:
-            items += reader(named(document.file, name, table, what, keys))
+            items += reader(find_named(document.file, name, table, what, keys))
         except AtomFileError as error:
             errors += error.errors
     located = [document.located(error) for error in errors]
@@ -62,7 +62,7 @@ def by_line(errors: Iterable[AtomFileError]) -> tuple[AtomFileError, ...]:
     return tuple(sorted(errors, key=lambda error: error.place[:2] if error.place else (0, 0)))
 
 
-def named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:
+def find_named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:
     """Return the entry of a table with a name. Raises AtomFileError where the name is no name or the value no table."""
     spot = Spot(name, "")
     if not isinstance(table, dict):

@@ -22,7 +22,7 @@ from lanecheck.console.frame import guarded_printing
 from lanecheck.console.outputs import write_file
 from lanecheck.console.progress import Progress, each
 from proofs.laws import solve
-from proofs.laws.decide import INDEX, shipped
+from proofs.laws.decide import INDEX, list_shipped
 from proofs.laws.law import Law
 from proofs.laws.problem import Obligation, mutants, nonvacuity, obligations
 
@@ -73,7 +73,7 @@ def _obligation(obligation: Obligation) -> dict[str, Any]:
 def generate(folder: Path = FOLDER) -> None:
     """Prove every law again and write its certificate."""
     folder.mkdir(exist_ok=True)
-    laws = {name: law for name, law in shipped().items() if not law.why_open}
+    laws = {name: law for name, law in list_shipped().items() if not law.why_open}
     for stale in {path.stem for path in folder.glob("*.smt2")} - set(laws):
         (folder / f"{stale}.smt2").unlink()
     found: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def faults(folder: Path = FOLDER) -> Iterable[str]:
         return
     if (head["schema"], head["seeds"], len(head["engines"])) != (SCHEMA, SEEDS, 2):
         yield f"index.json: made with other seeds, solvers or in another form: {head}"
-    laws = {name: law for name, law in shipped().items() if not law.why_open}
+    laws = {name: law for name, law in list_shipped().items() if not law.why_open}
     yield from (f"{name}: no certificate" for name in laws if name not in kept)
     yield from (f"{name}: a certificate of a law that is not in the catalogue" for name in kept if name not in laws)
     stray = sorted({path.stem for path in folder.glob("*.smt2")} - set(laws))
@@ -136,17 +136,17 @@ def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterab
     yield from (
         f"{name}: not a model: {why}: {kept['models'][why]}"
         for why, query in models.items()
-        if why in kept["models"] and not solve.recalled(query, kept["models"])
+        if why in kept["models"] and not solve.recall_model(query, kept["models"])
     )
 
 
-def unproved(folder: Path = FOLDER) -> Iterable[str]:
+def list_unproved(folder: Path = FOLDER) -> Iterable[str]:
     """Yield the laws whose entry differs when they are proved again by both solvers, one line each."""
     kept = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     engines = [solve.version("z3"), solve.version("cvc5")]
     if kept["engines"] != engines:
         yield f"index.json: made by {', '.join(kept['engines'])}, proved anew by {', '.join(engines)}"
-    laws = {name: law for name, law in shipped().items() if not law.why_open}
+    laws = {name: law for name, law in list_shipped().items() if not law.why_open}
     changed, missing = each(list(laws), lambda name, _: certificate(laws[name]) != kept["laws"][name], "laws", str)
     yield from (
         f"{name}: proved anew, its certificate is another" for name, other in zip(laws, changed, strict=False) if other
@@ -179,7 +179,7 @@ def _main(argv: Sequence[str] | None) -> int:
             generate()
         found.extend(faults())
         if options.prove and not found:
-            found.extend(unproved())
+            found.extend(list_unproved())
     except KeyboardInterrupt:
         print("".join(f"{line}\n" for line in found), end="")
         raise

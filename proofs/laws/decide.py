@@ -74,7 +74,7 @@ def decide_law(
         run = {"z3": solve.z3, "cvc5": solve.cvc5}
         tried.append(Tried(obligation.name, tuple(run[e](problem, seed) for e in engines for seed in range(seeds))))
     hypotheses = nonvacuity(law)
-    found = solve.recalled(hypotheses, kept) or solve.example(hypotheses)
+    found = solve.recall_model(hypotheses, kept) or solve.example(hypotheses)
     return LawResult(law, tuple(tried), found, solve.counterexamples(law, kept))
 
 
@@ -96,7 +96,7 @@ def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: 
 
 
 def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> LawResult:
-    return decide_law(shipped()[name], engines, seeds, kept_models().get(name, NOTHING))
+    return decide_law(list_shipped()[name], engines, seeds, kept_models().get(name, NOTHING))
 
 
 @lru_cache(maxsize=1)
@@ -113,6 +113,6 @@ def kept_models() -> Mapping[str, Mapping[str, Values]]:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> Mapping[str, Law]:
+def list_shipped() -> Mapping[str, Law]:
     """Return the shipped laws by name, read once per process."""
     return catalogue()

@@ -10,7 +10,7 @@ from proofs.laws.law import Law, ancestors
 from proofs.laws.problem import mutants, nonvacuity
 
 
-def explained(law: Law, laws: Mapping[str, Law]) -> str:
+def explain_law(law: Law, laws: Mapping[str, Law]) -> str:
     """Return the law as a page of text."""
     return "\n".join(_lines(law, laws)) + "\n"
 

@@ -39,7 +39,7 @@ def notation(a: Flat) -> str:
     return ":".join(parts)
 
 
-def composed(a: Flat, n: int, r: int) -> Flat | None:
+def compose_mode(a: Flat, n: int, r: int) -> Flat | None:
     """Return A o (n:r) if the mode is admissible (Shah 2024, 2.12: r divides or is divided by each extent)."""
     shapes: list[int] = []
     strides: list[int] = []
@@ -120,11 +120,11 @@ class Published:
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
         """Return (A o B_0, A o B_1, ...), each mode by the fold of Shah 2024, which must accept all of them."""
-        return [_accepted(composed(a, n, r)) for n, r in zip(*b, strict=True)]
+        return [_accept(compose_mode(a, n, r)) for n, r in zip(*b, strict=True)]
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
         """Return A o (n:r) by CuTe's fold."""
-        return _accepted(cute_fold(a, n, r, guard))
+        return _accept(cute_fold(a, n, r, guard))
 
     def complement(self, a: Flat, target: int) -> Flat:
         """Return the complement with gaps rounded down."""
@@ -142,7 +142,7 @@ class Published:
         return shape_size(a) == shape_size(b)
 
 
-def _accepted(result: Flat | None) -> Flat:
+def _accept(result: Flat | None) -> Flat:
     if result is None:
         raise InputRejected
     return result

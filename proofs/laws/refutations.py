@@ -58,7 +58,7 @@ def catalogue() -> Mapping[str, Refutation]:
     }
 
 
-def explained(refutation: Refutation) -> str:
+def explain_refutation(refutation: Refutation) -> str:
     """Return a refuted claim explained as text."""
     found = search(refutation)
     lines = [
@@ -87,7 +87,7 @@ def search(refutation: Refutation, operations: Published | None = None) -> Wrong
     return None
 
 
-def searched(refutation: Refutation) -> int:
+def count_cases(refutation: Refutation) -> int:
     """Return the number of cases of the search."""
     return sum(1 for _ in SEARCHES[refutation.search][0]())
 

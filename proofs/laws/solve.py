@@ -13,7 +13,7 @@ from proofs.laws.formula import Node
 from proofs.laws.law import Law
 from proofs.laws.problem import NEAR, SatQuery, denial, interesting, mutants, near
 from proofs.smt.engine import Session, Solver
-from proofs.smt.recheck import Status, installed, name, read
+from proofs.smt.recheck import Status, is_installed, name, read_answers
 
 Z3_BUDGET = 8_000_000
 CVC5_BUDGET = 400_000
@@ -39,7 +39,7 @@ class SolverAnswer:
 def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> SolverAnswer:
     """Return the answer of z3 to a problem, under a seed and within a budget."""
     started = time.perf_counter()
-    session = Session(_seeded(problem, seed), budget)
+    session = Session(_seed_problem(problem, seed), budget)
     answer = session.check()
     return SolverAnswer("z3", answer.status, session.spent, time.perf_counter() - started, answer.reason)
 
@@ -47,7 +47,7 @@ def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> SolverAnswer:
 def has_cvc5() -> bool:
     """Whether cvc5 is installed and can be imported."""
     try:
-        return installed() and bool(name())
+        return is_installed() and bool(name())
     except ImportError:
         return False
 
@@ -58,7 +58,7 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
     Raises ImportError when it is missing.
     """
     started = time.perf_counter()
-    found = read(f"{problem}(check-sat)", budget, seed, core)
+    found = read_answers(f"{problem}(check-sat)", budget, seed, core)
     status = found.answers[-1]
     reason = f"cvc5 gave up within {budget} resource units" if status == "unknown" else ""
     return SolverAnswer("cvc5", status, found.spent, time.perf_counter() - started, reason, found.core)
@@ -103,7 +103,7 @@ def satisfy(query: SatQuery, wishes: Sequence[Sequence[Node]] = (), solver: Solv
     tries = [(wish, seed, WISH_BUDGET) for seed in range(4) for wish in (*wishes, ())]
     reason = ""
     for wish, seed, budget in (*tries, ((), 4, Z3_BUDGET)):
-        session = Session(_seeded(query.smt(wish), seed), budget, None if seed else solver)
+        session = Session(_seed_problem(query.smt(wish), seed), budget, None if seed else solver)
         answer = session.check()
         if answer.status == "sat":
             return Model("sat", query, session.values(query.names()))
@@ -129,7 +129,7 @@ def counterexample(query: SatQuery, solver: Solver | None = None) -> Model:
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
 
 
-def recalled(query: SatQuery, kept: Mapping[str, Values]) -> Model | None:
+def recall_model(query: SatQuery, kept: Mapping[str, Values]) -> Model | None:
     """Return the model of a query among those kept, by the query's words.
 
     None where it does not hold in plain Python.
@@ -147,13 +147,13 @@ def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Mod
 
     All mutants of a law share its declarations and the bounds near 0, which are read once.
     """
-    found = [(query, recalled(query, kept)) for query in mutants(law)]
+    found = [(query, recall_model(query, kept)) for query in mutants(law)]
     searched = [query for query, model in found if model is None]
     if not searched:
         return tuple(model for _, model in found if model)
     solver = Solver()
     bounds = SatQuery(law, "near 0", tuple(near(law, NEAR[0])))
-    session = Session(_seeded(bounds.smt(), 0), WISH_BUDGET * len(searched), solver)
+    session = Session(_seed_problem(bounds.smt(), 0), WISH_BUDGET * len(searched), solver)
     small = {}
     for query in searched:
         if session.check_with(query.body()).status == "sat":
@@ -167,6 +167,6 @@ def example(query: SatQuery) -> Model:
     return satisfy(query, [interesting(query.law, level) for level in range(4)])
 
 
-def _seeded(problem: str, seed: int) -> str:
+def _seed_problem(problem: str, seed: int) -> str:
     """Return the problem with its seed, also when it is 0: z3 keeps the last seed for all later problems."""
     return f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n{problem}"

@@ -167,7 +167,7 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
     """
     start = perf_counter()
     try:
-        text, names = _posed(claim)
+        text, names = _pose(claim)
     except (ProblemError, TermError) as error:
         seconds = perf_counter() - start
         return Outcome(status="unknown", method="none", engine=engine(), seconds=seconds, reason=str(error))
@@ -233,7 +233,7 @@ class Parametric(Script):
         return image
 
 
-def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
+def _pose(claim: Equality) -> tuple[str, tuple[str, ...]]:
     problem = Parametric()
     params = _parameters(claim)
     for name in params:

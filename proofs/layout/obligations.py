@@ -48,7 +48,7 @@ def decide_obligations(
             spent += solver.proved[known]
             continue
         session = Session(one.assumptions, budget, solver)
-        met = _met(one, session)
+        met = _find_model(one, session)
         vacuous = vacuous or met.status == "unsat"
         found = []
         for title, goal in one.goals.items():
@@ -75,7 +75,7 @@ def decide_obligations(
     )
 
 
-def _met(one: Obligations, session: Session) -> Answer:
+def _find_model(one: Obligations, session: Session) -> Answer:
     """Return the answer to "have the assumptions a model?": the given point, or else any."""
     at_point = session.check_assuming(one.point)
     session.forget()

@@ -141,7 +141,7 @@ def prove_partition(p: Partition, budget: int = BUDGET, solver: Solver | None = 
     Three claims, for all N_x, N_y >= 1: every element is in the tile, two owners of one element differ only in digits
     of stride 0, and there are `copies` owners per element. A model is one owner or two, confirmed in plain Python.
     """
-    return decide_obligations(_posed(p), budget, solver, partial(_refutation, p), METHOD)
+    return decide_obligations(_pose(p), budget, solver, partial(_refutation, p), METHOD)
 
 
 def prove_tiled(p: Partition, layout: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -158,10 +158,10 @@ def prove_tiled(p: Partition, layout: Layout, budget: int = BUDGET, solver: Solv
     if threads <= last or values != each:
         raise ProblemError(f"{layout} has {threads} threads x {values} values, the tile {last + 1} x {each}")
     refute = partial(_difference, p, layout)
-    return decide_obligations([_compared(p, layout)], budget, solver, refute, TILED)
+    return decide_obligations([_compare_layouts(p, layout)], budget, solver, refute, TILED)
 
 
-def _compared(p: Partition, layout: Layout) -> Obligations:
+def _compare_layouts(p: Partition, layout: Layout) -> Obligations:
     """Return the obligation of `prove_tiled`."""
     script = _tiles()
     point = _point(script, p, "1")
@@ -207,7 +207,7 @@ def _tiles() -> MixedRadixScript:
     return script
 
 
-def _posed(p: Partition) -> list[Obligations]:
+def _pose(p: Partition) -> list[Obligations]:
     """Return the obligations of `prove_partition`."""
     script = _tiles()
     here, there = (_point(script, p, which) for which in "12")

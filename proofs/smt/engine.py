@@ -69,7 +69,7 @@ class Session:
     def __init__(self, text: str, budget: int, solver: Solver | None = None) -> None:
         self._solver = solver or Solver()
         self._budget = budget
-        self._start = _spent(self._solver.reset())
+        self._start = _read_spent(self._solver.reset())
         self._text = text  # what is sent before the next command
         self.spent = 0
 
@@ -117,7 +117,7 @@ class Session:
             text = self._solver.run(f"{limited}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
         except _OutOfBudget:
             return self._exhausted()
-        self.spent = _spent(text) - self._start
+        self.spent = _read_spent(text) - self._start
         status = text.split(maxsplit=1)[0]
         if status == "sat":
             return Answer("sat")
@@ -143,7 +143,7 @@ class _OutOfBudget(Exception):
     """The resource limit ended a command other than a check."""
 
 
-def _spent(text: str) -> int:
+def _read_spent(text: str) -> int:
     """Return the resource units of the last report in ``text``."""
     return int(_SPENT.findall(text)[-1])
 

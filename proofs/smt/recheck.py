@@ -29,7 +29,7 @@ class CheckedAnswers(NamedTuple):
     core: tuple[str, ...] = ()
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether cvc5 is installed."""
     return find_spec("cvc5") is not None
 
@@ -41,7 +41,7 @@ def name() -> str:
     return f"cvc5 {cvc5.__version__}"
 
 
-def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> CheckedAnswers:
+def read_answers(smt: str, budget: int, seed: int = 0, core: bool = False) -> CheckedAnswers:
     """Return the answers of cvc5 to an SMT-LIB text.
 
     With ``core``, also the assumptions that the last check needed if unsat.
@@ -82,9 +82,9 @@ def recheck(smt: str, budget: int = BUDGET) -> Second | None:
     For a text of several problems it is "sat" if any of them is, and "unsat" only if all of them are.
     Raises EngineError when cvc5 rejects the text.
     """
-    if not installed():
+    if not is_installed():
         return None
-    answers = set(read(smt, budget).answers)
+    answers = set(read_answers(smt, budget).answers)
     if "sat" in answers:
         return Second("sat", name())
     if answers == {"unsat"}:

@@ -83,7 +83,7 @@ def decide(claim: BoxClaim, budget: int = BUDGET, solver: Solver | None = None) 
     Raises EngineError when plain Python finds nothing wrong at the solver's counterexample, or a smaller one.
     """
     start = perf_counter()
-    posed = _posed(claim)
+    posed = _pose(claim)
     if posed is None:
         reason = f"no exact encoding up to {WIDTHS[-1]} bits"
         seconds = perf_counter() - start
@@ -114,7 +114,7 @@ def decide(claim: BoxClaim, budget: int = BUDGET, solver: Solver | None = None) 
     )
 
 
-def _posed(claim: BoxClaim) -> _Posed | None:
+def _pose(claim: BoxClaim) -> _Posed | None:
     """Return the problem in the first encoding that is exact; None when there is none."""
     for width in encodings(claim.layouts):
         script = Script(width)
@@ -134,7 +134,7 @@ def _refutation(claim: BoxClaim, posed: _Posed, session: Session, counted: bool)
     miscount = claim.miscount()
     if miscount is not None:
         return survey or Survey(None, miscount), "counting"
-    model, smallest = _minimised(claim, posed.width, session)
+    model, smallest = _minimise(claim, posed.width, session)
     facts = claim.facts(model)
     if facts is None:
         raise EngineError(f"{claim.title}: plain Python finds nothing wrong at the solver's counterexample {model}")
@@ -145,7 +145,7 @@ def _refutation(claim: BoxClaim, posed: _Posed, session: Session, counted: bool)
     return survey, posed.method
 
 
-def _minimised(claim: BoxClaim, width: int | None, session: Session) -> tuple[Point, bool]:
+def _minimise(claim: BoxClaim, width: int | None, session: Session) -> tuple[Point, bool]:
     """Return the lexicographically smallest model, by bisection of each variable.
 
     False when the budget ran out first.

@@ -115,7 +115,7 @@ class Term:
 
     def __and__(self, other: Number) -> Term:
         if self.width is None:
-            return _masked(self, _mask(other, "&"))
+            return _mask_bits(self, _mask(other, "&"))
         b = self._lift(other)
         tops = [x.hi for x in (self, b) if x.lo >= 0]
         return self._make("and", b, (0, min(tops)) if tops else _bits_interval(self, b))
@@ -123,14 +123,14 @@ class Term:
     def __or__(self, other: Number) -> Term:
         if self.width is None:
             m = _mask(other, "|")
-            return self + m - _masked(self, m)
+            return self + m - _mask_bits(self, m)
         b = self._lift(other)
         return self._make("or", b, _bits_interval(self, b))
 
     def __xor__(self, other: Number) -> Term:
         if self.width is None:
             m = _mask(other, "^")
-            return self + m - 2 * _masked(self, m)
+            return self + m - 2 * _mask_bits(self, m)
         b = self._lift(other)
         return self._make("xor", b, _bits_interval(self, b))
 
@@ -269,7 +269,7 @@ def _mask(other: Number, symbol: str) -> int:
     return index(other)
 
 
-def _masked(a: Term, mask: int) -> Term:
+def _mask_bits(a: Term, mask: int) -> Term:
     """Bitwise and over the integers: one (a div 2^k) mod 2^n for each run of ones; exact for negative a too."""
     total = constant(0, None)
     while mask:

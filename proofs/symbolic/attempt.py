@@ -35,7 +35,7 @@ def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
     (4, 'IndexError: list index out of range')
     """
     try:
-        with _limited(seconds), redirect_stdout(sys.stderr):
+        with _limit_time(seconds), redirect_stdout(sys.stderr):
             return call()
     except _TimeOver:
         return Stopped(f"not done after {seconds:g} s (--budget)")
@@ -48,7 +48,7 @@ def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
+def _limit_time(seconds: float) -> Iterator[None]:
     """Raise _TimeOver in a block after ``seconds``, then every second; no limit without such an alarm."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield

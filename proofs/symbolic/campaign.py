@@ -35,7 +35,7 @@ from proofs.laws import solve
 from proofs.symbolic.execution import Examined, Operation, Violation, examine, ours
 from proofs.symbolic.normal_form import normal_form
 from proofs.symbolic.searched import SEARCHING
-from proofs.symbolic.suite import examined
+from proofs.symbolic.suite import examine_operations
 
 FILE = Path(__file__).with_name("record.json")
 RANK = 3
@@ -90,10 +90,10 @@ def _form_of(text: str) -> str:
 @lru_cache(maxsize=1)
 def operations() -> Mapping[str, Operation]:
     """Return the operations of the campaign by label."""
-    return {o.label: o for o in examined(RANK, inside=True)}
+    return {o.label: o for o in examine_operations(RANK, inside=True)}
 
 
-def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
+def read_recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
     """Return the recorded results by label whose hash is that of the present code; none without a file.
 
     Raises EditedError.
@@ -129,7 +129,7 @@ def _whole(entry: object) -> bool:
 def faults(file: Path = FILE) -> Iterable[str]:
     """Yield the reasons why the record is not current or not complete, one line each."""
     try:
-        kept = recorded(file)
+        kept = read_recorded(file)
     except EditedError as error:
         yield str(error)
         return
@@ -147,7 +147,7 @@ def faults(file: Path = FILE) -> Iterable[str]:
             yield f"{label}: its counts do not agree"
 
 
-def restored(label: str, entry: Mapping[str, Any]) -> Examined:
+def restore_result(label: str, entry: Mapping[str, Any]) -> Examined:
     """Return a recorded result as a value."""
     wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in entry["violations"])
     paths, proved, refused, outside = (int(entry[key]) for key in ("paths", "proved", "refused", "outside"))
@@ -162,7 +162,7 @@ def _entry(found: Examined) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _examined(label: str) -> dict[str, Any]:
+def _examine(label: str) -> dict[str, Any]:
     import resource  # only Unix has it, and the record is read everywhere
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -174,11 +174,11 @@ def run(jobs: int, file: Path = FILE) -> None:
 
     Raises EditedError, and ProblemError when the code changes meanwhile.
     """
-    done, begun = dict(recorded(file)), sources()
+    done, begun = dict(read_recorded(file)), sources()
     todo = sorted((label for label in operations() if label not in done), key=lambda label: "rank 3" not in label)
     with Progress(len(operations()), "operations") as shown, processes(jobs, max_tasks_per_child=1) as pool:
         shown.done = len(done)
-        waiting = {pool.submit(_examined, label): label for label in todo}
+        waiting = {pool.submit(_examine, label): label for label in todo}
         for future in as_completed(waiting):
             label, error = waiting[future], future.exception()
             if sources() != begun:
@@ -219,7 +219,7 @@ def _main(argv: Sequence[str] | None) -> int:
         try:
             run(options.jobs)
         except KeyboardInterrupt:
-            missing = len(operations()) - len(recorded())
+            missing = len(operations()) - len(read_recorded())
             raise KeyboardInterrupt(f"interrupted: {missing} of {len(operations())} operations not recorded") from None
     found = list(faults())
     print("\n".join(found) or "the record is current")

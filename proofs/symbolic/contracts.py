@@ -16,7 +16,7 @@ from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, Target, pair, replaced
-from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, written
+from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
 
 
@@ -60,7 +60,7 @@ def divide(rank: int, right: int) -> Operation:
         yield Goal("with the tiler", (), (), same(first, tiler))
         yield Goal("returns it", (), (), same(modes(flat(pair(found[2]))), modes(flat(pair(found[1])))))
         whole = times([s for s, _ in a])
-        yield from pathwise.complemented(tiler, whole, star, sorted_modes(path, [*tiler, *star]))
+        yield from pathwise.prove_complement(tiler, whole, star, sorted_modes(path, [*tiler, *star]))
 
     def refuses(path: Path) -> Iterator[Goal]:
         at = symbols_of(path)
@@ -75,8 +75,8 @@ def divide(rank: int, right: int) -> Operation:
 
     return Operation(
         "logical_divide", f"logical_divide, rank {rank} by rank {right}, by the contract of composition", space, call,
-        goals, fault, lambda at: f"logical_divide({written(*layout_of('MD', rank, at))}, "
-        f"{written(*layout_of('Nr', right, at))})", refuses,
+        goals, fault, lambda at: f"logical_divide({write_layout(*layout_of('MD', rank, at))}, "
+        f"{write_layout(*layout_of('Nr', right, at))})", refuses,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def product(rank: int, right: int) -> Operation:
         if not order or order[-1] != len(a) + len(star) - 1:  # then the last mode of A* is bounded by its extent
             reach = pathwise.total([1, *(times([("-", s, 1), d]) for s, d in tiler)])
             yield Goal("T stays inside A*", (), (), ("<=", reach, times([s for s, _ in star])))
-        yield from list(pathwise.complemented(a, 1, star, order))[:1]
+        yield from list(pathwise.prove_complement(a, 1, star, order))[:1]
 
     def refuses(path: Path) -> Iterator[Goal]:
         yield outside_complement(path, modes(flat(layout_of("sd", rank, symbols_of(path)))), 1)
@@ -114,6 +114,9 @@ def product(rank: int, right: int) -> Operation:
     return Operation(
         "logical_product", f"logical_product, rank {rank} by rank {right}, by the contract of composition", space, call,
         goals, fault,
-        lambda at: f"logical_product({written(*layout_of('sd', rank, at))}, {written(*layout_of('Nr', right, at))})",
+        lambda at: (
+            f"logical_product({write_layout(*layout_of('sd', rank, at))}, "
+            f"{write_layout(*layout_of('Nr', right, at))})"
+        ),
         refuses,
     )  # fmt: skip

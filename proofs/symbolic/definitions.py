@@ -45,7 +45,7 @@ def size(modes: Flat) -> int:
     return prod(s for s, _ in modes)
 
 
-def listed(number: int) -> range:
+def list_indices(number: int) -> range:
     """Return the indices below a number. Raises TooLarge when there are more than MOST."""
     if number > MOST:
         raise TooLarge(f"{number} values")
@@ -71,7 +71,8 @@ def coalesce(a: Flat, result: Flat) -> str:
     if size(a) != size(result):
         return f"size {size(result)} for {size(a)}"
     return next(
-        (f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in listed(size(a)) if at(a, i) != at(result, i)), ""
+        (f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in list_indices(size(a)) if at(a, i) != at(result, i)),
+        "",
     )
 
 
@@ -79,7 +80,7 @@ def composition(a: Flat, b: Flat, result: Flat) -> str:
     """Return what is wrong with R = A o B: R has the size of B, and R(k) = A(B(k)) at every index of B."""
     if size(b) != size(result):
         return f"R has {size(result)} coordinates, B has {size(b)}: not compatible(B, R)"
-    for k in listed(size(b)):
+    for k in list_indices(size(b)):
         x = at(b, k)
         if x >= 0 and at(result, k) != at(a, x):
             return f"R({k}) = {at(result, k)}, A(B({k})) = A({x}) = {at(a, x)}"
@@ -132,7 +133,7 @@ def _complement_by_modes(a: Flat, target: int, result: Flat) -> str:
 
 def right_inverse(a: Flat, result: Flat) -> str:
     """Return what is wrong with a right inverse R of L: L(R(k)) = k for every index of R."""
-    for k in listed(size(result)):
+    for k in list_indices(size(result)):
         if at(a, at(result, k)) != k:
             return f"L(R({k})) = L({at(result, k)}) = {at(a, at(result, k))}"
     return ""
@@ -143,7 +144,7 @@ def left_inverse(a: Flat, result: Flat) -> str:
 
     Only an injective L has one, others must be rejected.
     """
-    values = [at(a, k) for k in listed(size(a))]
+    values = [at(a, k) for k in list_indices(size(a))]
     if len(set(values)) < len(values):
         return "L takes a value twice: it has no left inverse, and was not refused"
     return next((f"R(L({k})) = R({v}) = {at(result, v)}" for k, v in enumerate(values) if at(result, v) != k), "")
@@ -151,12 +152,12 @@ def left_inverse(a: Flat, result: Flat) -> str:
 
 def product(a: Flat, copies: int, result: Flat) -> str:
     """Return what is wrong with copies of an injective A: R has ``copies`` times its size, and takes no value twice."""
-    if len({at(a, i) for i in listed(size(a))}) != size(a):
+    if len({at(a, i) for i in list_indices(size(a))}) != size(a):
         return ""
     if size(result) != size(a) * copies:
         return f"{size(result)} coordinates for {size(a) * copies}"
     seen: set[int] = set()
-    for i in listed(size(result)):
+    for i in list_indices(size(result)):
         if (value := at(result, i)) in seen:
             return f"two coordinates have the value {value}"
         seen.add(value)

@@ -66,7 +66,7 @@ class InputSpace:
         """Return a space with those samples drawn by a function that satisfy the assumptions, the same in every run."""
         source = random.Random(7)
         drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
-        conditions = [compiled(node) for node in assumed]
+        conditions = [compile_formula(node) for node in assumed]
         distinct = {tuple(at.values()): at for at in drawn if all(holds(at) for holds in conditions)}
         return cls(tuple(names), tuple(assumed), tuple(distinct.values()))
 
@@ -96,10 +96,10 @@ class Path:
             return bool(condition)
         if condition in self.conditions:
             return True
-        if negated(condition) in self.conditions:
+        if negate(condition) in self.conditions:
             return False
         split: tuple[list[Values], list[Values]] = ([], [])
-        holds = compiled(condition)
+        holds = compile_formula(condition)
         for at in self.samples:
             split[not holds(at)].append(at)
         yes, no = split
@@ -108,7 +108,7 @@ class Path:
         else:
             choice = self._open(condition, yes, no)
         self.samples = yes if choice else no
-        self.conditions.append(condition if choice else negated(condition))
+        self.conditions.append(condition if choice else negate(condition))
         self.taken.append(choice)
         return choice
 
@@ -116,7 +116,7 @@ class Path:
         if time.monotonic() > self.until:
             raise _OutOfTime
         true = bool(yes) or self.feasible(condition)
-        false = bool(no) or self.feasible(negated(condition))
+        false = bool(no) or self.feasible(negate(condition))
         if not (true or false):
             raise _DeadEnd
         if true and false:
@@ -126,7 +126,7 @@ class Path:
     def feasible(self, condition: Node) -> bool:
         """Whether some numbers on this path satisfy the condition; True when the solver cannot decide it."""
         formulas = (*self.space.assumed, *self.conditions, condition)
-        abstract, extra = abstracted(formulas)
+        abstract, extra = abstract_quotients(formulas)
         problems = (script((*self.space.names, *extra), abstract), script(self.space.names, formulas))
         try:
             return all(Session(problem, FEASIBLE_BUDGET).check().status != "unsat" for problem in problems)
@@ -145,7 +145,7 @@ def script(names: Sequence[str], formulas: Sequence[Node], seed: int = 0) -> str
     return "\n".join([*seeds, "(set-logic ALL)", *declared, *(f"(assert {smt(f)})" for f in formulas), "(push)", ""])
 
 
-def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
+def abstract_quotients(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
     """Return the formulas with a variable for each quotient and remainder, defined by DIVDEF, and the variables.
 
     Every model of the formulas is a model of the result: if the result is unsatisfiable, so are the formulas. The
@@ -173,7 +173,7 @@ def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=4096)
-def compiled(node: Node) -> Callable[[Values], int]:
+def compile_formula(node: Node) -> Callable[[Values], int]:
     """Return the formula as a Python function of a sample, for fast evaluation.
 
     >>> compiled(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
@@ -183,7 +183,7 @@ def compiled(node: Node) -> Callable[[Values], int]:
         return lambda at: node
     if isinstance(node, str):
         return operator.itemgetter(node)
-    parts = [compiled(part) for part in node[1:]]
+    parts = [compile_formula(part) for part in node[1:]]
     if node[0] == "and":
         return lambda at: all(part(at) for part in parts)
     if node[0] == "or":
@@ -199,7 +199,7 @@ _PYTHON: Mapping[str, Callable[[int, int], int]] = {
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def negated(node: Node) -> Node:
+def negate(node: Node) -> Node:
     """Return the negation of a comparison.
 
     >>> negated(("<", "x", 3))
@@ -227,7 +227,7 @@ def explore(
     while todo and len(done) < most:
         path = Path(space, todo.pop(), samples=list(space.samples), until=until)
         try:
-            with resumed(path):
+            with resume_path(path):
                 path.result = run()
         except _OutOfTime:
             return done, len(todo) + 1
@@ -252,7 +252,7 @@ _PATH: ContextVar[Path | None] = ContextVar("path", default=None)
 
 
 @contextmanager
-def resumed(path: Path) -> Iterator[None]:
+def resume_path(path: Path) -> Iterator[None]:
     """Let this path decide the comparisons of symbolic integers in a block; a path can be resumed."""
     before = _PATH.set(path)
     try:
@@ -273,7 +273,7 @@ def formula(value: object) -> Node:
     raise Unfollowed(f"{value!r} is not an integer")
 
 
-def _folded(head: str, a: Node, b: Node) -> Node:
+def _fold(head: str, a: Node, b: Node) -> Node:
     """Return the formula of an operation, with simple cases computed, which keeps problems small."""
     if isinstance(a, int) and isinstance(b, int):
         return int(evaluate((head, a, b), {}, {}))
@@ -296,7 +296,7 @@ def _arithmetic(head: str, swapped: bool = False) -> Callable[[SymInt, object], 
         if not isinstance(other, int):
             return NotImplemented
         a, b = formula(self), formula(other)
-        return SymInt(_folded(head, b, a) if swapped else _folded(head, a, b))
+        return SymInt(_fold(head, b, a) if swapped else _fold(head, a, b))
 
     return operate
 
@@ -306,16 +306,16 @@ def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], An
         if not isinstance(other, int):
             return NotImplemented
         a, b = (formula(other), formula(self)) if swapped else (formula(self), formula(other))
-        if _decided(_folded("==", b, 0)):
+        if _decide(_fold("==", b, 0)):
             raise ZeroDivisionError("division by zero")
-        if not _decided(_folded(">", b, 0)):  # Python rounds down, SMT-LIB does not, for negative divisors
-            a, b = _folded("-", 0, a), _folded("-", 0, b)
-            quotient = _folded("//", a, b)
-            return SymInt(quotient if head == "//" else _folded("-", 0, _folded("%", a, b)))
+        if not _decide(_fold(">", b, 0)):  # Python rounds down, SMT-LIB does not, for negative divisors
+            a, b = _fold("-", 0, a), _fold("-", 0, b)
+            quotient = _fold("//", a, b)
+            return SymInt(quotient if head == "//" else _fold("-", 0, _fold("%", a, b)))
         whole = _without(a, b)
         if whole is not None:
             return SymInt(whole if head == "//" else 0)
-        return SymInt(_folded(head, a, b))
+        return SymInt(_fold(head, a, b))
 
     return operate
 
@@ -332,7 +332,7 @@ def _without(product: Node, factor: Node) -> Node | None:
         for part, other in ((product[1], product[2]), (product[2], product[1])):
             rest = _without(part, factor)
             if rest is not None:
-                return _folded("*", rest, other)
+                return _fold("*", rest, other)
     return None
 
 
@@ -340,12 +340,12 @@ def _comparison(head: str) -> Callable[[SymInt, object], Any]:
     def compare(self: SymInt, other: object) -> Any:
         if not isinstance(other, int):
             return NotImplemented
-        return _decided(_folded(head, formula(self), formula(other)))
+        return _decide(_fold(head, formula(self), formula(other)))
 
     return compare
 
 
-def _decided(condition: Node) -> bool:
+def _decide(condition: Node) -> bool:
     if isinstance(condition, int):
         return bool(condition)
     path = _PATH.get()
@@ -377,7 +377,7 @@ class SymInt(int):
         return hash(1)
 
     def __bool__(self) -> bool:
-        return _decided(_folded("!=", self.node, 0))
+        return _decide(_fold("!=", self.node, 0))
 
     def __repr__(self) -> str:
         return text(self.node)
@@ -388,7 +388,7 @@ class SymInt(int):
         return repr(self)
 
     def __neg__(self) -> SymInt:
-        return SymInt(_folded("-", 0, self.node))
+        return SymInt(_fold("-", 0, self.node))
 
     def __pos__(self) -> SymInt:
         return self

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from proofs.symbolic import definitions
 from proofs.symbolic.definitions import Flat, Pair, Tree, at, flat, size
 from proofs.symbolic.execution import Target
-from proofs.symbolic.operations import written
+from proofs.symbolic.operations import write_layout
 
 Arguments: TypeAlias = "tuple[Pair | int, ...]"
 
@@ -60,7 +60,7 @@ class Required:
     plain: Callable[..., bool]
 
 
-def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
+def enumerate_cases(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
     """Return the result of running a function on its cases, from small to large.
 
     ``begin`` is called before each call.
@@ -70,7 +70,7 @@ def enumerated(target: Target, function: str, begin: Callable[[str], None] = lam
     faults: list[str] = []
     for arguments in cases:
         begin(call(function, arguments))
-        fault = tried(target, function, arguments)
+        fault = try_case(target, function, arguments)
         refused += fault is None
         if fault:
             wrong += 1
@@ -84,13 +84,13 @@ def cases_of(function: str) -> tuple[Arguments, ...]:
     return tuple(sorted(dict.fromkeys(REQUIRED[function].cases()), key=lambda c: (weight(c), repr(c))))
 
 
-def tried(target: Target, function: str, arguments: Arguments) -> str | None:
+def try_case(target: Target, function: str, arguments: Arguments) -> str | None:
     """Return what is wrong with one call, empty when nothing is; None when it is rejected and may be."""
     required = REQUIRED[function]
     made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
     try:
         returned = getattr(target.functions, function)(*made)
-        result = _read(returned)
+        result = _read_pair(returned)
     except _NoLayout as error:
         return f"-> {error}"
     except PROGRAMMING as error:
@@ -101,12 +101,12 @@ def tried(target: Target, function: str, arguments: Arguments) -> str | None:
         return None
     changed = [x for x, y in zip(arguments, made, strict=True) if isinstance(x, tuple) and (y.shape, y.stride) != x]
     if changed:
-        return f"changes its argument {written(*changed[0])}"
+        return f"changes its argument {write_layout(*changed[0])}"
     fault = required.fault(*arguments, result)
-    return f"-> {written(*result)}: {fault}" if fault else ""
+    return f"-> {write_layout(*result)}: {fault}" if fault else ""
 
 
-def _read(returned: Any) -> Pair:
+def _read_pair(returned: Any) -> Pair:
     """Return the shape and stride of a returned layout, with plain integers."""
     try:
         pair = _plain(returned.shape), _plain(returned.stride)
@@ -140,12 +140,12 @@ def weight(arguments: Arguments) -> int:
 
 def call(function: str, arguments: Arguments) -> str:
     """Return a call as it is written."""
-    return f"{function}({', '.join(written(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
+    return f"{function}({', '.join(write_layout(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
 
 
-def _filled(profile: Tree, leaves: Iterator[int]) -> Tree:
+def _fill(profile: Tree, leaves: Iterator[int]) -> Tree:
     if isinstance(profile, tuple):
-        return tuple([_filled(part, leaves) for part in profile])
+        return tuple([_fill(part, leaves) for part in profile])
     return next(leaves)
 
 
@@ -153,7 +153,7 @@ def _count(profile: Tree) -> int:
     return sum(map(_count, profile)) if isinstance(profile, tuple) else 1
 
 
-def _drawn(source: Random, profile: Tree) -> Pair:
+def _draw_layout(source: Random, profile: Tree) -> Pair:
     """Return a random layout of a profile.
 
     Half of them have strides made from their extents, so that modes fit each other.
@@ -166,7 +166,7 @@ def _drawn(source: Random, profile: Tree) -> Pair:
         for i in source.sample(range(rank), rank):
             stride[i] = step
             step *= shape[i] * source.choice((1, 1, 1, 2))
-    return _filled(profile, iter(shape)), _filled(profile, iter(stride))
+    return _fill(profile, iter(shape)), _fill(profile, iter(stride))
 
 
 def _layouts() -> Iterator[Pair]:
@@ -174,7 +174,7 @@ def _layouts() -> Iterator[Pair]:
     source = Random(4)
     yield from grid(range(1, 6), range(7))
     for _ in range(DRAWN // len(PROFILES)):
-        yield from (_drawn(source, profile) for profile in PROFILES)
+        yield from (_draw_layout(source, profile) for profile in PROFILES)
 
 
 def _single() -> Iterator[Arguments]:
@@ -191,7 +191,7 @@ def _with_target() -> Iterator[Arguments]:
 def _pairs() -> Iterator[Arguments]:
     source = Random(6)
     for a in _layouts():
-        yield a, _drawn(source, source.choice(PROFILES))
+        yield a, _draw_layout(source, source.choice(PROFILES))
         yield a, (source.randint(1, 4), source.choice(STRIDES))
 
 
@@ -200,7 +200,7 @@ def _span(modes: Flat) -> int:
     return max((s * d for s, d in modes if s > 1 and d), default=1)
 
 
-def _merged(modes: Flat) -> Flat:
+def _merge_modes(modes: Flat) -> Flat:
     """Return the same function with the fewest modes."""
     out: Flat = []
     for s, d in modes:
@@ -219,15 +219,15 @@ def _is_compact(modes: Flat) -> bool:
     return ends == size(modes) - 1 and sorted(at(modes, i) for i in range(size(modes))) == list(range(size(modes)))
 
 
-def _coalesced(layout: Pair, result: Pair) -> str:
+def _check_coalesce(layout: Pair, result: Pair) -> str:
     a, r = flat(layout), flat(result)
     if isinstance(result[0], tuple) and any(isinstance(part, tuple) for part in result[0]):
         return "it is nested"
-    fewest = len(_merged(a)) or 1
+    fewest = len(_merge_modes(a)) or 1
     return definitions.coalesce(a, r) or (f"{len(r)} modes, {fewest} will do" if len(r) > fewest else "")
 
 
-def _composed(a: Pair, b: Pair, result: Pair) -> str:
+def _check_composition(a: Pair, b: Pair, result: Pair) -> str:
     """Return what is wrong with R = A o B: R(k) = A(B(k)) for B(k) in the domain of A, and compatible(B, R)."""
     outer, inner, r = flat(a), flat(b), flat(result)
     if not refines(result[0], b[0]):
@@ -246,7 +246,7 @@ def refines(shape: Tree, other: Tree) -> bool:
     return size(flat((shape, shape))) == other
 
 
-def _complemented(a: Pair, target: int, result: Pair) -> str:
+def _check_complement(a: Pair, target: int, result: Pair) -> str:
     """Return what is wrong with a complement: R is ordered, disjoint, covering, and no larger than that requires."""
     r, span = flat(result), _span(flat(a))
     counted = [(s, d) for s, d in flat(a) if s > 1 and d]
@@ -265,7 +265,7 @@ def _right_inverted(a: Pair, result: Pair) -> str:
     return wrong
 
 
-def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
+def _check_divide(a: Pair, tiler: Pair, result: Pair) -> str:
     """Return what is wrong with (A o T, A o T*): its first mode is the tile, and both have every value of A."""
     parts = _two(result)
     if isinstance(parts, str):
@@ -281,7 +281,7 @@ def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
     return f"A's value {missing[0]} is none of R's" if missing else ""
 
 
-def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
+def _check_product(block: Pair, tiler: Pair, result: Pair) -> str:
     """Return what is wrong with (A, A* o T): the block is unchanged, and for injective A and T all values differ."""
     parts = _two(result)
     if isinstance(parts, str):
@@ -311,7 +311,7 @@ def _two(result: Pair) -> tuple[Flat, Flat] | str:
 @lru_cache(maxsize=1 << 14)
 def _is_one_mode(layout: Pair) -> bool:
     """Whether a layout is n:1, however it is written."""
-    return _merged(flat(layout)) in ([], [(size(flat(layout)), 1)])
+    return _merge_modes(flat(layout)) in ([], [(size(flat(layout)), 1)])
 
 
 def _plain_composition(a: Pair, b: Pair) -> bool:
@@ -332,13 +332,13 @@ def _plain_complement(a: Pair, target: int) -> bool:
 
 
 REQUIRED: Mapping[str, Required] = {
-    "coalesce": Required(_single, _coalesced, lambda a: True),
-    "composition": Required(_pairs, _composed, _plain_composition),
-    "complement": Required(_with_target, _complemented, _plain_complement),
+    "coalesce": Required(_single, _check_coalesce, lambda a: True),
+    "composition": Required(_pairs, _check_composition, _plain_composition),
+    "complement": Required(_with_target, _check_complement, _plain_complement),
     "right_inverse": Required(_single, _right_inverted, lambda a: _is_compact(flat(a))),
     "left_inverse": Required(
         _single, lambda a, r: definitions.left_inverse(flat(a), flat(r)), lambda a: _is_compact(flat(a))
     ),
-    "logical_divide": Required(_pairs, _divided, _plain_division),
-    "logical_product": Required(_pairs, _multiplied, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
+    "logical_divide": Required(_pairs, _check_divide, _plain_division),
+    "logical_product": Required(_pairs, _check_product, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
 }

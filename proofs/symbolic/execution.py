@@ -27,7 +27,7 @@ from proofs.laws.formula import Node, evaluate
 from proofs.smt.engine import Session
 from proofs.smt.recheck import Status
 from proofs.symbolic.definitions import TooLarge, flat
-from proofs.symbolic.engine import InputSpace, Path, SymInt, abstracted, explore, formula, script
+from proofs.symbolic.engine import InputSpace, Path, SymInt, abstract_quotients, explore, formula, script
 from proofs.symbolic.pathwise import Goal
 
 GOAL_BUDGET = 3_000_000
@@ -92,9 +92,9 @@ class Examined:
 def ours() -> Target:
     """Return the implementation in `layouts`."""
     import layouts
-    from layouts.layout import trusted
+    from layouts.layout import trust_layout
 
-    return Target("layouts", layouts, trusted, (layouts.LayoutError,), exact=True)
+    return Target("layouts", layouts, trust_layout, (layouts.LayoutError,), exact=True)
 
 
 def foreign(name: str, path: str | None) -> Target:
@@ -138,7 +138,7 @@ def pair(layout: Any) -> tuple[Any, Any]:
 def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
     """Return the result of following and deciding every path of an operation."""
     symbols = {x: SymInt(x) for x in operation.space.names}
-    paths, left = followed(target, lambda: operation.call(target, symbols), operation.space, most)
+    paths, left = follow_paths(target, lambda: operation.call(target, symbols), operation.space, most)
     proved = refused = outside = 0
     unknown: list[str] = []
     violations: list[Violation] = []
@@ -168,15 +168,15 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
 def path_fault(target: Target, operation: Operation, path: Path) -> Violation | str:
     """Return a violation on a path, or the reason why the path is unknown, or the empty string when it is proved."""
     for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
-        wrong = run(target, operation, at)
+        wrong = run_plainly(target, operation, at)
         if isinstance(wrong, Violation):
             return wrong
-    if not _followed(target, operation, path):
+    if not _agrees(target, operation, path):
         return "the code looked at the value of a number, so its formulas are not to be trusted"
-    failed, tried = _unproved(path, lambda: operation.goals(path, path.result))
+    failed, tried = _find_unproved(path, lambda: operation.goals(path, path.result))
     looked = ""
     for at in tried:
-        wrong = run(target, operation, at)
+        wrong = run_plainly(target, operation, at)
         if isinstance(wrong, Violation):
             return wrong
         looked = wrong or "nothing wrong was found there"
@@ -194,7 +194,7 @@ def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, boo
     if operation.refuses is None or not target.exact:
         return "", False
     refuses = operation.refuses
-    failed, tried = _unproved(path, lambda: refuses(path))
+    failed, tried = _find_unproved(path, lambda: refuses(path))
     if failed is None:
         return "", True
     at = operation.shown(tried[-1]) if failed.status == "sat" else "the solver gave up"
@@ -214,7 +214,7 @@ class _Failed:
     status: Status
 
 
-def _unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed | None, list[Mapping[str, int]]]:
+def _find_unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed | None, list[Mapping[str, int]]]:
     """Return the goal of a path that is not proved, or None, and the numbers on which goals failed.
 
     Goals may assume the order that modes have in the first sample, and a path may have no sample. So the numbers on
@@ -240,7 +240,7 @@ def _reach(path: Path) -> tuple[Status, Mapping[str, int]]:
     """Numbers that take a path without samples: the answer of the solver, and its model."""
     names = path.space.names
     for seed in REACH_SEEDS:
-        status, at = _solved(names, (*path.space.assumed, *path.conditions), names, seed)
+        status, at = _solve(names, (*path.space.assumed, *path.conditions), names, seed)
         if status != "unknown":
             return status, at
     return "unknown", {}
@@ -251,19 +251,19 @@ def _prove(path: Path, goal: Goal) -> tuple[Status, Mapping[str, int]]:
         return "unsat", {}
     names = (*path.space.names, *goal.names)
     given = (*path.space.assumed, *path.conditions, *goal.assumed, ("not", goal.goal))
-    abstract, extra = abstracted((*given, *goal.hints))
+    abstract, extra = abstract_quotients((*given, *goal.hints))
     for seed in SEEDS:
-        if _solved((*names, *extra), abstract, (), seed)[0] == "unsat":
+        if _solve((*names, *extra), abstract, (), seed)[0] == "unsat":
             return "unsat", {}
     for formulas in dict.fromkeys(((*given, *goal.hints), given)):
         for seed in SEEDS:
-            status, values = _solved(names, formulas, names, seed)
+            status, values = _solve(names, formulas, names, seed)
             if status != "unknown":
                 return status, values
     return "unknown", {}
 
 
-def _solved(
+def _solve(
     names: Sequence[str], formulas: Sequence[Node], wanted: Sequence[str], seed: int = 0
 ) -> tuple[Status, Mapping[str, int]]:
     """Return the answer of z3, with the wanted values of its model when it is sat; unknown when z3 raises an error."""
@@ -275,7 +275,7 @@ def _solved(
         return "unknown", {}
 
 
-def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
+def run_plainly(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
     """Return the violation on plain numbers, or why that is unknown; empty if the code is right or rejects them."""
     try:
         result = operation.call(target, at)
@@ -288,7 +288,7 @@ def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violatio
     return Violation(operation.shown(at), str(shown), fault) if fault else ""
 
 
-def followed(
+def follow_paths(
     target: Target, call: Callable[[], Any], space: InputSpace, most: int = 2000, until: float = math.inf
 ) -> tuple[list[Path], int]:
     """All paths of a call, and how many are left: those beyond ``most``, or after the moment ``until``."""
@@ -308,7 +308,7 @@ def _refuses(target: Target, operation: Operation, path: Path) -> bool:
     return True
 
 
-def _followed(target: Target, operation: Operation, path: Path) -> bool:
+def _agrees(target: Target, operation: Operation, path: Path) -> bool:
     """Whether plain runs agree with the formulas: as an index or a loop's bound Python uses the own value of an int."""
     for at in path.samples[:6]:
         concrete = operation.call(target, at)

@@ -18,7 +18,7 @@ from proofs.errors import ProblemError
 from proofs.laws.formula import Node, evaluate, substitute, text
 from proofs.smt.engine import Session
 from proofs.symbolic.contracts import divide, product
-from proofs.symbolic.engine import InputSpace, Path, _folded, script
+from proofs.symbolic.engine import InputSpace, Path, _fold, script
 from proofs.symbolic.execution import GOAL_BUDGET, Operation
 from proofs.symbolic.operations import _composition, operations
 from proofs.symbolic.pathwise import Goal
@@ -64,7 +64,7 @@ class OperationFamily:
 
     def domain(self) -> Iterator[str]:
         """Yield the line that says what is assumed of the letters, when anything is."""
-        shown = [text(computed(substitute(node, self.shown))) for node in self.granted]
+        shown = [text(compute(substitute(node, self.shown))) for node in self.granted]
         if shown := [node for node in dict.fromkeys(shown) if node != "1"]:
             yield f"  where {', '.join(shown)}"
 
@@ -101,19 +101,19 @@ def family(operation: str, shape: str, by: str | None) -> OperationFamily:
     if len(lists[0]) > RANKS or (right and len(right[0]) > RANKS):
         raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
     if operation == "composition":
-        right, (lists, note) = _layout(right, by, operation), _merged(lists)
+        right, (lists, note) = _layout(right, by, operation), _merge_modes(lists)
         found = _composition(len(lists[0]), len(right[0]))
-        return _checked(found, _named("MD", lists) | _named("Nr", right), note)
+        return _check_family(found, _name_inputs("MD", lists) | _name_inputs("Nr", right), note)
     if operation in ("logical_divide", "logical_product"):
         return _tiling(operation, lists, _layout(right, by, operation) if right else [])
-    named = _named("sd", lists)
+    named = _name_inputs("sd", lists)
     if right:
         if operation != "complement":
             raise InferenceError(f"--by {by}: {operation} goes by its shape alone")
         if len(right) > 1 or len(right[0]) > 1:
             raise InferenceError(f"--by {by} is no cotarget, such as 24 or T")
         named["T"] = right[0][0]
-    return _checked(_operation(f"{operation}, rank {len(lists[0])}"), named)
+    return _check_family(_operation(f"{operation}, rank {len(lists[0])}"), named)
 
 
 def one_run(shape: str) -> OperationFamily:
@@ -122,13 +122,13 @@ def one_run(shape: str) -> OperationFamily:
     >>> one_run("(N,8):(1,d)").given["N"]
     'N_'
     """
-    lists, note = _merged(_lists(shape, "--shape"))
-    operation, given = composition_run(len(lists[0])), _named("MD", lists)
+    lists, note = _merge_modes(_lists(shape, "--shape"))
+    operation, given = composition_run(len(lists[0])), _name_inputs("MD", lists)
     taken = set(given.values())
     for name in operation.space.names:
         if name not in given:
             given[name] = next(x for x in (name + "_" * k for k in count()) if x not in taken)
-    return _checked(operation, given, note)
+    return _check_family(operation, given, note)
 
 
 def _tiling(operation: str, lists: Lists, right: Lists) -> OperationFamily:
@@ -137,14 +137,14 @@ def _tiling(operation: str, lists: Lists, right: Lists) -> OperationFamily:
         raise InferenceError(f"{operation} goes by one mode N:r, not by {len(right[0])}")
     note = ""
     if operation == "logical_divide":
-        lists, note = _merged(lists)
+        lists, note = _merge_modes(lists)
     if operation == "logical_divide" and right and "0" in right[1]:  # T* is then n:1, and A o T* always exists
-        return _checked(divide(len(lists[0]), 1), _named("MD", lists) | _named("Nr", right), note)
+        return _check_family(divide(len(lists[0]), 1), _name_inputs("MD", lists) | _name_inputs("Nr", right), note)
     if operation == "logical_product" and right and ("1" in right[0] or "0" in right[1]):
-        return _checked(product(len(lists[0]), 1), _named("sd", lists) | _named("Nr", right))
-    named = _named("MD" if operation == "logical_divide" else "sd", lists)
+        return _check_family(product(len(lists[0]), 1), _name_inputs("sd", lists) | _name_inputs("Nr", right))
+    named = _name_inputs("MD" if operation == "logical_divide" else "sd", lists)
     named |= {n: x for n, (x,) in zip("Nr", right, strict=False)}
-    return _checked(_operation(f"{operation}, rank {len(lists[0])} by N:r"), named, note)
+    return _check_family(_operation(f"{operation}, rank {len(lists[0])} by N:r"), named, note)
 
 
 def _operation(label: str) -> Operation:
@@ -157,7 +157,7 @@ def _operations() -> Mapping[str, Operation]:
     return {o.label: o for o in operations(RANKS)}
 
 
-def _merged(lists: Lists) -> tuple[Lists, str]:
+def _merge_modes(lists: Lists) -> tuple[Lists, str]:
     """Return the modes of A as composition simplifies them: without extents of 1, numbers merged."""
     if len(lists) == 1:
         kept = [s for s in lists[0][:-1] if s != "1"] + lists[0][-1:]
@@ -183,12 +183,12 @@ def _follows(mode: tuple[str, str], stride: str) -> bool:
     return all(map(_number, (*mode, stride))) and int(stride) == int(mode[0]) * int(mode[1])
 
 
-def _named(letters: str, lists: Lists) -> dict[str, str]:
+def _name_inputs(letters: str, lists: Lists) -> dict[str, str]:
     """Return the number or letter for each input: the names of the inputs are a letter and the position of the mode."""
     return {f"{n}{i}": x for n, one in zip(letters, lists, strict=False) for i, x in enumerate(one)}
 
 
-def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> OperationFamily:
+def _check_family(operation: Operation, given: Mapping[str, str], note: str = "") -> OperationFamily:
     """Return the family. Raises InferenceError for an extent below 1, or a letter that is the name of another input."""
     others = set(operation.space.names) - set(given)
     if taken := sorted(others & set(given.values())):
@@ -233,7 +233,7 @@ def _layout(lists: Lists, by: str | None, operation: str) -> Lists:
 def _lists(layout: str, option: str) -> Lists:
     """Return the numbers and letters of a shape, or of shape and stride of a layout, flattened."""
     parts = [re.sub(r"\s*([(),])\s*", r"\1", part.strip()) for part in layout.split(":")]
-    if len(parts) > 2 or not all(map(_nested, parts)):
+    if len(parts) > 2 or not all(map(_is_nested, parts)):
         raise InferenceError(f"{option} {layout} is neither a shape nor a layout, such as (4,M) or (4,M):(1,d)")
     found = [WORD.findall(part) for part in parts]
     if len(found) == 2 and len(found[0]) != len(found[1]):
@@ -243,7 +243,7 @@ def _lists(layout: str, option: str) -> Lists:
     return found
 
 
-def _nested(part: str) -> bool:
+def _is_nested(part: str) -> bool:
     """Whether a text is a word, or words and tuples of them between brackets.
 
     >>> [_nested(x) for x in ("M", "((2,M),-3,)", "()", "(2,M", "2,M", "(2,,M)")]
@@ -259,7 +259,7 @@ def _number(word: str) -> bool:
     return word.lstrip("-").isdigit()
 
 
-def computed(node: Node) -> Node:
+def compute(node: Node) -> Node:
     """Return the formula with its parts without letters computed, and -(-x // y) written ceildiv(x, y).
 
     >>> computed(("-", 0, ("//", ("-", 0, "x"), 4)))
@@ -267,7 +267,7 @@ def computed(node: Node) -> Node:
     """
     if not isinstance(node, tuple):
         return node
-    whole = (node[0], *map(computed, node[1:]))
+    whole = (node[0], *map(compute, node[1:]))
     if all(isinstance(part, int) for part in whole[1:]):
         return int(evaluate(whole, {}, {}))
     match whole:
@@ -275,4 +275,4 @@ def computed(node: Node) -> Node:
             return ("call", "ceildiv", over, by)
         case ("-", 0, ("//", int(over), by)):
             return ("call", "ceildiv", -over, by)
-    return _folded(str(whole[0]), *whole[1:]) if len(whole) == 3 else whole
+    return _fold(str(whole[0]), *whole[1:]) if len(whole) == 3 else whole

@@ -20,9 +20,9 @@ from layouts import interleaved
 from proofs.laws.formula import Node, substitute, text
 from proofs.smt.engine import Session
 from proofs.symbolic import execution, families
-from proofs.symbolic.engine import FEASIBLE_BUDGET, Path, negated, script
+from proofs.symbolic.engine import FEASIBLE_BUDGET, Path, negate, script
 from proofs.symbolic.engine import SymInt as Symbol
-from proofs.symbolic.families import OperationFamily, computed
+from proofs.symbolic.families import OperationFamily, compute
 
 BUDGET = 20.0
 
@@ -61,7 +61,7 @@ class Inferred:
         return "".join(f"{line}\n" for line in (*self.head, *ways, self.end))
 
 
-def inferred(
+def infer_conditions(
     operation: str,
     shape: str,
     by: str | None,
@@ -128,7 +128,7 @@ def _conditions(family: OperationFamily, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # numbers too: a dictionary does not compare 8 with a symbol
     with execution.replaced(interleaved, "spaced", _unfollowed):
-        paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
+        paths, left = execution.follow_paths(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
         return _Found((), left)
     feasible = [p for p in paths if p.samples or _feasible(p)]
@@ -160,17 +160,17 @@ def _feasible(path: Path) -> bool:
 
 
 def _way(status: str, path: Path, family: OperationFamily) -> Way:
-    conditions = [text(computed(substitute(c, family.shown))) for c in _needed(path)]
+    conditions = [text(compute(substitute(c, family.shown))) for c in _list_needed(path)]
     small = min(path.samples, key=lambda at: sum(map(abs, at.values())), default=None)
     return Way(status, tuple(c for c in conditions if c != "1"), family.operation.shown(small) if small else "")
 
 
-def _needed(path: Path) -> list[Node]:
+def _list_needed(path: Path) -> list[Node]:
     """Return the conditions of the path without those that follow from the others."""
     kept = list(path.conditions)
     for condition in list(kept):
         rest = tuple(c for c in kept if c is not condition)
-        formulas = (*path.space.assumed, *rest, negated(condition))
+        formulas = (*path.space.assumed, *rest, negate(condition))
         if Session(script(path.space.names, formulas), FEASIBLE_BUDGET).check().status == "unsat":
             kept.remove(condition)
     return kept

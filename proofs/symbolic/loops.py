@@ -20,9 +20,9 @@ from layouts.compose import Carry
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import InputSpace, Path, formula, resumed
+from proofs.symbolic.engine import InputSpace, Path, formula, resume_path
 from proofs.symbolic.execution import Operation, Target, pair, replaced
-from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, written
+from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total
 from proofs.symbolic.runs import bounded_digits
 
@@ -47,10 +47,10 @@ def composition_loops(rank: int, right: int) -> Operation:
 
     def goals(path: Path, found: Any) -> Iterator[Goal]:
         at = symbols_of(path)
-        with resumed(path):
+        with resume_path(path):
             mode_runs = [[_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
-        yield from _called(rank, mode_runs, found)
-        yield from _returned(modes(flat(layout_of("MD", rank, at))), mode_runs, modes(flat(pair(found[2]))))
+        yield from _prove_calls(rank, mode_runs, found)
+        yield from _prove_result(modes(flat(layout_of("MD", rank, at))), mode_runs, modes(flat(pair(found[2]))))
         if right == 1 and rank > 1:
             yield _ends(rank)
 
@@ -69,7 +69,7 @@ def composition_loops(rank: int, right: int) -> Operation:
     return Operation(
         "composition", f"composition, rank {rank} o rank {right}, by the contract of a run",
         space, call, goals, fault,
-        lambda at: f"composition of {written(*layout_of('MD', rank, at))} in the runs "
+        lambda at: f"composition of {write_layout(*layout_of('MD', rank, at))} in the runs "
         f"{[run[2:4] for j in range(right) for run in _runs(at, j, rank)]}", refuses, inside=True,
     )  # fmt: skip
 
@@ -152,7 +152,7 @@ def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: in
     return times([f"r{j}", *(n for _, _, n, _, _ in mine[:t])])
 
 
-def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
+def _prove_calls(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
     """Yield the goals that each run is called with the rest of its mode, in the state after the run before it."""
     requested = [
         (times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in mode_runs for j, t, *_ in mine
@@ -166,7 +166,7 @@ def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
         yield Goal("within the contract", (), (), conjunction(tuple(inside)))
 
 
-def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
+def _prove_result(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
     """Yield the goals for R(c) = A(B(c)), run by run, by RUNS and the contract of a run.
 
     A mode without runs adds nothing.
@@ -200,7 +200,7 @@ def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
                 f"run {j}.{t}", (*digits_of(mode_runs),), inside, _invariant(a, bounded, moved, reached, after), (hint,)
             )
             x, value, used = moved, reached, after
-    yield from _met(a, mode_runs, result, (total(index), x, total(out), value))
+    yield from _prove_exit(a, mode_runs, result, (total(index), x, total(out), value))
 
 
 def digits_of(mode_runs: ModeRuns) -> list[str]:
@@ -208,7 +208,7 @@ def digits_of(mode_runs: ModeRuns) -> list[str]:
     return [f"k{j}.{t}" for j, mine in enumerate(mode_runs) for t in range(len(mine) or 1)]
 
 
-def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
+def _prove_exit(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
     """Yield the goals that B(c) is the index after the last run, and R(c) the value."""
     index, x, out, value = ends
     names = digits_of(mode_runs)

@@ -46,7 +46,7 @@ def at_least(names: Sequence[str], least: int) -> list[Node]:
     return [(">=", x, least) for x in names]
 
 
-def written(shape: Any, stride: Any) -> str:
+def write_layout(shape: Any, stride: Any) -> str:
     """Return the layout in CuTe's notation.
 
     >>> written((4, (2,)), (1, (8,)))
@@ -65,9 +65,9 @@ def _coalesce(rank: int) -> Operation:
     return Operation(
         "coalesce", f"coalesce, rank {rank}", space,
         lambda t, at: t.functions.coalesce(t.make(*layout(at))),
-        lambda path, r: pathwise.coalesced(modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))),
+        lambda path, r: pathwise.prove_coalesce(modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))),
         lambda at, r: definitions.coalesce(flat(layout(at)), flat(pair(r))),
-        lambda at: f"coalesce({written(*layout(at))})",
+        lambda at: f"coalesce({write_layout(*layout(at))})",
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _composition(rank: int, right: int) -> Operation:
 
     def goals(path: Path, r: Any) -> Iterator[Goal]:
         symbols = symbols_of(path)
-        return pathwise.composed(modes(flat(a(symbols))), modes(flat(b(symbols))), _split(r, right))
+        return pathwise.prove_composition(modes(flat(a(symbols))), modes(flat(b(symbols))), _split(r, right))
 
     def refuses(path: Path) -> Iterator[Goal]:
         yield pathwise.carrying(names_of("M", rank - 1), modes(flat(b(symbols_of(path)))))
@@ -113,7 +113,7 @@ def _composition(rank: int, right: int) -> Operation:
         "composition", f"composition, rank {rank} o rank {right}", space,
         lambda t, at: t.functions.composition(t.make(*a(at)), t.make(*b(at))), goals,
         lambda at, r: definitions.composition(flat(a(at)), flat(b(at)), flat(pair(r))),
-        lambda at: f"composition({written(*a(at))}, {written(*b(at))})", refuses,
+        lambda at: f"composition({write_layout(*a(at))}, {write_layout(*b(at))})", refuses,
     )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def _complement(rank: int) -> Operation:
 
     def goals(path: Path, r: Any) -> Iterator[Goal]:
         a, result = modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))
-        return pathwise.complemented(a, "T", result, sorted_modes(path, [*a, *result]))
+        return pathwise.prove_complement(a, "T", result, sorted_modes(path, [*a, *result]))
 
     def refuses(path: Path) -> Iterator[Goal]:
         yield outside_complement(path, modes(flat(layout(symbols_of(path)))), "T")
@@ -138,7 +138,7 @@ def _complement(rank: int) -> Operation:
     return Operation(
         "complement", f"complement, rank {rank}", space,
         lambda t, at: t.functions.complement(t.make(*layout(at)), at["T"]), goals, fault,
-        lambda at: f"complement({written(*layout(at))}, {at['T']})", refuses,
+        lambda at: f"complement({write_layout(*layout(at))}, {at['T']})", refuses,
     )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _inverse(rank: int, side: str) -> Operation:
         f"{side}_inverse", f"{side}_inverse, rank {rank}", space,
         lambda t, at: getattr(t.functions, f"{side}_inverse")(t.make(*layout(at))), goals,
         lambda at, r: check(flat(layout(at)), flat(pair(r))),
-        lambda at: f"{side}_inverse({written(*layout(at))})", refuses if side == "left" else None,
+        lambda at: f"{side}_inverse({write_layout(*layout(at))})", refuses if side == "left" else None,
     )  # fmt: skip
 
 
@@ -195,9 +195,9 @@ def _divide(rank: int) -> Operation:
         seconds = [modes(flat((shape[1], stride[1])))]
         if len(star) > 1:
             seconds = [modes(flat((s, d))) for s, d in zip(shape[1], stride[1], strict=True)]
-        yield from pathwise.composed(a, [("N", "r"), *star], [modes(flat((shape[0], stride[0]))), *seconds])
+        yield from pathwise.prove_composition(a, [("N", "r"), *star], [modes(flat((shape[0], stride[0]))), *seconds])
         chain = [("N", "r"), *star]
-        yield from pathwise.complemented(
+        yield from pathwise.prove_complement(
             [("N", "r")], pathwise.times([s for s, _ in a]), star, sorted_modes(path, chain)
         )
 
@@ -210,7 +210,7 @@ def _divide(rank: int) -> Operation:
 
     return Operation(
         "logical_divide", f"logical_divide, rank {rank} by N:r", space, call, goals, fault,
-        lambda at: f"logical_divide({written(*layout_of('MD', rank, at))}, {at['N']}:{at['r']})",
+        lambda at: f"logical_divide({write_layout(*layout_of('MD', rank, at))}, {at['N']}:{at['r']})",
     )  # fmt: skip
 
 
@@ -232,7 +232,7 @@ def _product(rank: int) -> Operation:
         yield Goal("copies", (), (), ("==", pathwise.times([s for s, _ in second]), "N"))
         chain = [a[i] for i in sorted_modes(path, a)]
         yield Goal("block without overlap", (), (), pathwise.complementable(chain, 1))
-        yield from pathwise.composed(pathwise.gaps(path, chain), [("N", "r")], [second])
+        yield from pathwise.prove_composition(pathwise.gaps(path, chain), [("N", "r")], [second])
 
     def refuses(path: Path) -> Iterator[Goal]:
         yield pathwise.carrying(["d0"], [("N", "r")])
@@ -242,6 +242,6 @@ def _product(rank: int) -> Operation:
 
     return Operation(
         "logical_product", f"logical_product, rank {rank} by N:r", space, call, goals, fault,
-        lambda at: f"logical_product({written(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
+        lambda at: f"logical_product({write_layout(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
         refuses if rank == 1 else None,
     )  # fmt: skip

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from proofs.laws.decide import shipped
+from proofs.laws.decide import list_shipped
 from proofs.laws.formula import Node, conjunction, evaluate, expand, substitute, text, walk
 from proofs.symbolic.definitions import Flat
-from proofs.symbolic.engine import Path, formula, negated
+from proofs.symbolic.engine import Path, formula, negate
 
 Modes = list[tuple[Node, Node]]
 
@@ -42,7 +42,7 @@ def modes(flat: Flat) -> Modes:
 
 def instance(name: str, *arguments: Node, **functions: Modes) -> Node:
     """Return a law applied to terms, with each of its functions replaced by one of the given layouts."""
-    law = shipped()[name]
+    law = list_shipped()[name]
     found = substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
     return expand(found, {f: (("index",), at(functions[f], "index")) for f in law.functions})
 
@@ -98,7 +98,7 @@ def quotient(index: Node, extents: Sequence[Node]) -> Node:
     return index
 
 
-def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
+def prove_coalesce(a: Modes, result: Modes) -> Iterator[Goal]:
     """Yield the goals of coalesce: the result has the same size and the same value at every index."""
     whole = times([s for s, _ in a])
     yield Goal("size", (), (), ("==", times([s for s, _ in result]), whole))
@@ -124,7 +124,7 @@ def merging(a: Modes) -> tuple[Node, ...]:
     return tuple(hints)
 
 
-def merged(path: Path, a: Modes) -> Modes:
+def merge_modes(path: Path, a: Modes) -> Modes:
     """Return the modes without those of extent 1 on this path, and with neighbours merged that merge on it."""
     out: Modes = []
     for s, d in a:
@@ -141,10 +141,10 @@ def follows(path: Path, fact: Node) -> bool:
     """Whether a comparison follows from the conditions of the path; False when the solver cannot decide it."""
     if not all(evaluate(fact, at, {}) for at in path.samples[:20]):
         return False
-    return not path.feasible(negated(fact))
+    return not path.feasible(negate(fact))
 
 
-def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
+def prove_composition(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
     """Yield the goals of composition: mode j of R has the size of mode j of B, and R(k) = A(B(k)) in digits of R.
 
     ``a`` is coalesced: it has extents of 2 or more, and no neighbours that merge.
@@ -199,7 +199,7 @@ def _weighed(parts: Sequence[tuple[str, Node, Node]], weights: Sequence[Node]) -
     return total([("*", digit, weight) for (digit, _, _), weight in zip(parts, weights, strict=True)])
 
 
-def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
+def prove_complement(a: Modes, target: Node, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
     """Yield the goals of complement: the modes of (A, R), sorted by stride, do not overlap and are compact up to the
     target.
 
@@ -266,7 +266,7 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
 
     Its two steps: R equals the modes d_0:0, d_1/d_0:w_0, ..., s:w before merging, and these give the digits of k.
     """
-    a = merged(path, a)
+    a = merge_modes(path, a)
     order = sorted_modes(path, a)
     names = [f"k.{i}" for i in range(len(a))]
     inside = [c for x, (s, _) in zip(names, a, strict=True) for c in ((">=", x, 0), ("<", x, s))]

@@ -19,7 +19,7 @@ from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, Target, pair
-from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, written
+from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times
 
 
@@ -42,13 +42,15 @@ def composition_merging(rank: int) -> Operation:
     def fault(at: Mapping[str, int], result: Any) -> str:
         a, merged = flat(layout_of("sd", rank, at)), flat(pair(result))
         most = 2 * definitions.size(a)
-        wrong = next((i for i in definitions.listed(most) if definitions.at(a, i) != definitions.at(merged, i)), None)
+        wrong = next(
+            (i for i in definitions.list_indices(most) if definitions.at(a, i) != definitions.at(merged, i)), None
+        )
         return "" if wrong is None else f"merged, A({wrong}) is {definitions.at(merged, wrong)}"
 
     return Operation(
         "composition", f"composition, rank {rank}: the modes of A merged",
         InputSpace.make(names, at_least(names_of("s", rank), 1)), call, goals, fault,
-        lambda at: f"composition of {written(*layout_of('sd', rank, at))}", inside=True,
+        lambda at: f"composition of {write_layout(*layout_of('sd', rank, at))}", inside=True,
     )  # fmt: skip
 
 
@@ -81,7 +83,7 @@ def composition_run(rank: int) -> Operation:
         for i, (digit, m, (u, _)) in enumerate(zip(digits, bounded, found[1:], strict=True)):
             now: Node = ("+", f"u{i}", ("*", ("-", n, 1), digit))
             yield Goal(f"digit {i}", (), (), conjunction((("==", u, now), ("<", u, m))))
-        yield from _stepped(a, bounded, n, [u for u, _ in found[1:]])
+        yield from _prove_step(a, bounded, n, [u for u, _ in found[1:]])
 
     def refuses(path: Path) -> Iterator[Goal]:
         first, digits = limit(bounded, "r", "N")
@@ -93,7 +95,7 @@ def composition_run(rank: int) -> Operation:
     return Operation(
         "composition", f"composition, rank {rank}: one run", InputSpace.make(names, assumed, 4000), call, goals,
         lambda at, result: _run_fault(flat(layout_of("MD", rank, at)), at["r"], result.shape[0], result.stride[0]),
-        lambda at: f"one run of {at['N']}:{at['r']} in {written(*layout_of('MD', rank, at))}, "
+        lambda at: f"one run of {at['N']}:{at['r']} in {write_layout(*layout_of('MD', rank, at))}, "
         f"digits {[at[f'u{i}'] for i in range(rank - 1)]} used", refuses, inside=True,
     )  # fmt: skip
 
@@ -109,7 +111,7 @@ def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Go
     return Goal("the first carry", ("c",), (("==", "c", n),), conjunction((ends, *before)), tuple(hints))
 
 
-def _stepped(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) -> Iterator[Goal]:
+def _prove_step(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) -> Iterator[Goal]:
     """Yield the goal of the contract, by RUN_STEP mode by mode of A, from any x with digits up to those used."""
     inside: list[Node] = [(">=", "k", 0), ("<", "k", n)]
     inside += [("<=", digit, f"u{i}") for i, digit in enumerate(bounded_digits("x", bounded))]
@@ -145,5 +147,5 @@ def _broken(bounded: Sequence[str]) -> Iterator[Goal]:
 
 
 def _run_fault(a: definitions.Flat, step: int, count: int, value: int) -> str:
-    wrong = next((k for k in definitions.listed(count) if definitions.at(a, k * step) != k * value), None)
+    wrong = next((k for k in definitions.list_indices(count) if definitions.at(a, k * step) != k * value), None)
     return "" if wrong is None else f"{wrong} steps of {step} lead to {definitions.at(a, wrong * step)}"

@@ -27,14 +27,14 @@ def refusing(operation: Operation) -> Operation:
         return operation
 
     def call(target: Target, at: Mapping[str, int]) -> Any:
-        with answered(lambda modes, cotarget: None, lambda tiler: False):
+        with answer_searches(lambda modes, cotarget: None, lambda tiler: False):
             return operation.call(target, at)
 
     return replace(operation, call=call)
 
 
 @contextmanager
-def answered(interleaved: Any, single: Any) -> Iterator[None]:
+def answer_searches(interleaved: Any, single: Any) -> Iterator[None]:
     """Replace the searches for interleaved modes and for a single copy in a block."""
     # By its full name, as `layouts.complement` is the function; and `layouts` imports `products` when it is asked for.
     with (

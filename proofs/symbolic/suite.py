@@ -20,17 +20,17 @@ from proofs.symbolic.searched import refusing
 
 
 @cache
-def examined(rank: int, inside: bool) -> tuple[Operation, ...]:
+def examine_operations(rank: int, inside: bool) -> tuple[Operation, ...]:
     """Return the operations at every rank up to the given one.
 
     With ``inside`` also those that execute parts of `layouts`.
 
     With ``inside``, composition of rank 3 is examined by contract only: from end to end it has too many paths.
     """
-    return tuple(_examined(rank, inside))
+    return tuple(_examine(rank, inside))
 
 
-def _examined(rank: int, inside: bool) -> Iterator[Operation]:
+def _examine(rank: int, inside: bool) -> Iterator[Operation]:
     for operation in operations(rank):
         deep = operation.label.startswith("composition, rank 3") and inside
         composing = operation.name in ("logical_divide", "logical_product") and "rank 1" not in operation.label

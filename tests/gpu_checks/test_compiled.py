@@ -59,7 +59,7 @@ def test_parameters_are_bytes(monkeypatch):
     assert JOB.bytes_of([4096]) == [(4112).to_bytes(8, "little"), b"\x1e\0\0\0"]
     asked = []
     # seam: the driver's encoding
-    monkeypatch.setattr(compiled, "_encoded", lambda one, address: asked.append((one, address)) or b"map")
+    monkeypatch.setattr(compiled, "_encode", lambda one, address: asked.append((one, address)) or b"map")
     tensor = TensorMapParameter(0, 32, "f16", (8, 4), (16,), (8, 2), "none")
     job = RunCompiled(PTX, "twice", (1,), (32,), 0, MEMORY, (tensor,))
     assert job.bytes_of([4096]) == [b"map"] and asked == [(tensor, 4128)]

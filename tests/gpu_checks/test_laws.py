@@ -13,7 +13,7 @@ import pytest
 from gpu_checks import laws
 from gpu_checks.laws import LAWS, ArrayLaw, Campaign, campaign, recordings_of_laws
 from gpu_checks.model import DeviceInfo, Unavailable
-from gpu_checks.recordings_io.lines import parsed
+from gpu_checks.recordings_io.lines import parse_line
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -133,7 +133,7 @@ def test_the_number_of_cases_is_that_of_the_options(
     (tmp_path / "kept").mkdir()
     assert laws.main(["swizzle", "carry", *argv, "-o", str(tmp_path / "kept" / "gpu.jsonl")]) == 0
     assert wanted == [("swizzle", least, np), ("carry", least, np)] and meant == [on_gpu]
-    lines = [parsed(line) for line in (tmp_path / "kept" / "gpu.jsonl").read_text().splitlines()]
+    lines = [parse_line(line) for line in (tmp_path / "kept" / "gpu.jsonl").read_text().splitlines()]
     gpu = {"gpu": "NVIDIA H200", "sm": "sm_90a", "driver": "580.1"} if on_gpu else {"gpu": None}
     found = {"bounds": {"x": [0, 3]}, "points": 4, "cases": least, "failures": 0, "first": None, "seconds": 0.5}
     for line, name in zip(lines, ("swizzle", "carry"), strict=True):

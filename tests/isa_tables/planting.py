@@ -33,6 +33,6 @@ def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
 
 def forget() -> None:
     """Clear the caches of the tables; what was made of a variant or an entry is kept by their identity."""
-    signature._shipped.cache_clear()  # seam: the cache
+    signature._find_shipped.cache_clear()  # seam: the cache
     signature._shipped_variants.cache_clear()  # seam: the cache
     atom.look_up.cache_clear()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import IsaError, TableError
-from isa_tables.instruction_descriptor import SHIPPED, decode, encode, read
+from isa_tables.instruction_descriptor import SHIPPED, decode, encode, read_fields
 from isa_tables.signature import signature
 
 # 9.7.16.4.2, by kind: the codes of D, and of A and B
@@ -104,4 +104,4 @@ def test_a_bad_file(old: str, new: str, words: str, tmp_path: Path) -> None:
     assert old in text
     (tmp_path / "bad.toml").write_text(text.replace(old, new))
     with pytest.raises(TableError, match=re.escape(words)):
-        read(tmp_path / "bad.toml")
+        read_fields(tmp_path / "bad.toml")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from isa_tables import NotInIsa, TableError, UnknownInstruction, mnemonics, runs_on
-from isa_tables.assembler import FILE, assembler, find_beyond, find_misplaced, name_of, read
-from isa_tables.mnemonic import is_shape, said
+from isa_tables.assembler import FILE, assembler, find_beyond, find_misplaced, name_of, read_answers
+from isa_tables.mnemonic import is_shape, list_parts
 from isa_tables.schema import WIDTH
 from isa_tables.signature import Signature, signature
 from tests.isa_tables.test_ptxas import kernel, release
@@ -54,7 +54,7 @@ def test_an_order_that_ptxas_rejects_is_not_in_the_isa(mnemonic: str) -> None:
     ],
 )
 def test_an_order_that_ptxas_takes_is_the_same_instruction(mnemonic: str) -> None:
-    assert said(signature(mnemonic).mnemonic) == said(mnemonic) != mnemonic
+    assert list_parts(signature(mnemonic).mnemonic) == list_parts(mnemonic) != mnemonic
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_a_file_that_breaks_its_schema_is_rejected(old: str, new: str, problem: 
     assert old in text
     (tmp_path / "bad.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(TableError, match=problem):
-        read(tmp_path / "bad.toml")
+        read_answers(tmp_path / "bad.toml")
 
 
 def represented() -> Iterator[tuple[Signature, str]]:
     """One instruction of each name with the same words but for numbers and types, and a target that has it."""
     seen = set()
     for mnemonic in mnemonics("*"):
-        parts = said(mnemonic)
+        parts = list_parts(mnemonic)
         key = name_of(mnemonic), tuple(re.sub(r"\d+", "1", word) for word in parts.flags), bool(parts.shape)
         if key not in seen and name_of(mnemonic) not in ("ld", "st"):
             seen.add(key)
@@ -108,7 +108,7 @@ def shuffled(mnemonic: str, dice: random.Random) -> str:
     head, *words = mnemonic.split(".")
     dice.shuffle(words)
     groups: dict[str, list[str]] = {}
-    for word in said(mnemonic).ordered:
+    for word in list_parts(mnemonic).ordered:
         groups.setdefault(group(word), []).append(word)
     return ".".join([head, *(groups[group(word)].pop(0) if group(word) in groups else word for word in words)])
 
@@ -165,8 +165,8 @@ def test_ptxas_takes_the_orders_that_we_take_and_no_other(tmp_path: Path) -> Non
         head, *words = found.mnemonic.split(".")
         at = dice.randrange(len(words) - 1) if len(words) > 1 else 0
         near = ".".join([head, *words[:at], *words[at : at + 2][::-1], *words[at + 2 :]])  # most of it in its place
-        for order in {found.mnemonic, *orders, *([near] if said(near) == said(found.mnemonic) else [])}:
-            assert said(order) == said(found.mnemonic)
+        for order in {found.mnemonic, *orders, *([near] if list_parts(near) == list_parts(found.mnemonic) else [])}:
+            assert list_parts(order) == list_parts(found.mnemonic)
             text = kernel(0, found).replace(f"{found.mnemonic} ", f"{order} ")
             by_target.setdefault(target, []).append((order, not find_misplaced(order, found.mnemonic), text))
     different, good, bad = [], 0, 0

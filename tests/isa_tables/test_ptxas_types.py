@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from isa_tables import mnemonics, runs_on
-from isa_tables.mnemonic import Said, said
+from isa_tables.mnemonic import Said, list_parts
 from isa_tables.schema import WIDTH
 from isa_tables.signature import signature
 from tests.cases import each
@@ -29,7 +29,7 @@ def listed() -> dict[Said, frozenset[str]]:
     names = {name for family in FAMILIES for name in mnemonics(family)}
     found = [signature(name) for name in names]
     known = [s for s in found if tuple(map(int, s.ptx.split("."))) <= tuple(map(int, PTX.split(".")))]
-    return {said(s.mnemonic): frozenset(t for t in TARGETS if runs_on(s, t)) for s in known}
+    return {list_parts(s.mnemonic): frozenset(t for t in TARGETS if runs_on(s, t)) for s in known}
 
 
 def blank(key: Said) -> Said:
@@ -51,9 +51,11 @@ def by_tables(question: Question) -> dict[str, frozenset[str]]:
     every = list(question.combinations())
     if len(every) > FEW:
         every = [
-            types for types in listed_types()[blank(said(question.named(every[0])))] if len(types) == len(every[0])
+            types
+            for types in listed_types()[blank(list_parts(question.named(every[0])))]
+            if len(types) == len(every[0])
         ]
-    found = {types: listed().get(said(question.named(types)), frozenset()) for types in every}
+    found = {types: listed().get(list_parts(question.named(types)), frozenset()) for types in every}
     return {"/".join(types): targets & set(question.only) for types, targets in found.items() if targets}
 
 
@@ -121,13 +123,13 @@ ALIKE = [
 
 def test_every_listed_instruction_is_checked() -> None:
     """By its own name or by that of one that differs only in layouts, rounding, spaces and sizes."""
-    wanted = {said(q.named(types.split("/"))) for q in QUESTIONS.values() for types in by_tables(q)}
+    wanted = {list_parts(q.named(types.split("/"))) for q in QUESTIONS.values() for types in by_tables(q)}
     missing = []
-    for name in (name for family in FAMILIES for name in mnemonics(family) if said(name) in listed()):
+    for name in (name for family in FAMILIES for name in mnemonics(family) if list_parts(name) in listed()):
         alike = name
         for pattern, instead in ALIKE:
             alike = re.sub(pattern, instead, alike)
-        if said(alike) not in wanted:
+        if list_parts(alike) not in wanted:
             missing.append((name, alike))
     assert missing == []
 

@@ -16,8 +16,8 @@ PROPERTIES = {
     "verify/evidence": {"shared_evidence"},
     "verify/index": {"hostile"},
     "verify/kernel": {
-        "chains", "copies_in_flight", "data_in_some_threads", "docs", "drawn_operand", "meanings", "messages",
-        "plain_bits", "predicates", "schedules", "signedness", "signs_and_clamps", "tilelang", "unread",
+        "chains", "copies_in_flight", "data_in_some_threads", "docs", "drawn_operand", "largest", "meanings",
+        "messages", "plain_bits", "predicates", "schedules", "signedness", "signs_and_clamps", "tilelang", "unread",
         "wide_strides",
     },
     "verify/maps": {"every_operation", "keys", "planted_commands", "planted_maps", "without_numpy"},

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import layouts
-from layouts.layout import trusted
+from layouts.layout import trust_layout
 from proofs.symbolic.execution import Target
 
 
 def planted(**functions: Callable[..., Any]) -> Target:
     """The operations of `layouts` with some of them replaced."""
     own = {name: getattr(layouts, name) for name in layouts.__all__}
-    return Target("planted", SimpleNamespace(**own | functions), trusted, (layouts.LayoutError,))
+    return Target("planted", SimpleNamespace(**own | functions), trust_layout, (layouts.LayoutError,))

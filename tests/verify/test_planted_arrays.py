@@ -44,7 +44,13 @@ MOVEMENTS: tuple[dict[str, Any], ...] = (
 SMEM = {x: swizzle_atom("Sw<2,3,3> o (8,32):(32,1)") for x in "AB"}
 TILED = TilingSpec("swizzle atoms", ATOMS[0], Layout((2, 2, 1)), tile=(32, 32, 64), smem=SMEM)
 SAME = "(4,8):(8,1)", "((2,2),8):((8,16),1)"  # one function
-TABLE, AT, MOVED, VALUES, WHOLE = Linear.table, Linear.at, evaluate._moved, Batch.values, batched.table  # seam: bugs
+TABLE, AT, MOVED, VALUES, WHOLE = (
+    Linear.table,
+    Linear.at,
+    evaluate._move_axis,
+    Batch.values,
+    batched.table,
+)  # seam: bugs
 
 
 FOOLED = {  # the properties that one bug or another makes the arrays find wrong

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from isa_tables.mnemonic import said
+from isa_tables.mnemonic import list_parts
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from tests.samples import many
@@ -92,7 +92,7 @@ def sampled() -> list[str]:
     """One mnemonic of each family and shape that an atom can be made of; of wgmma, which has every N, the first."""
     chosen: dict[tuple[str, str | None], str] = {}
     for name in mnemonics("*"):
-        key = said(name)
+        key = list_parts(name)
         chosen.setdefault((key.family, None if key.head == "wgmma" else key.shape), name)
     return [name for name in chosen.values() if has_atom(name)]
 

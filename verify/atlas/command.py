@@ -74,7 +74,7 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     pool, loaded = selection.pool(files)
 
     everything = not (names or options.arch or files)
-    whole = _tabulated(pool, selection.chosen(names, options.arch, pool), checks, everything, options)
+    whole = _tabulated(pool, selection.choose_names(names, options.arch, pool), checks, everything, options)
     if loaded.failures and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
         whole = replace(whole, exit=Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole

@@ -15,14 +15,14 @@ from typing import TypeAlias
 
 import gpu_checks
 from isa_tables.errors import IsaError
-from isa_tables.mnemonic import is_shape, said
+from isa_tables.mnemonic import is_shape, list_parts
 from isa_tables.schema import WIDTH
 from isa_tables.signature import find
 from lanecheck.console.progress import Progress, each
 from layouts.atoms import AnyAtom
 from verify.atlas.without_atom import NoAtom, as_atom
 from verify.atom.checker import AtomChecker
-from verify.atom.pool import pooled
+from verify.atom.pool import pool_atoms
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
 from verify.core.errors import Exit
@@ -161,12 +161,12 @@ def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
 
     The atom's own mnemonic is not named.
     """
-    own = [said(mnemonic) for mnemonic in mnemonics]
+    own = [list_parts(mnemonic) for mnemonic in mnemonics]
     grouped: dict[str, list[str]] = {}
     for reason, parts in missing.items():
         for clause in reason.split("; nearest")[0].split("; "):
             text = MNEMONIC.sub(
-                lambda found: "this instruction" if said(found[0].strip("'")) in own else found[0], clause
+                lambda found: "this instruction" if list_parts(found[0].strip("'")) in own else found[0], clause
             )
             grouped.setdefault(text, []).extend(filter(None, parts))
     return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in grouped.items())
@@ -233,7 +233,7 @@ def instruction(atom: AnyAtom) -> tuple[str, str]:
 
 def place(mnemonic: str) -> tuple[str, str]:
     """(family, row) of an instruction: the mnemonic's leading words, and those with its shape."""
-    key = said(mnemonic)
+    key = list_parts(mnemonic)
     words = mnemonic.split(".")
     family = key.family
     if family == words[0] and len(words) > 1 and words[1] not in WIDTH and not is_shape(words[1]):
@@ -310,7 +310,7 @@ def tabulate(
     counted = CountedRows()
     # those without an atom first: the processes that begin at the end have recordings of their own
     everything: list[AnyAtom | str] = [*without_atom, *atoms]
-    with pooled(checker, everything, _entry, jobs) as verify:
+    with pool_atoms(checker, everything, _entry, jobs) as verify:
 
         def count(one: AnyAtom | str, shown: Progress) -> None:
             if failed := counted.count(one, verify, checker, allow_unchecked):

@@ -52,8 +52,8 @@ class AtomChecker(Run):
         A claim that follows from one that is not wanted is not checked. Where all are wanted, `edit` makes the atoms
         that may repair it: by default from its entry with other keys.
         """
-        subject = prepared(atom)
-        verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
+        subject = prepare_atom(atom)
+        verdicts = [verdict for verdict in list_taken_keys(subject.atom) if wanted(verdict.claim)]
         verdicts += self.relabelled(subject, self.judge(subject, wanted))
         if wanted is everything:
             edit = edit or partial(repairs.edit_atom, subject.atom)
@@ -82,7 +82,7 @@ class AtomChecker(Run):
         """Return the verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
         if is_copy(subject):
             return verdicts
-        return relabelling.reported(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
+        return relabelling.report_relabelled(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
 
     def case(self, entry: ReadAtom, edit: repairs.Edited | None = None) -> Case:
         """All verdicts on an atom, with what its entry states about them.
@@ -104,7 +104,7 @@ class AtomChecker(Run):
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
             drawn_by=command(atom, "", "show"),
-            **shown(lambda: entry, verdicts),
+            **show_atom(lambda: entry, verdicts),
         )
 
     def units(self, subject: BoundAtom, scope: str) -> Sequence[BoundOperand | NamedInstruction | None]:
@@ -136,15 +136,15 @@ class ShownFields(TypedDict):
     picture: Callable[[Window], Picture]
 
 
-def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> ShownFields:
+def show_atom(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> ShownFields:
     """Return the formulas and the picture of an atom."""
     return {
-        "formulas": lambda: cited(prepared(entry())),
-        "picture": lambda window: drawn(prepared(entry()), verdicts, window),
+        "formulas": lambda: list_citations(prepare_atom(entry())),
+        "picture": lambda window: draw_atom(prepare_atom(entry()), verdicts, window),
     }
 
 
-def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def draw_atom(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
     from verify.pictures.atoms import of_atom
 
@@ -158,19 +158,19 @@ def permutations(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window
 
     numbers: relabelling.Numbers | None = None
     if any(one.status is Status.RELABELLED for one in verdicts):
-        numbers = relabelling.found(subject)
+        numbers = relabelling.find_permutations(subject)
     elif not is_copy(subject) and subject.mma.relabel:
-        numbers = {axis: one for axis, one in relabelling.declared(subject).items() if one}
+        numbers = {axis: one for axis, one in relabelling.read_declared(subject).items() if one}
     for number, (axis, one) in enumerate((numbers or {}).items()):
         yield maps.permutation(axis, one, written(one), window, (4 + number, 0))
 
 
-def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:
+def list_citations(subject: BoundAtom) -> list[tuple[str, str, str]]:
     """(operand, citation, formula) of every operand that the ISA tables have a formula for."""
     return [(part.name, part.formulas[0].citation, part.formulas[0].text()) for part in subject.parts if part.formulas]
 
 
-def taken(atom: AnyAtom) -> list[Verdict]:
+def list_taken_keys(atom: AnyAtom) -> list[Verdict]:
     """Return a TAKEN verdict for each key that an atom's entry leaves to its instruction: there is nothing to check."""
     reason = "taken from the instruction: the entry leaves it out"
     return [
@@ -212,13 +212,13 @@ def by_name(view: BoundAtom, evidence: Evidence) -> Evidence:
     return evidence._replace(counterexample=wrong._replace(statement=statement))
 
 
-def prepared(entry: ReadAtom) -> BoundAtom:
+def prepare_atom(entry: ReadAtom) -> BoundAtom:
     """Return an atom of either sort, completed by and bound to its instructions."""
     atom = completed(entry)
-    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(bound(atom))
+    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blame_threads(bound(atom))
 
 
-def blamed(subject: BoundAtom) -> BoundAtom:
+def blame_threads(subject: BoundAtom) -> BoundAtom:
     """Return the subject with the fault in its threads, where the instruction's own make all operands right."""
     right = "" if subject.by is None or subject.others else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:

@@ -39,11 +39,11 @@ def _main(argv: Sequence[str] | None) -> int:
     names, files = selection.split(options)
     pool, loaded = selection.pool(files)
     if options.list:
-        named = tuple(pool[name] for name in selection.chosen(names, options.arch, pool))
+        named = tuple(pool[name] for name in selection.choose_names(names, options.arch, pool))
         return output.list_names(replace(loaded, items=named), options)
     if not (names or options.all or options.arch or files):
         raise UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
-    chosen = selection.chosen(names, options.arch, pool)
+    chosen = selection.choose_names(names, options.arch, pool)
     _checks(options)
     if options.live:
         import gpu_checks
@@ -63,9 +63,9 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
         checker, require = _checker(options, clean_up), options.require
         verify: Callable[[AnyAtom], Case] = checker.case
         if len(atoms) >= selection.MANY:
-            from verify.atom.pool import pooled
+            from verify.atom.pool import pool_atoms
 
-            verify = clean_up.enter_context(pooled(checker, atoms, lambda atom: atom))
+            verify = clean_up.enter_context(pool_atoms(checker, atoms, lambda atom: atom))
         report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)

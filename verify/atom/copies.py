@@ -33,7 +33,7 @@ NO_ORDER = "both operands are memory under one address, for which the ISA has no
 def prepare_copy(atom: CopyAtom) -> BoundAtom:
     """Return the copy atom bound to its instructions: layouts parsed, instructions looked up."""
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
-    chosen = _chosen(parsed["Src"][0])
+    chosen = _choose_bytes(parsed["Src"][0])
     named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
     return joined([_view(atom, parsed, named, instruction) for instruction in known(named) or (None,)])
 
@@ -67,7 +67,7 @@ def _view(
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
-def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
+def _choose_bytes(layout: Layout | None) -> tuple[tuple[str, int], ...]:
     """Return the selection that the mnemonic leaves to the atom: the bytes that a thread of the source has."""
     return () if layout is None or size(layout[1]) % BYTE else (("bytes", size(layout[1]) // BYTE),)
 
@@ -134,7 +134,7 @@ def _formulas(
     names = layouts[given]
     found: dict[str, OperandFormula] = {}
     if names is not None and (atom.space[given] != "reg" or by_name[given].inverse is not None):
-        adapter = atom.adapter if other == "Dst" and not _unpacked(atom, by_name[other]) else None
+        adapter = atom.adapter if other == "Dst" and not _explain_misfit(atom, by_name[other]) else None
         found[other] = Carried(by_name[other], by_name[given], names, adapter)
     table = by_name[given].table
     if table is None:
@@ -146,7 +146,7 @@ def _formulas(
     return found
 
 
-def _unpacked(atom: CopyAtom, operand: CopyOperand) -> str:
+def _explain_misfit(atom: CopyAtom, operand: CopyOperand) -> str:
     """Why the adapter cannot be applied to the bits of a thread after the instruction; empty if it can."""
     if atom.adapter is None or operand.per_thread % (BYTE * len(atom.adapter.bytes)) == 0:
         return ""
@@ -186,7 +186,7 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
     for name, operand in copy_operands(atom, instruction).items():
-        if name == "Dst" and (why := _unpacked(atom, operand)):
+        if name == "Dst" and (why := _explain_misfit(atom, operand)):
             yield why
         width = atom.bits.get(name, operand.bits)
         if width != operand.bits:
@@ -215,7 +215,7 @@ def same_bits(subject: BoundAtom) -> Evidence:
     if len(tables) < len(parts):
         return unchecked(Check.ISA, "a layout is not well formed")
     points = sum(table.size for table in tables.values())
-    wrong = _unshared(parts, tables)
+    wrong = _find_unshared_bit(parts, tables)
     if wrong is None and not any(_equal(tables["Ref"], tables[name]) for name in COPY_OPERANDS):
         ref, *others = (_values(parts[name]) for name in ("Ref", *COPY_OPERANDS))
         wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function", reproduced=ref not in others)
@@ -226,7 +226,7 @@ def _equal(table: Table, other: Table) -> bool:
     return table is other or np.array_equal(table, other)
 
 
-def _unshared(parts: Mapping[str, BoundOperand], tables: Mapping[str, Table]) -> Counterexample | None:
+def _find_unshared_bit(parts: Mapping[str, BoundOperand], tables: Mapping[str, Table]) -> Counterexample | None:
     """Return the smallest bit that one operand names and the other does not."""
     rows = {name: computed_rows(table)[0] for name, table in tables.items()}
     low, high = min(int(row.min()) for row in rows.values()), max(int(row.max()) for row in rows.values())

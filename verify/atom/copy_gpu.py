@@ -25,7 +25,7 @@ Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit
 Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 
 
-def moved(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
+def compare_moves(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
     found = lookup.moves(subject.instruction.signature)
     if isinstance(found, Missing):
@@ -77,7 +77,7 @@ def _compare(
         return 0, Counterexample({"bits": len(rows[0])}, statement)
     for lane in range(lanes):
         for byte in range(register_bytes):
-            there, place = (int(c) for c in move.places[lane, _left(byte, adapter)])
+            there, place = (int(c) for c in move.places[lane, _find_byte(byte, adapter)])
             claimed = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
             seen = list(others[there][place * BYTE : (place + 1) * BYTE])
             if claimed != seen:
@@ -88,7 +88,7 @@ def _compare(
     return lanes * register_bytes * BYTE, None
 
 
-def _left(byte: int, adapter: Adapter | None) -> int:
+def _find_byte(byte: int, adapter: Adapter | None) -> int:
     """Where the instruction left the byte that is at `byte` after the adapter."""
     if adapter is None:
         return byte

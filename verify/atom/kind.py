@@ -42,9 +42,9 @@ def shipped_atoms() -> Mapping[str, AnyAtom]:
 
 def choose_atoms(names: Sequence[str], pool: Mapping[str, AnyAtom]) -> list[str]:
     """Return the names of a pool that names and patterns select."""
-    from verify.atom.selection import chosen
+    from verify.atom.selection import choose_names
 
-    return chosen(names, None, pool)
+    return choose_names(names, None, pool)
 
 
 def find_table(atom: AnyAtom) -> str:
@@ -63,12 +63,12 @@ def verifier(resources: Resources) -> Callable[[AnyAtom], Case]:
 
 def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
     """Return the map of each operand, (thread, value) -> element, and the lanes of the threads."""
-    from verify.atom.checker import prepared
+    from verify.atom.checker import prepare_atom
     from verify.core.digits import lane_of
     from verify.maps.fragment_map import FragmentMap
     from verify.maps.strided import of_rows
 
-    subject = prepared(atom)
+    subject = prepare_atom(atom)
     says = {"ptx": "; ".join(atom.ptx or ())} | ({"thr": atom.thr} if subject.thr is None else {})
     maps = {}
     if subject.thr is not None:
@@ -84,26 +84,26 @@ def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
 
 def draw_table(atom: AnyAtom, resources: Resources, _: Any, __: Window) -> Case:
     """Return the case of an atom whose picture has the elements of each (thread, value) of each operand."""
-    from verify.atom.checker import prepared
+    from verify.atom.checker import prepare_atom
     from verify.pictures.atoms import list_tables
 
     case = verifier(resources)(atom)
     drawn = case.picture
     if drawn is None:
         return case
-    return replace(case, picture=lambda part: replace(drawn(part), panels=tuple(list_tables(prepared(atom), part))))
+    return replace(case, picture=lambda part: replace(drawn(part), panels=tuple(list_tables(prepare_atom(atom), part))))
 
 
 def redraw(reported: Reported, resources: Resources, window: Window) -> Picture | None:
     """Draw the atom of a report: the entry with its name and its layouts; None if there is none."""
-    from verify.atom.checker import drawn, prepared
+    from verify.atom.checker import draw_atom, prepare_atom
 
     entry = (shipped_atoms() if resources.atoms is None else resources.atoms).get(reported.name)
     if entry is None:
         return None
-    subject = prepared(entry)
+    subject = prepare_atom(entry)
     alike = {part.name: part.text for part in subject.parts} == reported.layouts
-    return drawn(subject, reported.verdicts, window) if alike else None
+    return draw_atom(subject, reported.verdicts, window) if alike else None
 
 
 def tables() -> Sequence[PropertyTable]:

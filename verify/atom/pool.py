@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lanecheck.console.cores import cores
 from lanecheck.console.processes import processes
-from verify.atom.checker import shown
+from verify.atom.checker import show_atom
 from verify.atom.properties import PROPERTIES, TAKEN
 from verify.core.verdict import Property
 
@@ -66,7 +66,7 @@ class Groups:
         found = self.found[within] if self.found else None
         if found is None or found.name != getattr(subject, "name", subject):  # a mnemonic is its own name
             return self.verify(subject)
-        return replace(found, **shown(lambda: self.entry(subject), found.verdicts))
+        return replace(found, **show_atom(lambda: self.entry(subject), found.verdicts))
 
     def verify(self, subject: Any) -> Case:
         """Find a case in this process. Atoms of another file have other recordings, which take most of the memory."""
@@ -93,7 +93,7 @@ class Groups:
 
 
 @contextmanager
-def pooled(
+def pool_atoms(
     checker: AtomChecker, subjects: Sequence[S], entry: Callable[[S], AnyAtom], jobs: int = 0
 ) -> Iterator[Callable[[S], Case]]:
     """Yield what verifies the atom that is the `entry` of a subject, to be called of these subjects in order.

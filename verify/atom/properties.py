@@ -111,7 +111,7 @@ def _tiles(atom: BoundAtom, _: None) -> Statement:
     return Statement("", f"in tiles of {_shape(atom)} {many}, for every count of atoms and tiles")
 
 
-def _recorded(atom: BoundAtom, _: None) -> Statement:
+def _compare_recordings(atom: BoundAtom, _: None) -> Statement:
     copied = Statement("bytes", "every byte moves as recorded")
     return copied if is_copy(atom) else Statement("", "A, B and D interact as recorded")
 
@@ -119,14 +119,14 @@ def _recorded(atom: BoundAtom, _: None) -> Statement:
 # What a property needs: why it cannot be checked, or nothing
 
 
-def given(atom: BoundAtom, operand: BoundOperand) -> bool:
+def gives_operand(atom: BoundAtom, operand: BoundOperand) -> bool:
     """Whether the atom gives an operand; one that it omits has only a name and the reason why nothing is known."""
     return any(operand is part for part in atom.parts)
 
 
 def _laid_out(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
     fault = "" if operand.well_formed else "the layout is not well formed"
-    return fault if given(atom, operand) else operand.no_formula
+    return fault if gives_operand(atom, operand) else operand.no_formula
 
 
 def _shape_fits(atom: BoundAtom, *_: object) -> str:
@@ -137,7 +137,7 @@ def _lanes_numbered(atom: BoundAtom, *_: object) -> str:
     return f"the threads are at fault: {atom.thr_fault}" if atom.thr_fault else ""
 
 
-def _known(atom: BoundAtom, *_: object) -> str:
+def _is_known(atom: BoundAtom, *_: object) -> str:
     return atom.no_instruction
 
 
@@ -154,7 +154,7 @@ def _not_refuted(other: Property) -> Need:
 # What could not be compared, besides what was
 
 
-def _unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
+def _name_unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
     if atom.by is None or atom.shape_fault:
         return ()
     return [*atom.uncompared, *(not_given(atom, operand) for operand in atom.omitted)]
@@ -216,7 +216,7 @@ def _for_family(which: str) -> CheckFunction:
     return check
 
 
-def _certified(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
+def _certify(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
     """Ownership proved by the solver, and by a certificate that needs no solver."""
     return proof.certified(operand.points, atom.multiplicity(operand), run.budget, run.solver)
 
@@ -248,11 +248,11 @@ def _one_product(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> l
     return [e for e in found if not refuted or e.status is Status.REFUTED]
 
 
-def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
+def _prove_relation(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
     if isinstance(atom.atom, CopyAtom):
-        from verify.atom.copy_gpu import moved
+        from verify.atom.copy_gpu import compare_moves
 
-        return moved(atom, atom.atom, run.recordings)
+        return compare_moves(atom, atom.atom, run.recordings)
     from verify.evidence import gpu
 
     return gpu.relation(atom, run.recordings, run.memo)
@@ -263,7 +263,7 @@ def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
 
 def _whole_layout(atom: BoundAtom, operand: BoundOperand) -> bool:
     """Whether the layout of an operand is checked: not of Ref of a copy, nor of an operand that is not given."""
-    return given(atom, operand) and (not is_copy(atom) or operand.name in COPY_OPERANDS)
+    return gives_operand(atom, operand) and (not is_copy(atom) or operand.name in COPY_OPERANDS)
 
 
 LAID_OUT = (_laid_out, _shape_fits, _lanes_numbered)
@@ -298,7 +298,7 @@ WELL_FORMED = Property(
     Scope.OPERAND,
     says=dict.fromkeys((MMA, COPY), "the layout parses, shape and stride have one profile, rank 2"),
     states=of_operand(_parses),
-    applies=given,
+    applies=gives_operand,
     isa=lambda run, atom, operand: read_form(operand),
     how=("parsed", "", ""),
     alike=layout_key,
@@ -321,7 +321,7 @@ OWNERSHIP = _of_layout(
     },
     states=of_operand(_owners),
     isa=at_points(lambda atom, operand: isa.ownership(operand.points, atom.multiplicity(operand))),
-    proof=of_strides(first(_for_family("ownership"), _certified)),
+    proof=of_strides(first(_for_family("ownership"), _certify)),
     how=(EVERY_POINT, "z3", ""),
 )
 IN_BOUNDS = _of_layout(
@@ -346,14 +346,14 @@ EQUALS = _of_layout(
     proof=of_strides(first(_for_family("equals"), _equals_formulas)),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
-    gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),
+    gaps=lambda atom, operand: atom.uncompared if atom.by is not None and gives_operand(atom, operand) else (),
     required=frozenset({Check.ISA, Check.PROOF}),
 )
 RIGHT_INVERSE = _of_layout(
     "right_inverse",
     says={MMA: "L(R(k)) = k on the whole tile, R its right inverse"},
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
-    applies=given,
+    applies=gives_operand,
     isa=at_points(isa.inverse_holds),
     proof=of_strides(first(_for_family("inverse"), _follows_from(OWNERSHIP), by_solver(proof.inverse))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
@@ -375,9 +375,9 @@ SIGNATURE = Property(
 RELABEL = Property(
     "relabel",
     says={MMA: "a declared relabelling is a permutation of its axis that keeps scales, metadata and addresses"},
-    states=relabelling.claimed,
+    states=relabelling.state_claim,
     applies=lambda atom, _: not is_copy(atom) and bool(atom.mma.relabel),
-    isa=lambda run, atom, _: relabelling.checked(atom),
+    isa=lambda run, atom, _: relabelling.check_declared(atom),
     how=(EVERY_POINT, "", ""),
     needs=(_shape_fits,),
     form=True,
@@ -391,7 +391,7 @@ PRODUCT = Property(
     how=("sampled", "", "sampled, with `--live`"),
     needs=(
         verified(SHAPE, SIZE, IN_BOUNDS, RELABEL),
-        _known,
+        _is_known,
         _lanes_numbered,
         lambda atom, *_: next((part.no_formula for part in atom.parts if part.no_formula), ""),
     ),
@@ -418,11 +418,11 @@ SAME_BITS = Property(
 RELATION = Property(
     "relation",
     says={MMA: "A, B and D interact as recorded, up to one relabelling", COPY: "every byte moves as recorded"},
-    states=_recorded,
-    gpu=_related,
+    states=_compare_recordings,
+    gpu=_prove_relation,
     how=("", "", "observed"),
-    needs=(_shape_fits, _known),
-    gaps=_unobserved,
+    needs=(_shape_fits, _is_known),
+    gaps=_name_unobserved,
     reads=observed_key,
     required=frozenset({Check.GPU}),
 )
@@ -432,8 +432,8 @@ EQUALS_ABSOLUTE = Property(
     states=lambda *_: Statement("", "its labels are the absolute coordinates of ldmatrix, stmatrix and descriptors"),
     gpu=relabelling.absolute,
     how=("", "", "observed"),
-    needs=(_shape_fits, _known),
-    gaps=_unobserved,
+    needs=(_shape_fits, _is_known),
+    gaps=_name_unobserved,
     reads=observed_key,
 )
 TAKEN = Property("taken")  # a key that an entry leaves to its instruction: there is nothing to check

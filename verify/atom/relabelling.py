@@ -45,7 +45,7 @@ WRONG = {
 }
 
 
-def claimed(subject: BoundAtom, _: None) -> Statement:
+def state_claim(subject: BoundAtom, _: None) -> Statement:
     """Return the claim about a declared relabelling."""
     words = " and ".join(f"{axis} relabelled by {layout}" for axis, layout in subject.mma.relabel.items())
     return Statement("relabel", f"{words}, which no scale, metadata or address contradicts")
@@ -55,17 +55,19 @@ def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
     """Return the evidence of a GPU on the absolute coordinates of an atom, its declared relabelling undone."""
     from verify.evidence import gpu
 
-    plain = undone(subject, declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
+    plain = (
+        undone(subject, read_declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
+    )
     return gpu.absolute(plain, run.recordings, run.memo)
 
 
-def declared(subject: BoundAtom) -> Numbers:
+def read_declared(subject: BoundAtom) -> Numbers:
     """Return the permutations that the atom declares."""
     extents = dict(zip("mnk", subject.mma.shape, strict=True))
     return {axis: order(text, extents[axis]) for axis, text in subject.mma.relabel.items()}
 
 
-def found(subject: BoundAtom, wrong: Collection[str] = ()) -> Numbers | None:
+def find_permutations(subject: BoundAtom, wrong: Collection[str] = ()) -> Numbers | None:
     """Return the permutations by which A, B and C are the instruction's, without identities; None if there are none.
 
     The operands that are `wrong` are looked at first: most often one of them shows that there are none.
@@ -102,7 +104,7 @@ def _labels(part: BoundOperand) -> Sequence[Sequence[tuple[int, ...]]]:
     return part.points.rows()
 
 
-def reported(
+def report_relabelled(
     subject: BoundAtom, verdicts: list[Verdict], in_memory: Callable[[BoundAtom], Sequence[Evidence]]
 ) -> list[Verdict]:
     """Return the verdicts, RELABELLED where one relabelling of A, B and C is all that is wrong, for each of the
@@ -117,8 +119,12 @@ def reported(
         return verdicts
     if any(verdict.claim.prop.key not in EXPLAINED or verdict.contradiction for verdict in refuted):
         return verdicts
-    numbers = found(subject, {part.replace("D", "C") for part in operands})
-    if numbers is None or any(found(view) != numbers for view in subject.others) or any(broken(subject, numbers)):
+    numbers = find_permutations(subject, {part.replace("D", "C") for part in operands})
+    if (
+        numbers is None
+        or any(find_permutations(view) != numbers for view in subject.others)
+        or any(broken(subject, numbers))
+    ):
         return verdicts
     if any(verdict.claim.prop.key == "equals_absolute" for verdict in refuted):
         if any(evidence.status is Status.REFUTED for evidence in in_memory(undone(subject, numbers))):
@@ -137,27 +143,27 @@ def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) ->
         return verdict
     part = verdict.claim.part.replace("D", "C")
     axes = [axis for axis in numbers if part in (*HOLDERS[axis], "")]
-    lines = [line for axis in axes for line in _explained(axis, numbers[axis])]
+    lines = [line for axis in axes for line in _explain(axis, numbers[axis])]
     return verdict._replace(
         status=Status.RELABELLED, counterexample=wrong._replace(damage=(*wrong.damage, *lines, *also))
     )
 
 
-def _explained(axis: str, numbers: Sequence[int]) -> Iterator[str]:
+def _explain(axis: str, numbers: Sequence[int]) -> Iterator[str]:
     one, other = HOLDERS[axis]
     yield f"{axis}' = {written(numbers)} of {axis} in {one} and in {other}: the same permutation"
     yield RIGHT[axis]
     yield f"wrong unless relabelled alike: {WRONG[axis]}"
 
 
-def checked(subject: BoundAtom) -> list[Evidence]:
+def check_declared(subject: BoundAtom) -> list[Evidence]:
     """Return the evidence on a declared relabelling: each is a permutation, and nothing contradicts it."""
-    wrong = next(_malformed(subject), None) or next(broken(subject, declared(subject)), None)
-    points = sum(len(one) for one in declared(subject).values())
+    wrong = next(_find_malformed(subject), None) or next(broken(subject, read_declared(subject)), None)
+    points = sum(len(one) for one in read_declared(subject).values())
     return [finding(Check.ISA, wrong, "every number", points, "plain integers")]
 
 
-def _malformed(subject: BoundAtom) -> Iterator[Counterexample]:
+def _find_malformed(subject: BoundAtom) -> Iterator[Counterexample]:
     """Yield the declarations that are no permutations."""
     extents = dict(zip("mnk", subject.mma.shape, strict=True))
     for axis, text in subject.mma.relabel.items():

@@ -109,7 +109,7 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> in
 def _relabel(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[KeyChange]:
     """Yield the declaration of the relabelling that explains every refutation."""
     parts = [one.claim.part for one in verdicts if one.status is Status.RELABELLED]
-    numbers = relabelling.found(subject) if parts else None
+    numbers = relabelling.find_permutations(subject) if parts else None
     if numbers is None:
         return
     texts = {axis: written(one) for axis, one in numbers.items()}

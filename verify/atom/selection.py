@@ -62,7 +62,7 @@ def table_of(atom: AnyAtom) -> str:
     return atom.family.name if atom.family else atom.name
 
 
-def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
+def choose_names(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
     """Return the names that patterns and an architecture select, in the order of the atoms; all if neither is given.
 
     Raises SpecError for a pattern or an architecture that selects nothing.
@@ -73,11 +73,11 @@ def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAto
     of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
     if not patterns:
         return [name for name in atoms if of_arch is None or _is_of(name, of_arch)]
-    found = _selected(patterns, atoms)
+    found = _select_atoms(patterns, atoms)
     return [name for name in found if of_arch is None or _is_of(name, of_arch)]
 
 
-def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
+def _select_atoms(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
     """Return the atoms of names as given, or else without the namespaces of CUTLASS.
 
     Only the families that may have such atoms are opened, if that finds some. A name of a family with a value that the
@@ -85,7 +85,7 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
     """
     from layouts.atoms.shelf import Shelf
 
-    bare = [unqualified(pattern) for pattern in patterns]
+    bare = [unqualify(pattern) for pattern in patterns]
     for wanted in (patterns, bare):
         starts = [re.split(r"[*?\[]", pattern)[0] for pattern in wanted]
         with suppress(SpecError):
@@ -109,7 +109,7 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
         raise SpecError("", error.problem) from error
 
 
-def unqualified(name: str) -> str:
+def unqualify(name: str) -> str:
     """Return a name without the namespaces `cute::` and `cutlass::`.
 
     >>> unqualified("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")

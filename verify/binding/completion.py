@@ -14,8 +14,8 @@ from isa_tables.signature import choices, signature
 from layouts import from_samples
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.mma import SPACES
-from layouts.atoms.reading import ReadAtom, complete, listed
-from layouts.toml.errors import Spot, raised
+from layouts.atoms.reading import ReadAtom, complete, list_atoms
+from layouts.toml.errors import Spot, combine_errors
 from layouts.toml.tables import ReadTables, by_line
 from verify.core.files import opened
 
@@ -35,7 +35,7 @@ def atoms(path: Path) -> ReadTables[AnyAtom]:
     Raises AtomFileError for a file that cannot be read at all.
     """
     document = opened(path, "atom")
-    found = listed(document)
+    found = list_atoms(document)
     whole: list[AnyAtom] = []
     errors = list(found.errors)
     for atom in found.items:
@@ -53,7 +53,7 @@ def completed(atom: ReadAtom) -> AnyAtom:
     """
     whole = _filled(atom) if isinstance(atom, IncompleteAtom) else _placed(atom) if isinstance(atom, Atom) else atom
     if errors := [*_without_operand(whole)]:
-        raise raised(errors)
+        raise combine_errors(errors)
     return whole
 
 
@@ -83,7 +83,7 @@ def _filled(atom: IncompleteAtom) -> AnyAtom:
         except AtomFileError as error:
             errors.append(error)
     if errors:
-        raise raised(errors)
+        raise combine_errors(errors)
     taken = {key: _words(value) for key, value in found.items()}
     whole = complete(atom, _nested(found), taken)
     return _placed(whole) if isinstance(whole, Atom) else whole

@@ -56,7 +56,7 @@ def left_out(module: str, path: str, before: Set[str]) -> str:
 
     Modules of Python, installed ones and ours are no part of it.
     """
-    covered = _covered(module, path)
+    covered = _list_covered(module, path)
     since = sorted(sys.modules.keys() - before)
     for name in (module, *since):
         named = getattr(sys.modules.get(name), "__file__", None)
@@ -67,7 +67,7 @@ def left_out(module: str, path: str, before: Set[str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _covered(module: str, path: str) -> Set[Path]:
+def _list_covered(module: str, path: str) -> Set[Path]:
     """Return the files of an implementation that are in its digest."""
     return {file.resolve() for file in _of_module(module, path)}
 

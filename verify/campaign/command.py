@@ -62,7 +62,7 @@ def _main(argv: Sequence[str] | None) -> int:
         return Exit.USAGE if loaded.failures else Exit.OK
     if not options.quiet:
         print(_counts(found), end="", file=sys.stderr, flush=True)
-    return _run(found, target, loaded.failures, options)
+    return _run_campaign(found, target, loaded.failures, options)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -94,14 +94,14 @@ def _counts(parts: Sequence[CampaignPart]) -> str:
     return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {one}\n" for row, one in zip(rows, many, strict=True))
 
 
-def _run(
+def _run_campaign(
     parts: Sequence[CampaignPart], target: Implementation, malformed: tuple[Failure, ...], options: argparse.Namespace
 ) -> int:
     from verify.campaign import report, results
 
     file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
-    with results.opened(file) as kept:
-        known, end = _known(parts, target, kept, options)
+    with results.open_results(file) as kept:
+        known, end = _collect_results(parts, target, kept, options)
     done = sum(one.done for one in known)
     if done or end is None:
         if options.format == "json":
@@ -114,12 +114,12 @@ def _run(
     return Exit.USAGE if malformed else report.code(known, options.allow_unchecked)
 
 
-def _known(
+def _collect_results(
     parts: Sequence[CampaignPart], target: Implementation, kept: Results, options: argparse.Namespace
 ) -> tuple[list[CountedPart], UsageError | None]:
     """Return the results of all parts, and what ended the run before its end; LongError where --yes is missing."""
     from lanecheck.console.progress import Progress
-    from verify.campaign.run import CampaignRun, LongError, check_minute, counted
+    from verify.campaign.run import CampaignRun, LongError, check_minute, count_parts
 
     run, end = CampaignRun(parts, kept, target), None
     try:
@@ -132,7 +132,7 @@ def _known(
         end = error
     except KeyboardInterrupt:
         end = CampaignInterrupted("interrupted")
-    return counted(parts, kept, run.stopped), end
+    return count_parts(parts, kept, run.stopped), end
 
 
 class CampaignInterrupted(UsageError):

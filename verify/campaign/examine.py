@@ -89,7 +89,7 @@ class _Side:
         return Rows(self.layouts[shape], self.number[places]) if shape in self.layouts else shape
 
 
-def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Tally:
+def examine_cases(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Tally:
     """Return what a law's cases are: each first argument with each second one; None where it has no second one."""
 
     def case(number: int) -> Case:
@@ -97,7 +97,7 @@ def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence
         return (first,) if second is None else (first, second)
 
     left, right = _Side(firsts), _Side(seconds)
-    called = _called(target, law, left, right)
+    called = _call_cases(target, law, left, right)
     if called is None:  # an argument was changed, so that other calls may have been made with wrong ones
         return _one_by_one(target, law, map(case, range(len(firsts) * len(seconds))))
     due = [number for number in called.rejected if REQUIRED[law].plain(*case(number))]  # simple: not to be rejected
@@ -108,7 +108,7 @@ def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence
     for (a, b), groups in called.groups.items():
         for result, (numbers, strides) in groups.items():
             second, first = np.divmod(np.array(numbers, dtype=np.int64), len(firsts))
-            decided = _decided(law, [left.rows(a, first), right.rows(b, second)], result, strides)
+            decided = _decide_cases(law, [left.rows(a, first), right.rows(b, second)], result, strides)
             if decided is None:
                 odd += numbers
                 continue
@@ -130,18 +130,18 @@ def _again(target: Target, law: str, right: Sequence[Case], wrong: Sequence[Case
     Raises DisagreementError.
     """
     for case in right:
-        if (fault := enumerated.tried(target, law, case)) != "":
+        if (fault := enumerated.try_case(target, law, case)) != "":
             raise DisagreementError(f"{enumerated.call(law, case)} {fault}: the arrays find nothing wrong")
     if not wrong:
         return None
     size, text, first = min((enumerated.weight(case), enumerated.call(law, case), case) for case in wrong)
-    fault = enumerated.tried(target, law, first)
+    fault = enumerated.try_case(target, law, first)
     if not fault:
         raise DisagreementError(f"{text}: the arrays find it wrong, and plain Python does not")
     return Wrong(size, text, fault)
 
 
-def _called(target: Target, law: str, left: _Side, right: _Side) -> _Called | None:
+def _call_cases(target: Target, law: str, left: _Side, right: _Side) -> _Called | None:
     """Return the results of all cases; None if a call changed its argument.
 
     All cases of a second argument have the numbers that follow those of the one before it.
@@ -171,7 +171,7 @@ def _called(target: Target, law: str, left: _Side, right: _Side) -> _Called | No
     return None if left.changed(firsts) or right.changed(seconds) else called
 
 
-def _decided(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[Any]) -> Decided | None:
+def _decide_cases(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[Any]) -> Decided | None:
     """(broken, outside the law) of each case of a group; None if its results fit no array."""
     found = _array(result, strides)
     if found is None:
@@ -233,7 +233,7 @@ def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Tally:
     found = Tally()
     for case in cases:
         try:
-            fault = enumerated.tried(target, law, case)
+            fault = enumerated.try_case(target, law, case)
         except TooLarge:
             fault = None
         if fault is None:

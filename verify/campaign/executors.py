@@ -53,7 +53,7 @@ def cluster(scheduler: str, resources: Mapping[str, float]) -> Iterator[tuple[Ex
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
         raise UsageError("--scheduler needs Dask: pip install 'lanecheck[cluster]'") from error
-    with _unlogged(), _connected(distributed, scheduler) as client:
+    with _silence_log(), _connect(distributed, scheduler) as client:
 
         def threads() -> int:
             workers = client.scheduler_info(n_workers=-1)["workers"].values()
@@ -71,7 +71,7 @@ def cluster(scheduler: str, resources: Mapping[str, float]) -> Iterator[tuple[Ex
             pool.shutdown(wait=False)  # cancels what an interrupted run has left
 
 
-def _connected(distributed: Any, scheduler: str) -> Any:
+def _connect(distributed: Any, scheduler: str) -> Any:
     try:
         return distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:  # a TimeoutError is an OSError
@@ -79,7 +79,7 @@ def _connected(distributed: Any, scheduler: str) -> Any:
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def _silence_log() -> Iterator[None]:
     """Log nothing in a block: what Dask loses is reported in one line, not by its tracebacks."""
     before = logging.root.manager.disable
     logging.disable()

@@ -156,14 +156,14 @@ class CampaignLaw:
     partial: bool = False  # whether there are cases to which it does not apply, or not at every point
 
 
-def _coalesced(a: Rows, r: Rows) -> Decided:
+def _decide_coalesce(a: Rows, r: Rows) -> Decided:
     if r.size != a.size or (isinstance(r.shape, tuple) and any(isinstance(part, tuple) for part in r.shape)):
         return _all(a)
     more = len(r.extents) > a.each(a.layouts.fewest)
     return more | (r.values != a.values).any(1), _none(a)
 
 
-def _composed(a: Rows, b: Rows, r: Rows) -> Decided:
+def _decide_composition(a: Rows, b: Rows, r: Rows) -> Decided:
     if not refines(r.shape, b.shape):
         return _all(a)
     return _image(a, b, r)
@@ -178,7 +178,7 @@ def _image(a: Rows, b: Rows, r: Rows) -> Decided:
     return (differ & ~b.each(outside)).any(1), b.each(outside.any(1))
 
 
-def _complemented(a: Rows, target: int, r: Rows) -> Decided:
+def _decide_complement(a: Rows, target: int, r: Rows) -> Decided:
     """A(i) + R(j) are all different and cover [0, target), R grows and is no larger than that takes.
 
     Modes of A with stride 0 only repeat values: index 0 in them, and all others, are the values once.
@@ -189,11 +189,11 @@ def _complemented(a: Rows, target: int, r: Rows) -> Decided:
     for one in np.unique(pattern):
         cases = np.flatnonzero(pattern == one)
         extents = tuple(e if c else 1 for e, c in zip(a.extents, counted[cases[0]], strict=True))
-        wrong[cases] = _uncovered(LayoutBatch(extents, a.strides[cases] * counted[cases]), target, r.values[cases])
+        wrong[cases] = _find_uncovered(LayoutBatch(extents, a.strides[cases] * counted[cases]), target, r.values[cases])
     return wrong, _none(a)
 
 
-def _uncovered(a: LayoutBatch, target: int, rest: Array) -> Array:
+def _find_uncovered(a: LayoutBatch, target: int, rest: Array) -> Array:
     sums = np.sort((a.table[:, :, None] + rest[:, None, :]).reshape(len(rest), -1))
     first = sums[:, :target]
     covers = np.all(first == np.arange(first.shape[1]), axis=1) & (first.shape[1] == target)
@@ -211,7 +211,7 @@ def _left_inverted(a: Rows, r: Rows) -> Decided:
     return ~a.each(a.layouts.once) | (r.after(a) != np.arange(a.size)).any(1), _none(a)
 
 
-def _divided(a: Rows, tiler: Rows, r: Rows) -> Decided:
+def _decide_divide(a: Rows, tiler: Rows, r: Rows) -> Decided:
     if not _has_two_modes(r) or not refines(r.shape[0], tiler.shape):  # type: ignore[index]  # a tuple, as was seen
         return _all(a)
     first, second = r.modes(0, 1)
@@ -223,7 +223,7 @@ def _divided(a: Rows, tiler: Rows, r: Rows) -> Decided:
     return wrong | ~taken[row, a.values].all(1), partly
 
 
-def _multiplied(block: Rows, tiler: Rows, r: Rows) -> Decided:
+def _decide_product(block: Rows, tiler: Rows, r: Rows) -> Decided:
     """R[0] is the block, and all values differ, in T's order, where the block and T take each value once."""
     if not _has_two_modes(r):
         return _all(block)
@@ -269,16 +269,20 @@ def _product(a: Rows, cotarget: int, r: Rows) -> int:
 
 
 LAWS: Mapping[str, CampaignLaw] = {
-    "coalesce": CampaignLaw("R(i) = L(i), with the fewest modes", "", _coalesced, _largest),
-    "composition": CampaignLaw("R(c) = A(B(c)), compatible(B, R)", "layout", _composed, _largest, partial=True),
-    "complement": CampaignLaw("(A, R) takes each value once and covers [0, n)", "cotarget", _complemented, _product),
+    "coalesce": CampaignLaw("R(i) = L(i), with the fewest modes", "", _decide_coalesce, _largest),
+    "composition": CampaignLaw(
+        "R(c) = A(B(c)), compatible(B, R)", "layout", _decide_composition, _largest, partial=True
+    ),
+    "complement": CampaignLaw(
+        "(A, R) takes each value once and covers [0, n)", "cotarget", _decide_complement, _product
+    ),
     "right_inverse": CampaignLaw("L(R(k)) = k", "", _right_inverted, _largest),
     "left_inverse": CampaignLaw("R(L(k)) = k", "", _left_inverted, lambda a, r: a.size),
     "logical_divide": CampaignLaw(
-        "R(t, 0) = A(T(t)), and R has every value of A", "layout", _divided, _largest, partial=True
+        "R(t, 0) = A(T(t)), and R has every value of A", "layout", _decide_divide, _largest, partial=True
     ),
     "logical_product": CampaignLaw(
-        "R(i, 0) = A(i), and R takes each value once", "layout", _multiplied, _largest, partial=True
+        "R(i, 0) = A(i), and R takes each value once", "layout", _decide_product, _largest, partial=True
     ),
 }
 """The laws by operation."""

@@ -81,7 +81,7 @@ class Results:
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Results]:
+def open_results(file: Path) -> Iterator[Results]:
     """Open the results in a file, which no other run may write to meanwhile. Raises UsageError."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)

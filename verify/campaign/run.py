@@ -47,7 +47,7 @@ class CountedPart:
     stopped: str = ""  # why it has none
 
 
-def counted(parts: Sequence[CampaignPart], results: Results, stopped: Mapping[str, str]) -> list[CountedPart]:
+def count_parts(parts: Sequence[CampaignPart], results: Results, stopped: Mapping[str, str]) -> list[CountedPart]:
     """Return the results so far, part by part."""
     known = []
     for part in parts:
@@ -56,7 +56,7 @@ def counted(parts: Sequence[CampaignPart], results: Results, stopped: Mapping[st
     return known
 
 
-def left(parts: Sequence[CampaignPart], results: Results) -> list[Place]:
+def list_left(parts: Sequence[CampaignPart], results: Results) -> list[Place]:
     """Return the chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
     distinct = {part.key: p for p, part in enumerate(parts)}  # two campaigns may ask the same
     todo = [(p, n) for key, p in distinct.items() for n in range(len(parts[p].tasks)) if (key, n) not in results.found]
@@ -69,7 +69,7 @@ class CampaignRun:
 
     def __init__(self, parts: Sequence[CampaignPart], results: Results, target: Implementation) -> None:
         self.parts, self.results, self.target = parts, results, target
-        self.todo = left(parts, results)
+        self.todo = list_left(parts, results)
         self.stopped: dict[str, str] = {}  # the keys of parts of which a chunk has no result, and why
         self._waiting: dict[Future[Any], Place] = {}
 

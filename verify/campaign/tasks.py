@@ -21,7 +21,7 @@ from proofs.symbolic.attempt import Stopped, attempted
 from proofs.symbolic.execution import Target
 from verify.campaign import code
 from verify.campaign.domain import Domain
-from verify.campaign.examine import Second, examined
+from verify.campaign.examine import Second, examine_cases
 from verify.campaign.found import Tally
 from verify.campaign.laws import LAWS
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
@@ -113,7 +113,7 @@ class LawTask:
         with uncollected():
             for start in range(self.firsts.start, self.firsts.stop, step):
                 block = [*domain.between(start, min(start + step, self.firsts.stop))]
-                found += examined(target, self.law, block, seconds)
+                found += examine_cases(target, self.law, block, seconds)
         return found
 
 
@@ -196,14 +196,14 @@ def _ranges(count: int, step: int) -> list[range]:
 
 def _words(spec: LawsSpec, second: str) -> str:
     what = {"": "layouts", "layout": "pairs of layouts", "cotarget": "layouts with a cotarget"}[second]
-    bounds = [f"rank at most {spec.rank}", f"at most {spec.size} points", f"strides {_listed(spec.strides)}"]
-    bounds += [f"extents {_listed(spec.extents)}"] if spec.extents else []
+    bounds = [f"rank at most {spec.rank}", f"at most {spec.size} points", f"strides {_list_words(spec.strides)}"]
+    bounds += [f"extents {_list_words(spec.extents)}"] if spec.extents else []
     bounds += [f"nested at most {spec.depth} deep"] * (spec.depth > 1)
-    bounds += [f"cotargets {_listed(spec.cotargets or (spec.size,))}"] * (second == "cotarget")
+    bounds += [f"cotargets {_list_words(spec.cotargets or (spec.size,))}"] * (second == "cotarget")
     return f"all {what}: {'; '.join(bounds)}"
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _list_words(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from layouts.toml.document import Document, read
+from layouts.toml.document import Document, read_document
 from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError
 from verify.core.python_files import find_fault
@@ -31,7 +31,7 @@ def opened(path: Path, sort: str) -> Document:
         raise AtomFileError(str(path), "", "this is JSON, as recordings are: give their folder with `--recordings`")
     if kind := next((kind for kind in list_kinds() if path.suffix in kind.suffixes and kind.name != sort), None):
         raise AtomFileError(str(path), "", kind.describe(path))
-    document = read(path)
+    document = read_document(path)
     other = meant_for(document.tables)
     if other and other != sort:
         raise AtomFileError(str(path), "", _suggestion(other, path))
@@ -117,7 +117,7 @@ def in_table(error: TableError) -> Sequence[AtomFileError]:
     """Return the errors of an instruction's table with their lines; all errors of syntax where it is not TOML."""
     plain = [_plain(one) for one in error.errors]
     try:
-        document = read(Path(error.file))
+        document = read_document(Path(error.file))
     except AtomFileError:
         return plain
     return [document.located(one) for one in plain] if error.key else document.errors or plain

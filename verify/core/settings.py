@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from layouts.toml.document import Document, read
+from layouts.toml.document import Document, read_document
 from layouts.toml.errors import AtomFileError
 from verify.core.errors import SpecError, UsageError
 from verify.core.specs import Between, Choice, Several, key, keys, text
@@ -71,7 +71,7 @@ def find_settings(folder: Path) -> Settings | None:
 def _read(file: Path) -> Settings | None:
     """Return the settings of a file; None if it has none."""
     try:
-        document = read(file)
+        document = read_document(file)
     except AtomFileError as error:
         raise UsageError(str(error)) from None
     tool = document.tables.get("tool")

@@ -89,7 +89,7 @@ def _row(found: ForeignMap, case: Case) -> AgreementRow:
         against = "the ISA" if wrong.claim.prop.key != "own_inverse" else "its own inverse"
         damage = f" ({shown.damage[0]})" if shown.damage else ""
         repair = f"; repair: {_escape(shown.repair)}" if shown.repair else ""
-        if numbers := relabelled(found):
+        if numbers := find_permutation(found):
             return AgreementRow(name, operand, f"**relabelled**: {numbers}{damage}", 1)
         return AgreementRow(
             name, operand, f"**wrong**, against {against}: {_escape(shown.statement)}{damage}{repair}", 0
@@ -97,7 +97,7 @@ def _row(found: ForeignMap, case: Case) -> AgreementRow:
     return AgreementRow(name, operand, "equal" if found.ptx else "agrees with its own inverse", 2)
 
 
-def relabelled(found: ForeignMap) -> str:
+def find_permutation(found: ForeignMap) -> str:
     """Return the permutation of one axis by which a map differs from the ISA's, as `k' = LAYOUT`.
 
     Empty where none does.
@@ -148,7 +148,7 @@ def _tally(found: Sequence[tuple[ForeignMap | MissingMap, Case]], every: bool = 
     counts: Counter[str] = Counter()
     for one, case in found:
         word = {"VERIFIED": "right", Status.UNCHECKED: "not compared"}.get(case.status, "wrong")
-        counts["relabelled" if word == "wrong" and isinstance(one, ForeignMap) and relabelled(one) else word] += 1
+        counts["relabelled" if word == "wrong" and isinstance(one, ForeignMap) and find_permutation(one) else word] += 1
     words = ("right", "relabelled", "wrong", "not compared")
     return ", ".join(f"{counts[word]} {word}" for word in words if counts[word] or every)
 

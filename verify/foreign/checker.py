@@ -69,7 +69,7 @@ OWN_INVERSE = Property(
     says={FOREIGN: "the project's own inverse function leads to a lane and value that have the element"},
     states=lambda one, _: Statement(one.operand, "is undone by the project's own inverse"),
     applies=lambda one, _: one.inverse is not None,
-    isa=lambda _, one, __: [_compared(one.forward, one.inverse)],
+    isa=lambda _, one, __: [_compare_maps(one.forward, one.inverse)],
     how=("by enumeration", "", ""),
 )
 PROPERTIES = (UNCOMPARED, OWN_INVERSE)
@@ -100,8 +100,8 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
     refuted = any(one.status is Status.REFUTED for one in verdicts)
     expect = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
     return Case(
-        name, tuple(_replayed(one, replay) for one in verdicts), layouts=layouts, expect=expect,
-        picture=lambda window: _drawn(name, found, verdicts, window), drawn_by=f"{replay} --format html",
+        name, tuple(_replay(one, replay) for one in verdicts), layouts=layouts, expect=expect,
+        picture=lambda window: _draw_map(name, found, verdicts, window), drawn_by=f"{replay} --format html",
         alone=None if any(one.claim.prop.key == EQUALS.key for one in verdicts) else INVERSE_ALONE,
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def _verdicts(name: str, found: ForeignMap) -> list[Verdict]:
     if not found.ptx:
         return _own(replace(one, uncompared=found.note or "the project names no instruction"))
     try:
-        subject = _bound(name, found)
+        subject = _bind_map(name, found)
     except SpecError as error:
         return _own(replace(one, uncompared=error.problem))
     return [*(_of_project(verdict, found, subject.spec) for verdict in operand_verdicts(subject)), *_own(one)]
@@ -151,24 +151,24 @@ def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict
     return verdict._replace(counterexample=wrong._replace(proposals=proposals))
 
 
-def _bound(name: str, found: ForeignMap) -> bind.BoundIndex:
+def _bind_map(name: str, found: ForeignMap) -> bind.BoundIndex:
     """Return the map beside that of its instruction. Raises SpecError."""
     subject = bind.of_map(found.map, found.ptx, found.operand, found.select)
     return replace(subject, spec=replace(subject.spec, name=name))
 
 
-def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def _draw_map(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of a map beside the ISA's, or alone where it has no instruction."""
     from verify.pictures import maps
     from verify.pictures.picture import Picture
 
     try:
-        return drawn(_bound(name, found), verdicts, window)
+        return drawn(_bind_map(name, found), verdicts, window)
     except SpecError:
         return Picture(name, (maps.tile(found.operand or "map", found.map, window=window),), shades="thread")
 
 
-def _compared(forward: FragmentMap, inverse: FragmentMap) -> Evidence:
+def _compare_maps(forward: FragmentMap, inverse: FragmentMap) -> Evidence:
     return finding(Check.ISA, wrong_inverse(forward, inverse), search.METHOD, len(inverse), "plain integers")
 
 
@@ -196,6 +196,6 @@ def _inverse_of(forward: FragmentMap) -> tuple[Proposal, ...]:
     return (Proposal(words, change),)
 
 
-def _replayed(verdict: Verdict, replay: str) -> Verdict:
+def _replay(verdict: Verdict, replay: str) -> Verdict:
     wrong = verdict.counterexample
     return verdict if wrong is None else verdict._replace(counterexample=wrong._replace(replay=replay))

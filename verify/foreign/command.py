@@ -45,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     options = arguments.parsed(_parser(), argv, STOPS)
     if options.list:
-        output.write("\n".join(shipped()) + "\n", options.output)
+        output.write("\n".join(list_shipped()) + "\n", options.output)
         return Exit.OK
     if not options.projects:
-        raise UsageError(f"which project? One of {', '.join(shipped())}, or the path of an adapter")
+        raise UsageError(f"which project? One of {', '.join(list_shipped())}, or the path of an adapter")
     arguments.check_execution(options.allow_exec)
     limits = Limits(options.seconds, options.start)
     found = verify_projects(options.projects, options.python, options.only, limits, options.quiet)
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def shipped() -> list[str]:
+def list_shipped() -> list[str]:
     """Return the names of the adapters that come with Lanecheck."""
     return sorted(path.stem for path in ADAPTERS.glob("*.py") if path.stem != "__init__")
 
@@ -86,7 +86,7 @@ def _adapter(name: str) -> Path:
         if not path.is_file():
             raise UsageError(f"{name}: there is no such adapter file")
         return path
-    [found] = select([name], shipped(), "adapter")
+    [found] = select([name], list_shipped(), "adapter")
     return ADAPTERS / f"{found}.py"
 
 

@@ -57,18 +57,18 @@ def name() -> str:
     return name_of(*parts)
 
 
-def read() -> Catalogue:
+def read_catalogue() -> Catalogue:
     """Every map of the ISA tables: of the file, or made anew where the file is not what is made."""
     made_from = name()
     try:
         content = unsealed(made_from, FILE.read_bytes())
     except OSError:
         content = None
-    return Catalogue(_made(made_from) if content is None else content.decode())
+    return Catalogue(_make_lines(made_from) if content is None else content.decode())
 
 
 @lru_cache(maxsize=1)
-def _made(made_from: str) -> str:
+def _make_lines(made_from: str) -> str:
     """Return the lines by the formulas of that digest; the module that evaluates them is imported only then."""
     from verify.identify import making
 
@@ -76,4 +76,4 @@ def _made(made_from: str) -> str:
 
 
 if __name__ == "__main__":
-    write_file(FILE, sealed(name(), _made(name()).encode()))
+    write_file(FILE, sealed(name(), _make_lines(name()).encode()))

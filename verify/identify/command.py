@@ -40,7 +40,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
     options = parser.parse_args(argv)
     from verify.identify import report
 
-    identified = report.identified(_query(options), _forms(options.form))
+    identified = report.identify_map(_query(options), _forms(options.form))
     if options.format == "json":
         output.write(report.as_json(identified), options.output)
     else:

@@ -23,13 +23,13 @@ def of_query(query: Query, found: Sequence[Match], wanted: Sequence[str] = FORMS
     """
     match = next((one for one in found if one.relation in (Relation.EQUALS, Relation.RELABELS)), None)
     if match is None:
-        return _listed(query, query.tile, False, wanted), ""
+        return _list_forms(query, query.tile, False, wanted), ""
     first, extent = match.group.members[0], match.group.extent
     name = f", of {first.operand} ({','.join(first.axes)}) {extent[0]}x{extent[1]}"
-    return _listed(query, extent, match.group.swapped, wanted), name
+    return _list_forms(query, extent, match.group.swapped, wanted), name
 
 
-def _listed(query: Query, tile: tuple[int, int] | None, swapped: bool, wanted: Sequence[str]) -> list[Form]:
+def _list_forms(query: Query, tile: tuple[int, int] | None, swapped: bool, wanted: Sequence[str]) -> list[Form]:
     given = _on_tile(query, tile, swapped)
     if len(given.outputs) == 1:
         return forms(given, wanted)

@@ -139,14 +139,14 @@ def _operands(mnemonic: str) -> Iterator[tuple[tuple[tuple[str, str | int], ...]
         for operand in instruction.operands.values():
             if operand.space != "reg" or operand.placed or operand.unspecified or not operand.maps:
                 continue
-            used = _used(operand) | {f"{operand.name}_space"}
+            used = _list_used_parameters(operand) | {f"{operand.name}_space"}
             needed = tuple((name, word) for name, word in chosen.items() if name in used)
             if (operand.name, needed) not in seen:
                 seen.add((operand.name, needed))
                 yield needed, operand
 
 
-def _used(operand: isa_tables.Operand) -> frozenset[str]:
+def _list_used_parameters(operand: isa_tables.Operand) -> frozenset[str]:
     """Return the parameters on which a map depends, and on which the lanes do that contribute."""
     formulas = (*operand.maps.values(), *operand.let.values())
     return frozenset().union(*(formula.names for formula in formulas))
@@ -155,7 +155,7 @@ def _used(operand: isa_tables.Operand) -> frozenset[str]:
 def _formulas(operand: isa_tables.Operand) -> tuple[Any, ...]:
     """Equal for operands with the same formulas."""
     texts = tuple((name, formula.text) for name, formula in (*operand.let.items(), *operand.maps.items()))
-    used = tuple((name, operand.param[name]) for name in sorted(_used(operand) & operand.param.keys()))
+    used = tuple((name, operand.param[name]) for name in sorted(_list_used_parameters(operand) & operand.param.keys()))
     return operand.lanes, operand.values, operand.extent, texts, used
 
 

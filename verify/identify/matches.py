@@ -50,7 +50,7 @@ def matches(query: Query, groups: Sequence[Group]) -> list[Match]:
     compared = [
         (group, group.points()) for group in groups if (group.lanes, group.values) == (query.lanes, query.values)
     ]
-    related = [match for group, right in compared if (match := _related(query, group, right)) is not None]
+    related = [match for group, right in compared if (match := _find_relation(query, group, right)) is not None]
     if related:
         order = list(Relation)
         return sorted(related, key=lambda one: (order.index(one.relation), -_count(one.group)))
@@ -62,11 +62,11 @@ def _count(group: Group) -> int:
     return sum(len(member.mnemonics) for member in group.members)
 
 
-def _related(query: Query, group: Group, right: Points) -> Match | None:
+def _find_relation(query: Query, group: Group, right: Points) -> Match | None:
     """Return the strongest relation of a query to one map, which has the points `right`."""
     points = len(right[0])
     for transposed in _orientations(query, group):
-        got = _oriented(query, group, transposed)
+        got = _orient(query, group, transposed)
         if got == right:
             return Match(Relation.TRANSPOSE if transposed else Relation.EQUALS, group, points, points, transposed)
         for axis in (0, 1) if not transposed else ():
@@ -82,7 +82,7 @@ def _nearer(query: Query, group: Group, right: Points) -> Match | None:
     """How near a query is to one map, in the better of the two orientations; None where it has another tile."""
     near: list[Match] = []
     for transposed in _orientations(query, group):
-        got = _oriented(query, group, transposed)
+        got = _orient(query, group, transposed)
         same = list(map(eq, zip(*got, strict=True), zip(*right, strict=True)))
         first = same.index(False)
         lane, value = divmod(first, group.values)
@@ -98,7 +98,7 @@ def _orientations(query: Query, group: Group) -> list[bool]:
     ]
 
 
-def _oriented(query: Query, group: Group, transposed: bool) -> Points:
+def _orient(query: Query, group: Group, transposed: bool) -> Points:
     """Return the query's x, and its y, in a group's tile, where that has points.
 
     `transposed` reads a layout as y + Y*x, and exchanges pairs.

@@ -148,13 +148,13 @@ def _of_table(name: str) -> Query:
 def _of_atom(name: str, operand: str, pool: Any) -> Query:
     """Return the map of an atom's operand, by the lanes of its threads and their replicas."""
     from layouts.atoms import Atom, registry
-    from verify.atom.checker import prepared
+    from verify.atom.checker import prepare_atom
 
     atoms = registry() if pool is None else pool
     if name not in atoms:
         raise UsageError(f"no atom is named {name!r}{nearest(name, list(atoms), 'atom')}")
     atom: AnyAtom = atoms[name]
-    subject = prepared(atom)
+    subject = prepare_atom(atom)
     part = next((one for one in subject.parts if one.name == operand), None)
     if not isinstance(subject.atom, Atom) or part is None:
         has = ", ".join(one.name for one in subject.parts)

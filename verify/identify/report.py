@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from isa_tables.mnemonic import said
+from isa_tables.mnemonic import list_parts
 from verify.core.errors import Exit
 from verify.core.judgement import Judgement
 from verify.identify import catalogue
@@ -48,9 +48,9 @@ class Identified(Judgement):
         return _summary(self)
 
 
-def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:
+def identify_map(query: Query, wanted: Sequence[str] = ()) -> Identified:
     """Return what a map is among those of the ISA tables, written in some other forms."""
-    known = catalogue.read()
+    known = catalogue.read_catalogue()
     found = matches(query, known.of_tile(*query.placed) if query.placed else known.of_size(query.lanes, query.values))
     size_fault = "" if query.placed else sizes(query, known.sizes())
     if not wanted:
@@ -112,7 +112,7 @@ def _families(mnemonics: Sequence[str]) -> str:
     >>> _families([f"mma.sync.aligned.m16n8k8.row.col.{d}.f16.f16.{d}" for d in ("f32", "f16")])
     'mma.sync m16n8k8 (2)'
     """
-    counts = Counter((key.family, key.shape or "") for key in map(said, mnemonics))
+    counts = Counter((key.family, key.shape or "") for key in map(list_parts, mnemonics))
     by_family: dict[str, list[str]] = {}
     for family, shape in counts:
         by_family.setdefault(family, []).append(shape)

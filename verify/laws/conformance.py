@@ -15,11 +15,11 @@ from lanecheck.console.progress import each
 from proofs.laws import refutations
 from proofs.symbolic import campaign, conformance, execution
 from proofs.symbolic.attempt import Stopped, attempted
-from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerated
+from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerate_cases
 from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
-from proofs.symbolic.infer import Inferred, inferred
-from proofs.symbolic.suite import examined
+from proofs.symbolic.infer import Inferred, infer_conditions
+from proofs.symbolic.suite import examine_operations
 from verify.core.errors import SpecError, UsageError
 from verify.core.files import purpose
 from verify.core.names import select
@@ -49,7 +49,7 @@ def verify_module(
     """
     target = target_of(module, path)
     try:
-        recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
+        recorded = campaign.read_recorded() if target.exact and rank == campaign.RANK and not fresh else {}
     except campaign.EditedError as error:
         raise UsageError(f"{error}, or add --fresh, which does not read it") from error
     steps = list(_steps(target, only, rank, seconds, recorded))
@@ -62,8 +62,8 @@ def _steps(
 ) -> Iterator[tuple[str, Callable[[], Case]]]:
     """(name, function that makes its case) of every step of `verify_module`, in order."""
     claims = refutations.catalogue()
-    listed = examined(rank, target.exact)
-    wanted = _wanted(listed, only)
+    listed = examine_operations(rank, target.exact)
+    wanted = _select_names(listed, only)
     missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
     present = [name for name in wanted if name not in claims and name not in missing]
     endless: dict[str, Stopped] = {}
@@ -82,7 +82,7 @@ def _steps(
         return case(f"{name}, small layouts", SMALL, found=found)
 
     def followed(operation: Operation) -> Case:
-        lacking = [] if target.exact else [f for f in _called(operation) if not hasattr(target.functions, f)]
+        lacking = [] if target.exact else [f for f in _list_callees(operation) if not hasattr(target.functions, f)]
         if lacking:
             return absent(operation.label, lacking[0])
         kept = recorded.get(operation.label)
@@ -90,9 +90,9 @@ def _steps(
         if operation.name in endless:
             found = endless[operation.name]
         elif kept is not None:
-            found = campaign.restored(operation.label, kept)
+            found = campaign.restore_result(operation.label, kept)
         else:
-            found = _examined(target, operation, seconds)
+            found = _examine(target, operation, seconds)
         return case(operation.label, PATHS, LEAST, found=found, operation=operation.name, recorded=bool(kept))
 
     def claimed(name: str) -> Case:
@@ -121,7 +121,7 @@ def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stop
         nonlocal call, begun
         call, begun = now, time.monotonic()
 
-    found = attempted(lambda: enumerated(target, name, begin), seconds)
+    found = attempted(lambda: enumerate_cases(target, name, begin), seconds)
     if not isinstance(found, Stopped) or not call:
         return found
     if time.monotonic() - begun > seconds / 2:
@@ -129,12 +129,12 @@ def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stop
     return Stopped(f"{found.why}, at {call}")
 
 
-def _called(operation: Operation) -> tuple[str, ...]:
+def _list_callees(operation: Operation) -> tuple[str, ...]:
     """Return the functions of a module that an operation calls besides its own."""
     return ("complement", "size") if operation.label.startswith("logical_divide") and "N:r" in operation.label else ()
 
 
-def _examined(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:
+def _examine(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:
     """Return the result of executing an operation; an exception is caught only from a module of others."""
     if target.exact:
         return execution.examine(target, operation)
@@ -143,15 +143,15 @@ def _examined(target: Target, operation: Operation, seconds: int) -> Examined | 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
     """Return what `verify_module` would execute and search, one line each."""
-    listed = examined(rank, target_of(module, path).exact)
-    wanted = _wanted(listed, only)
+    listed = examine_operations(rank, target_of(module, path).exact)
+    wanted = _select_names(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
     lines = [f"{name}, small layouts" for name in wanted if name in REQUIRED]
     lines += [o.label for o in listed if o.name in wanted]
     return "".join(f"{line}\n" for line in [*lines, *(f"{name:<4} {claims[name].claim}" for name in claims)])
 
 
-def _wanted(listed: Sequence[Operation], only: Sequence[str]) -> list[str]:
+def _select_names(listed: Sequence[Operation], only: Sequence[str]) -> list[str]:
     """Return the names of the operations and published claims that --only selects; all of them without it."""
     known = [*dict.fromkeys(o.name for o in listed), *refutations.catalogue()]
     return select(only, known, "operation") if only else known
@@ -182,6 +182,6 @@ def infer(operation: str, shape: str, by: str | None, seconds: float, say: Calla
     if importlib.util.find_spec("z3") is None:
         raise SpecError("infer", "needs z3")
     try:
-        return inferred(operation, shape, by, seconds, say)
+        return infer_conditions(operation, shape, by, seconds, say)
     except InferenceError as error:
         raise SpecError("", str(error)) from error

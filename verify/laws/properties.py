@@ -187,30 +187,32 @@ def _least(code: OperationResult) -> str:
     return LEAST_RESULTS.get(code.operation, "")
 
 
-def _published(code: OperationResult) -> Refutation:
+def _find_published(code: OperationResult) -> Refutation:
     if code.published is None:
         raise TypeError(f"{code.name} is about no published claim")
     return code.published
 
 
-def _claimed(code: OperationResult) -> Evidence:
+def _check_published(code: OperationResult) -> Evidence:
     """Return the evidence that a published claim does not go wrong in an implementation."""
-    published, found = _published(code), code.found
-    cases = refutations.searched(published)
+    published, found = _find_published(code), code.found
+    cases = refutations.count_cases(published)
     if found is None:
         return finding(Check.PROOF, None, f"{cases} cases, right or rejected", cases, status=Status.AGREES)
     wrong = Counterexample({}, found.reason, damage=(f"holds instead: {published.repair}",))
     return finding(Check.PROOF, wrong, f"{cases} cases, smallest first")
 
 
-def _documented(code: OperationResult) -> Evidence:
-    return _counterexample(code.found, f"no counterexample among {refutations.searched(_published(code))} cases")
+def _state_documented(code: OperationResult) -> Evidence:
+    return _counterexample(
+        code.found, f"no counterexample among {refutations.count_cases(_find_published(code))} cases"
+    )
 
 
 # The table
 
 
-def _refuted(claim: Refutation) -> Statement:
+def _state_refuted(claim: Refutation) -> Statement:
     return Statement("", f"false: {claim.claim} ({claim.source})")
 
 
@@ -250,7 +252,7 @@ REFUTED = Property(
     "published_claim_refuted",
     "published claim",
     says={LAW: "a published claim is false, and the laws that repair it are proved"},
-    states=lambda claim, _: _refuted(claim),
+    states=lambda claim, _: _state_refuted(claim),
     proof=_false,
     how=("", SEARCH, ""),
 )
@@ -282,16 +284,16 @@ LEAST = _of_code(
 CLAIM = _of_code(
     "published_claim",
     says={OPERATION: "it does not go wrong where a published claim does"},
-    states=lambda code, _: Statement("", f"does not go wrong where this is claimed: {_published(code).claim}"),
-    proof=_of_result(_claimed),
+    states=lambda code, _: Statement("", f"does not go wrong where this is claimed: {_find_published(code).claim}"),
+    proof=_of_result(_check_published),
     how=("", SEARCH, ""),
 )
 DOCUMENTED = replace(
     REFUTED,
     scope="operation",
     says={OPERATION: "a published claim that is false of a right implementation too is false"},
-    states=lambda code, _: _refuted(_published(code)),
-    proof=_of_result(_documented),
+    states=lambda code, _: _state_refuted(_find_published(code)),
+    proof=_of_result(_state_documented),
 )
 LAWS = (OPEN, HOLDS, MET, MUTANTS, REFUTED)
 CODE = (SMALL, PATHS, LEAST, CLAIM, DOCUMENTED)

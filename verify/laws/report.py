@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from lanecheck.console.progress import each
 from proofs.laws import refutations, solve
-from proofs.laws.decide import decide_laws, shipped
-from proofs.laws.explain import explained
+from proofs.laws.decide import decide_laws, list_shipped
+from proofs.laws.explain import explain_law
 from proofs.laws.law import ancestors
 from verify.core.verdict import Check
 from verify.laws.properties import LAWS, LawChecker
@@ -17,7 +17,7 @@ from verify.report import Case, Report
 
 def names(with_open: bool) -> list[str]:
     """Return the names of the laws, then of the refuted claims; with open statements on request."""
-    laws = [name for name, law in shipped().items() if with_open or not law.why_open]
+    laws = [name for name, law in list_shipped().items() if with_open or not law.why_open]
     return [*laws, *refutations.catalogue()]
 
 
@@ -34,16 +34,16 @@ def listing(chosen: Sequence[str]) -> str:
 def _statement(name: str) -> str:
     if name in refutations.catalogue():
         return f"REFUTED claim: {refutations.catalogue()[name].claim}"
-    law = shipped()[name]
+    law = list_shipped()[name]
     return f"OPEN: {law.statement}" if law.why_open else law.statement
 
 
 def explain(chosen: Sequence[str]) -> str:
     """Return the laws with their proofs' steps and mutants, as text."""
     parts = [
-        refutations.explained(refutations.catalogue()[name])
+        refutations.explain_refutation(refutations.catalogue()[name])
         if name in refutations.catalogue()
-        else explained(shipped()[name], shipped())
+        else explain_law(list_shipped()[name], list_shipped())
         for name in chosen
     ]
     return "\n".join(parts)
@@ -58,7 +58,7 @@ def verify_laws(
     quiet: bool = False,
 ) -> Report:
     """Return the report on the chosen laws and on every law that their proofs use."""
-    laws, claims = shipped(), refutations.catalogue()
+    laws, claims = list_shipped(), refutations.catalogue()
     repairs = [law for name in chosen if name in claims for law in claims[name].repaired_by]
     wanted = {name for name in (*chosen, *repairs) if name in laws}
     wanted |= {name for law in wanted for name in ancestors(laws[law], laws)}

@@ -12,7 +12,7 @@ from layouts import Layout, LayoutError, ProfileError
 from layouts.atoms import Atom
 from verify.atom import repairs
 from verify.atom.cause import add_causes
-from verify.atom.checker import AtomChecker, cited, drawn
+from verify.atom.checker import AtomChecker, draw_atom, list_citations
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
 from verify.binding.atom import BoundAtom, bound, look_up
 from verify.binding.axes import AXES
@@ -44,7 +44,7 @@ def of_operand(
     replay = shlex.join(["lanecheck", "layout", *words])
     verdicts = [replayed(one, lambda: replay) for one in add_causes(subject, verdicts)]
     drawn_by = shlex.join(["lanecheck", "show", *words])
-    picture = partial(drawn, subject, verdicts)
+    picture = partial(draw_atom, subject, verdicts)
     layouts = ((operand, part.text),)
     return Report(
         (
@@ -53,7 +53,7 @@ def of_operand(
                 tuple(verdicts),
                 "",
                 layouts,
-                formulas=lambda: cited(subject),
+                formulas=lambda: list_citations(subject),
                 picture=picture,
                 drawn_by=drawn_by,
                 notes=tuple(filter(None, [short_names.describe(ptx, [operand])])),

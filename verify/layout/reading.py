@@ -9,7 +9,7 @@ from pathlib import Path
 
 from layouts import ComposedLayout, Layout, LayoutError, LayoutParseError, cosize, leaves, parse_layout, size
 from layouts.composed import on_layout
-from layouts.layout import trusted
+from layouts.layout import trust_layout
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
 from layouts.text import numbers
@@ -116,7 +116,7 @@ def as_thread_value(layout: Layout) -> Layout:
     """Return a layout of rank 2 as it is; any other as (index, 1 value)."""
     if isinstance(layout.shape, tuple) and len(layout.shape) == 2:
         return layout
-    return trusted((layout.shape, 1), (layout.stride, 0))
+    return trust_layout((layout.shape, 1), (layout.stride, 0))
 
 
 def count_pairs(layout: Layout | ComposedLayout) -> tuple[int, int]:

@@ -48,7 +48,7 @@ def _main(argv: Sequence[str] | None) -> int:
     lock = Path(options.lock)
     if not options.check:
         return _write(lock, options)
-    locked = lockfile.read(lock)
+    locked = lockfile.read_lock(lock)
     folder = lock.parent
     files = [_relative(Path(file), folder) for file in options.files] or list(dict.fromkeys(one.file for one in locked))
     loaded = _subjects(files, folder, options)
@@ -124,12 +124,12 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
 
 
 def _report(comparison: LockComparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
-    from layouts.toml.document import read
+    from layouts.toml.document import read_document
     from verify.lock.functions import Subject
     from verify.report import Report
     from verify.report.placing import located
 
-    document = cache(lambda file: read(_beside(folder, file)))
+    document = cache(lambda file: read_document(_beside(folder, file)))
     cases = []
     for one, case in comparison.cases():
         if not isinstance(one, Subject):

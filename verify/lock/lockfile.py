@@ -49,25 +49,25 @@ def write(subjects: Sequence[Subject]) -> str:
 
 
 def _subject(one: Subject) -> Iterator[str]:
-    path = f"{_quoted(one.file)}.{_quoted(one.name)}"
+    path = f"{_quote(one.file)}.{_quote(one.name)}"
     yield f"[{path}]"
-    yield from (f"{_quoted(name) if ' ' in name else name} = {_quoted(text)}" for name, text in one.says.items())
+    yield from (f"{_quote(name) if ' ' in name else name} = {_quote(text)}" for name, text in one.says.items())
     yield ""
     for operand, found in one.maps.items():
-        yield f"[{path}.{_quoted(operand)}]"
-        yield f"map = {_quoted(signature(found))}"
+        yield f"[{path}.{_quote(operand)}]"
+        yield f"map = {_quote(signature(found))}"
         yield from _function(found)
         yield ""
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a text as TOML has it: a JSON string is one, for texts that can be printed."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def _function(found: FragmentMap) -> Iterator[str]:
     if text := _layout(found):
-        yield f"layout = {_quoted(text)}"
+        yield f"layout = {_quote(text)}"
         return
     rows: dict[int, list[str]] = {axis: [] for axis in range(found.inputs[0].extent)}
     for point in grid(found.inputs):
@@ -101,7 +101,7 @@ class Locked:
     maps: Mapping[str, FragmentMap]
 
 
-def read(path: Path) -> list[Locked]:
+def read_lock(path: Path) -> list[Locked]:
     """Return the subjects of a lock. Raises UsageError, with the line or the table, for what is no lock."""
     try:
         with path.open("rb") as stream:
@@ -119,7 +119,7 @@ def read(path: Path) -> list[Locked]:
     found = []
     for file, entries in document.items():
         for name, table in _table(entries, path, file).items():
-            where = f"{path}: {_quoted(file)}.{_quoted(name)}"
+            where = f"{path}: {_quote(file)}.{_quote(name)}"
             inner = _table(table, path, f"{file}.{name}")
             says = {key: value for key, value in inner.items() if isinstance(value, str)}
             maps = {key: _map(value, f"{where}.{key}") for key, value in inner.items() if key not in says}

@@ -29,7 +29,7 @@ from layouts import ComposedLayout, Layout, LayoutError, ProfileError, Swizzle, 
 from layouts.composed import on_layout
 from layouts.coords import natural
 from layouts.int_tuple import nest
-from layouts.layout import trusted
+from layouts.layout import trust_layout
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
 from layouts.text import format_int_tuple
@@ -290,7 +290,7 @@ def misread(point: Point, alone: str, among: str, how: str = "among all points")
 def _by_thread(layout: Layout) -> Layout:
     """Return the layout with its values first, so that the indices of a thread follow one another."""
     (thread, value), (step, other) = layout.shape, layout.stride  # type: ignore[misc]
-    return trusted((value, thread), (other, step))
+    return trust_layout((value, thread), (other, step))
 
 
 def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[StridedMap | None, str]:
@@ -383,7 +383,7 @@ def _of_axes(layout: Layout, length: int) -> tuple[Layout, ...]:
             if any(flat[length:]):
                 raise MapError(f"{half}: the coordinate {shown} is beyond the {length} axes of the tile")
             steps.append((*flat[:length], *[0] * (length - len(flat))))
-    return tuple(trusted(layout.shape, nest(iter(of_axis), layout.shape)) for of_axis in zip(*steps, strict=True))
+    return tuple(trust_layout(layout.shape, nest(iter(of_axis), layout.shape)) for of_axis in zip(*steps, strict=True))
 
 
 def _strides(layout: Layout) -> tuple[Any, ...]:

@@ -34,7 +34,7 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.mutate.score import campaign
 
     pool = registry()
-    names = selection.chosen(options.names, None, pool)
+    names = selection.choose_names(options.names, None, pool)
     score = campaign([pool[name] for name in names], options.quiet)
     if not (score.mutants or score.missing):
         line = f"lanecheck: nothing to mutate: the ISA tables have no formula for {', '.join(names)}"

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from layouts import Layout, LayoutError, batched, composition
 from layouts.atoms import AnyAtom, Atom, CopyAtom
-from verify.atom.checker import prepared
+from verify.atom.checker import prepare_atom
 from verify.atom.copies import COPY_OPERANDS
 from verify.binding.axes import AXES
 from verify.core.digits import modes, walks
@@ -40,7 +40,7 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
     """
     found: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
     for atom in atoms:
-        bound = prepared(atom)
+        bound = prepare_atom(atom)
         if atom.known_defect or bound.by is None or any(p.layout is None for p in bound.parts):
             continue
         for part in bound.parts:
@@ -109,13 +109,13 @@ def joint_mutants(atom: Atom) -> Iterator[Mutant]:
     for axis, operands in HOLDERS.items():
         if extents[axis] < 4 or extents[axis] % 2:
             continue
-        changed = {name: relabelled(atom, name, axis, extents) for name in operands}
+        changed = {name: permute_axis(atom, name, axis, extents) for name in operands}
         right = {name: layout for name, layout in changed.items() if layout is not None}
         if len(right) == len(operands):
             yield Mutant(atom.name, operands, f"one permutation of {axis}", with_operands(atom, right))
 
 
-def relabelled(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> Layout | None:
+def permute_axis(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> Layout | None:
     """Return an operand's layout with one axis permuted, or None where no layout expresses it."""
     x, y = AXES[operand]
     half = extents[axis] // 2

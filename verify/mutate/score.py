@@ -15,7 +15,7 @@ from lanecheck.console.progress import each
 from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
-from verify.atom.checker import AtomChecker, prepared
+from verify.atom.checker import AtomChecker, prepare_atom
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, RELATION
 from verify.core.verdict import Check, Evidence, Property, Status, Verdict
 from verify.evidence.gpu_shared_memory import free, refutable
@@ -116,7 +116,7 @@ class Score:
         }
 
 
-def sampled(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[AnyAtom]:
+def sample_atoms(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[AnyAtom]:
     """Every MMA atom without a family; from each family its smallest member and one that the seed chooses.
 
     Copies whose instructions differ only in their count (.x1, .x2 and so on) are such a family too. The oldest
@@ -160,7 +160,7 @@ class Checkers:
 
         Z3 decides equality only.
         """
-        subject, parts = prepared(mutant.atom), (*mutant.parts, *WHOLE)
+        subject, parts = prepare_atom(mutant.atom), (*mutant.parts, *WHOLE)
         found = self.observers.judge(subject, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
             found += self.prover.judge(subject, lambda claim: claim.prop == EQUALS and claim.part in parts)
@@ -170,7 +170,7 @@ class Checkers:
 def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
     """Mutate every distinct operand layout of some atoms, families sampled, and count what each check refutes."""
     score, bench = Score(), Checkers()
-    origins = distinct(sampled(atoms))
+    origins = distinct(sample_atoms(atoms))
     score.layouts = len(origins)
     products = {atom.name: atom for atom, _ in origins if isinstance(atom, Atom)}
 
@@ -199,10 +199,10 @@ def score_one(score: Score, bench: Checkers, origin: AnyAtom, operand: str, muta
     score.mutants += 1  # only now: an interruption may come while it is checked
     mine = [v for v in verdicts if v.claim.part in mutant.parts]
     evidence = {
-        "isa": _given(mine, EQUALS, Check.ISA),
-        "z3": _given(mine, EQUALS, Check.PROOF),
-        "recording": _given(verdicts, RELATION, Check.GPU) if refutable(origin, operand) else [],
-        "intrinsic": [e for prop in INTRINSIC for e in _given(mine, prop, Check.ISA)],
+        "isa": _give_evidence(mine, EQUALS, Check.ISA),
+        "z3": _give_evidence(mine, EQUALS, Check.PROOF),
+        "recording": _give_evidence(verdicts, RELATION, Check.GPU) if refutable(origin, operand) else [],
+        "intrinsic": [e for prop in INTRINSIC for e in _give_evidence(mine, prop, Check.ISA)],
     }
     for column, given in evidence.items():
         if given:
@@ -219,11 +219,11 @@ def score_one(score: Score, bench: Checkers, origin: AnyAtom, operand: str, muta
 def _joint(score: Score, bench: Checkers, mutant: Mutant) -> None:
     verdicts = bench.verify(mutant)
     changed = [v for v in verdicts if v.claim.part in mutant.parts]
-    by_isa = _given(changed, EQUALS, Check.ISA)
+    by_isa = _give_evidence(changed, EQUALS, Check.ISA)
     if not by_isa:
         return
     score.joint += 1
-    related = _given(verdicts, RELATION, Check.GPU)
+    related = _give_evidence(verdicts, RELATION, Check.GPU)
     if related and isinstance(mutant.atom, Atom) and free(mutant.atom, mutant.parts):
         score.joint_checked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
@@ -233,7 +233,7 @@ def _joint(score: Score, bench: Checkers, mutant: Mutant) -> None:
         score.survivors.append(f"{mutant.origin}  SURVIVES isa: {mutant.what}")
 
 
-def _given(verdicts: Sequence[Verdict], prop: Property, check: Check) -> list[Evidence]:
+def _give_evidence(verdicts: Sequence[Verdict], prop: Property, check: Check) -> list[Evidence]:
     """Return the evidence of a check on the claims of a property, UNCHECKED left out."""
     return [
         e

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from layouts.toml.changes import change_keys
-from layouts.toml.document import Document, read
+from layouts.toml.document import Document, read_document
 from verify.core.verdict import Edit, Fix, Place, Scope, Verdict
 from verify.report import Case, Report
 from verify.report.loaded import SubjectSource
@@ -21,7 +21,7 @@ def placed(report: Report, sources: Mapping[str, SubjectSource]) -> Report:
     """Return the report with the line of each subject whose source is known, and of each operand with a key there."""
     if not sources:
         return report
-    document = cache(lambda file: read(Path(file)))
+    document = cache(lambda file: read_document(Path(file)))
     cases = []
     for case in report.cases:
         source = sources.get(case.name)

@@ -17,7 +17,7 @@ from verify.core.verdict import Place
 from verify.scan.declarations import Item
 from verify.scan.program import split
 from verify.scan.text import Header
-from verify.scan.values import TypeName, shown
+from verify.scan.values import TypeName, show_value
 
 FUNCTION = re.compile(r"\b(fma|copy)\s*\(")
 ASM = re.compile(r"\b(?:asm|__asm__)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
@@ -109,7 +109,7 @@ class RegisterArray:
     @property
     def declared(self) -> str:
         """What is declared, as C++."""
-        return written(self.type, self.count)
+        return write_array(self.type, self.count)
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ def function(struct: Item, holds: Callable[[str], bool | None]) -> AssemblyFunct
     left_out = list(_left_out(header, body, holds))
     kept = [one for one in _asms(header, *body) if not any(a <= one.at < b for a, b in left_out)]
     calls = [one[1] for one in CALL.finditer(code, *body) if not any(a <= one.start() < b for a, b in left_out)]
-    listed = tuple(one for one in split(code[found.end() : closed]) if _declared(one))
-    params = tuple(_declared(one)[-1] for one in listed)
+    listed = tuple(one for one in split(code[found.end() : closed]) if _find_declared(one))
+    params = tuple(_find_declared(one)[-1] for one in listed)
     return AssemblyFunction(found[1], header, found.start(1), body, params, tuple(kept), tuple(calls), listed)
 
 
@@ -201,7 +201,7 @@ def conditions(struct: Item) -> Iterator[str]:
         yield code[found.end() : _closing(code, found.end() - 1, struct.body[1] if struct.body else 0)]
 
 
-def _declared(text: str) -> list[str]:
+def _find_declared(text: str) -> list[str]:
     return NAME.findall(text.partition("=")[0])
 
 
@@ -276,10 +276,10 @@ def offset_of(found: AssemblyFunction, mnemonic: str) -> int:
     return found.at
 
 
-def written(kind: Any, count: int) -> str:
+def write_array(kind: Any, count: int) -> str:
     """Write an array as C++ declares it.
 
     >>> written(Named("uint32_t"), 4), written(Named("void"), 0)
     ('uint32_t[4]', 'void')
     """
-    return shown(kind) if kind == TypeName("void") else f"{shown(kind)}[{count}]"
+    return show_value(kind) if kind == TypeName("void") else f"{show_value(kind)}[{count}]"

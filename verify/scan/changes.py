@@ -53,7 +53,7 @@ class Changes:
         return Exit.REFUTED if self.changed else Exit.UNDECIDED if self.unread else Exit.OK
 
 
-def compared(old: Checkout, new: Checkout) -> Changes:
+def compare_checkouts(old: Checkout, new: Checkout) -> Changes:
     """Return the maps that differ between two checkouts."""
     before, after = _instances(old), _instances(new)
     changed: list[Changed] = []

@@ -177,9 +177,9 @@ def as_cplusplus(part: str, repair: str) -> str:
 
 def _as_cplusplus(part: str, repair: str) -> str:
     found = re.fullmatch(r"(?:in (\w+), )?[^:=]*: (\S+:\S+)(?:\s{2,}(.*))?", repair)
-    text = cplusplus.declared(found[1] or part, found[2]) if found else ""
+    text = cplusplus.declare_layout(found[1] or part, found[2]) if found else ""
     if found is None and (threads := re.fullmatch(r'give thr = "(.*)"', repair)):
-        return cplusplus.declared("thr", threads[1])
+        return cplusplus.declare_layout("thr", threads[1])
     if not text or found is None:
         return repair
     return f"{text}      {found[3]}" if found[3] else text

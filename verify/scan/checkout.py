@@ -61,7 +61,7 @@ def checkout(paths: Sequence[str], most: int = MOST) -> Checkout:
     kept = dict.fromkeys(list(chosen)[:most])
     files = dict.fromkeys((*kept, *(path for path in context if path not in chosen)))
     contents = [(str(path), partial(_bytes, path)) for path in files]
-    found = _read(contents, {str(path) for path in kept}, " ".join(paths), problems)
+    found = _read_checkout(contents, {str(path) for path in kept}, " ".join(paths), problems)
     if cut or len(kept) < len(chosen):
         why = f"stopped after {len(kept):,} headers, there are more: raise --max-files {most}"
         found.stopped.append((Place(paths[0], 1), why))
@@ -86,10 +86,10 @@ def at_commit(path: str, commit: str) -> Checkout:
     answered = _git(folder, "cat-file", "--batch", given=wanted)
     contents = (partial(bytes, content) for content in _objects(answered))
     files = list(zip((str(folder / name) for name in names), contents, strict=True))
-    return _read(files, {name for name, _ in files}, f"{commit} of {path}")
+    return _read_checkout(files, {name for name, _ in files}, f"{commit} of {path}")
 
 
-def _read(
+def _read_checkout(
     files: Iterable[tuple[str, Callable[[], bytes]]],
     chosen: set[str],
     what: str,

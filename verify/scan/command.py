@@ -80,7 +80,7 @@ def _main(argv: Sequence[str] | None) -> int:
         )  # fmt: skip
         require = frozenset(map(Check, options.require))
         found = output.allowing(replace(made, require=require, expect_known=options.expect_known), options)
-    if options.compiler and (code := _compared(read, options.compiler)):
+    if options.compiler and (code := _compare_with_compiler(read, options.compiler)):
         return code
     if options.format != "text":
         return output.report(found, options)
@@ -91,11 +91,11 @@ def _main(argv: Sequence[str] | None) -> int:
     return found.exit()
 
 
-def _compared(read: Checkout, command: str) -> Exit:
+def _compare_with_compiler(read: Checkout, command: str) -> Exit:
     """Compare with a compiler; CONTRADICTION where it prints another layout, UNDECIDED where it compiles not all."""
-    from verify.scan.compiler import compared
+    from verify.scan.compiler import compare_layouts
 
-    found = compared(read, command)
+    found = compare_layouts(read, command)
     for one in found.different:
         ending.complain(
             f"{one.name} {one.part} is read as {one.read}, the compiler prints {one.printed}", Exit.CONTRADICTION
@@ -126,7 +126,7 @@ def _changes(options: argparse.Namespace) -> int:
             raise UsageError("--since needs one PATH, a folder of a git checkout")
         for place, why in (*old.stopped, *new.stopped):
             raise UsageError(f"{place.file}: {why}; the changes of a part aren't those of the whole")
-        found = changes.compared(old, new)
+        found = changes.compare_checkouts(old, new)
     text = changes.as_json(found) if options.format == "json" else changes.as_text(found, options.verbose)
     output.write(text.splitlines()[-1] + "\n" if options.quiet and options.format == "text" else text, options.output)
     return found.code
@@ -156,7 +156,7 @@ def verify_headers(
     def cases(definition: Definition) -> tuple[Case, ...]:
         return tuple(scanner.cases(definition))
 
-    chosen = [part for one in read.definitions for part in _chosen(one, only)]
+    chosen = [part for one in read.definitions for part in _choose_instances(one, only)]
     results, missing = check_each(chosen, cases, "definitions", quiet)
     found = [unread(place.file, place, problem) for place, problem in read.problems if not only]
     found += [unread(place.file, place, why) for place, why in read.stopped]
@@ -168,13 +168,13 @@ def verify_headers(
     return Report(tuple(found), missing=missing, failures=failures)
 
 
-def _chosen(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:
+def _choose_instances(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:
     """Yield a definition with those instances that the options name; nothing where there are none."""
-    if not only or (definition.problem and _wanted(definition.name, only)):
+    if not only or (definition.problem and _is_wanted(definition.name, only)):
         yield definition
-    elif found := tuple(one for one in definition.instances if _wanted(one.name, only)):
+    elif found := tuple(one for one in definition.instances if _is_wanted(one.name, only)):
         yield replace(definition, instances=found)
 
 
-def _wanted(name: str, only: Sequence[str]) -> bool:
+def _is_wanted(name: str, only: Sequence[str]) -> bool:
     return any(name == one or fnmatchcase(name, one) or name.partition("<")[0] == one for one in only)

@@ -51,7 +51,7 @@ class LayoutComparison:
         return [one for one in self.layouts if one.printed != one.read]
 
 
-def compared(read: Checkout, command: str) -> LayoutComparison:
+def compare_layouts(read: Checkout, command: str) -> LayoutComparison:
     """Every layout as the compiler prints it. Raises UsageError for a compiler that cannot be run."""
     found: list[Printed] = []
     errors: list[str] = []
@@ -60,7 +60,7 @@ def compared(read: Checkout, command: str) -> LayoutComparison:
         for file in files:
             definitions = [one for one in read.definitions if one.place.file == file and one.instances]
             wanted = [(one, instance) for one in definitions for instance in one.instances]
-            printed, error = _printed(file, wanted, read.reader, command, Path(folder))
+            printed, error = _print_layouts(file, wanted, read.reader, command, Path(folder))
             errors += [f"{file}: {error}"] if error else []
             for _, instance in wanted:
                 for part, operand in instance.operands.items():
@@ -70,7 +70,7 @@ def compared(read: Checkout, command: str) -> LayoutComparison:
     return LayoutComparison(tuple(found), tuple(errors))
 
 
-def _printed(
+def _print_layouts(
     file: str, wanted: Sequence[tuple[Definition, Instance]], reader: TraitsReader, command: str, folder: Path
 ) -> tuple[Iterator[str], str]:
     """Return what the program of one header prints, a layout a line; or the first error."""
@@ -80,17 +80,17 @@ def _printed(
     source.write_text(_source(header, wanted, reader), encoding="utf-8")
     words = [*shlex.split(command), "-std=c++17", "-w", "-I", str(include), str(source), "-o", str(program)]
     out, errors = folder / "output", folder / "errors"
-    if _run(words, out, errors):
+    if _run_compiler(words, out, errors):
         said = errors.read_text("utf-8", errors="replace").splitlines()
         return iter(()), next((line for line in said if "error" in line), next(iter(said), "failed"))
-    code = _run([str(program)], out, errors)
+    code = _run_compiler([str(program)], out, errors)
     if code:
         return iter(()), describe_end(code, read_last_lines(errors))
     said = out.read_text("utf-8", errors="replace").splitlines()
     return (re.sub(r"_(?=\d)", "", line) for line in said), ""
 
 
-def _run(words: Sequence[str], out: Path, errors: Path) -> int:
+def _run_compiler(words: Sequence[str], out: Path, errors: Path) -> int:
     """Return the exit code of the compiler, or of its program, which print to files. Raises UsageError."""
     try:
         return run_child(words, LIMIT, Path.cwd(), os.environ, out, errors)

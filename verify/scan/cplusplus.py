@@ -18,7 +18,7 @@ NUMBERED = frozenset(
 )  # that CuTe names
 
 
-def written(text: str) -> str:
+def write_type(text: str) -> str:
     """Return the C++ type of a layout. Raises LayoutError."""
     layout = Layout.parse(text)
     return f"Layout<{_tuple(layout.shape, 'Shape')}, {_tuple(layout.stride, 'Stride')}>"
@@ -30,13 +30,13 @@ def _tuple(value: Any, name: str) -> str:
     return f"_{value}" if value in NUMBERED else f"Int<{value}>"
 
 
-def declared(part: str, text: str) -> str:
+def declare_layout(part: str, text: str) -> str:
     """Return the declaration of an operand's layout in a trait; empty for a text that is no layout.
 
     >>> declared("B", "(8,4):(1,8)"), declared("B", "none")
     ('using BLayout = Layout<Shape<_8,_4>, Stride<_1,_8>>;', '')
     """
     try:
-        return f"using {ALIASES[part]} = {written(text)};"
+        return f"using {ALIASES[part]} = {write_type(text)};"
     except (LayoutError, KeyError):
         return ""

@@ -61,13 +61,13 @@ def items(header: Header, start: int, end: int) -> Iterator[Item]:
             closed = angles(header, opened, end)
             params, at = code[opened + 1 : closed], closed + 1
             continue
-        item, at = _item(header, first, at, end, params)
+        item, at = _read_item(header, first, at, end, params)
         params = None
         if item is not None:
             yield item
 
 
-def _item(header: Header, first: str, at: int, end: int, params: str | None) -> tuple[Item | None, int]:
+def _read_item(header: Header, first: str, at: int, end: int, params: str | None) -> tuple[Item | None, int]:
     """One declaration, None for another sort, and where the next begins."""
     code = header.code
     if first in ("namespace", "inline") and (found := NAMESPACE.match(code, at, end)):
@@ -82,10 +82,10 @@ def _item(header: Header, first: str, at: int, end: int, params: str | None) -> 
         return None, found.end()
     if first in ("static", "constexpr", "inline", "const") and (found := CONSTANT.match(code, at, end)):
         return Item("constant", found[1], header, at, params, text=found[2], text_at=found.start(2)), found.end()
-    return None, _passed(header, at, end)
+    return None, _find_end(header, at, end)
 
 
-def _passed(header: Header, at: int, end: int) -> int:
+def _find_end(header: Header, at: int, end: int) -> int:
     """Where a declaration of another sort ends: after its semicolon or its braces."""
     found = STOP.search(header.code, at, end)
     if found is None:

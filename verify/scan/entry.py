@@ -15,7 +15,7 @@ from verify.scan.evaluation import Evaluator, Frame, symbols
 from verify.scan.program import COMMON
 from verify.scan.registers import arrays, types
 from verify.scan.traits import Instance
-from verify.scan.values import Needs, Tv, TypeName, Unread, number, shown
+from verify.scan.values import Needs, Tv, TypeName, Unread, number, show_value
 
 PTX = {
     "half_t": "f16", "bfloat16_t": "bf16", "tfloat32_t": "tf32", "float": "f32", "double": "f64",
@@ -55,7 +55,7 @@ class Operations:
     def _of(self, operation: TypeName, depth: int) -> AssemblyFunction | None:
         struct = operation.struct
         if struct is None or depth > DEEPEST:
-            raise Unread(f"its operation {shown(operation):.60} is not among the headers")
+            raise Unread(f"its operation {show_value(operation):.60} is not among the headers")
         try:
             frame = self.evaluator.instantiated(operation)
         except (Unread, Needs):

@@ -23,7 +23,7 @@ from verify.scan.declarations import Item, items
 from verify.scan.expressions import SyntaxProblem, Tree
 from verify.scan.program import COMMON, Namespace, Param, Program, parameters, split
 from verify.scan.text import Header
-from verify.scan.values import Needs, TemplateParameter, TypeName, Unread, bits, number, shown
+from verify.scan.values import Needs, TemplateParameter, TypeName, Unread, bits, number, show_value
 
 DEEPEST = 40  # templates in templates
 STATIC = re.compile(r"_(\d+)")
@@ -277,14 +277,14 @@ class Evaluator:
         if isinstance(value, TemplateParameter):
             raise Needs(value)
         if not isinstance(value, TypeName) or value.struct is None:
-            return TypeName(f"{shown(value)}::{name}")
+            return TypeName(f"{show_value(value)}::{name}")
         key = (value, name) if given is None else None
         if key in self._cache:
             return self._cache[key]
         home = self.instantiated(value)
         found = self.inherited(home.struct, home, name) if home.struct is not None else None
         if found is None:
-            raise Unread(f"{shown(value):.60} has no member {name}")
+            raise Unread(f"{show_value(value):.60} has no member {name}")
         result = self.item(found[0], found[1], given, frame)
         if key is not None:
             self._cache[key] = result
@@ -325,7 +325,7 @@ class Evaluator:
         """Return the frame inside a struct: the specialization that its arguments choose. Raises Needs and Unread."""
         struct = value.struct
         if struct is None:
-            raise Unread(f"{shown(value):.60} is not among the headers")
+            raise Unread(f"{show_value(value):.60} is not among the headers")
         space = self.program.spaces.get(struct)
         if space is None:  # a struct in a struct
             return Frame({}, self.program.root, struct.header, struct)
@@ -337,7 +337,7 @@ class Evaluator:
         if chosen is None:
             primary = next((one for one in space.declared[struct.name] if one.arguments is None), None)
             if primary is None:
-                raise Unread(f"no definition of {shown(value):.80}")
+                raise Unread(f"no definition of {show_value(value):.80}")
             home = Frame({}, space, primary.header)
             listed = parameters(primary.params or "")
             chosen = primary, self.bound(listed, value.arguments, home) if listed else {}

@@ -30,7 +30,7 @@ from verify.core.verdict import (
 from verify.evidence.run import Run
 from verify.scan.assembly import AssemblyFunction, RegisterArray, offset_of
 from verify.scan.operands import find_faults, has_named_operands
-from verify.scan.registers import ArrayFault, compared, repaired
+from verify.scan.registers import ArrayFault, compare_arrays, repair_arrays
 from verify.scan.tensor_memory import find_fault
 from verify.scan.traits import Instance
 
@@ -121,7 +121,7 @@ def _compare_declared(_: Run, operation: ScannedOperation, arrays: ComparedArray
     wrong, first = arrays.wrong, None
     if wrong and operation.function is not None:
         also = tuple(f"{one.place}: {one.text}" for one in wrong[1:])
-        better = repaired(operation.function, wrong)
+        better = repair_arrays(operation.function, wrong)
         proposals = (Proposal(better[0], partial(_with_arrays, better[1])),) if better else ()
         first = Counterexample({}, wrong[0].text, damage=also, proposals=proposals, replay=operation.replay)
     return [finding(Check.ISA, first, "array by array", len(arrays.seen), "text of the header")]
@@ -217,7 +217,7 @@ class OperationChecker(Run):
         if function is None or not function.asms or not issued:
             return []
         found = self.verdict(REGISTERS, operation, function)
-        arrays = ComparedArrays(*compared(function))
+        arrays = ComparedArrays(*compare_arrays(function))
         if found.status.refuted or not arrays.seen:
             return [found]
         return [found, self.verdict(DECLARED, operation, arrays)]

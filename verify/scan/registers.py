@@ -21,7 +21,7 @@ from verify.scan.assembly import NAME, Asm, AssemblyFunction, RegisterArray
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame
 from verify.scan.operands import read_numbers
-from verify.scan.values import Needs, TypeName, Unread, bits, shown
+from verify.scan.values import Needs, TypeName, Unread, bits, show_value
 
 PARTS = {"fma": ("D", "A", "B", "C", "E", "SFA", "SFB"), "copy": ("S", "D")}
 WORD = re.compile(r"[\w.:]+")
@@ -81,7 +81,7 @@ def types(evaluator: Evaluator, declared: Sequence[str], frame: Frame) -> tuple[
     return tuple(map(found.get, listed))
 
 
-def compared(found: AssemblyFunction) -> tuple[list[RegisterArray], list[ArrayFault]]:
+def compare_arrays(found: AssemblyFunction) -> tuple[list[RegisterArray], list[ArrayFault]]:
     """Return the arrays that could be compared with what is taken, and what is wrong, once for each array."""
     declared = {one.part: one for one in found.arrays}
     kinds = dict(zip(found.params, found.types, strict=True))
@@ -106,7 +106,9 @@ def compared(found: AssemblyFunction) -> tuple[list[RegisterArray], list[ArrayFa
     ]
 
 
-def repaired(found: AssemblyFunction, faults: Sequence[ArrayFault]) -> tuple[str, tuple[RegisterArray, ...]] | None:
+def repair_arrays(
+    found: AssemblyFunction, faults: Sequence[ArrayFault]
+) -> tuple[str, tuple[RegisterArray, ...]] | None:
     """Return the declarations that may be right, as C++, and all arrays with them; None if one isn't known.
 
     Arrays are repaired together, because the function is right only if all of them are.
@@ -153,12 +155,12 @@ def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, R
     """Which part each operand of an instruction is; words that are no part for the others."""
     if function == "copy":
         return ("D", "S") if operands == 2 else ("D",)  # tcgen05.ld.red has another result before the source
-    named = _named(mnemonic)
+    named = _name_operands(mnemonic)
     return ["C" if one == "D" and "C" in declared else one for one in named] if _in_place(named) else named
 
 
 @lru_cache(maxsize=4096)
-def _named(mnemonic: str) -> tuple[str, ...]:
+def _name_operands(mnemonic: str) -> tuple[str, ...]:
     """Return the operands of an instruction in the order of its text; none if the ISA tables do not have it.
 
     >>> _named("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), _named("mma")
@@ -200,13 +202,13 @@ def _fault(types_of: Mapping[str, Any], array: RegisterArray, taken: Taken) -> A
     if array.count == 0 or len(taken.names) != array.count or other != array.type:
         kind = kinds[0] if array.count == 0 and kinds[0] is not None else other
         right = replace(array, type=kind, count=len(taken.names))
-        return _said(array, f"the assembly takes {right.declared}: {_listed(taken.names)}", right)
+        return _say_difference(array, f"the assembly takes {right.declared}: {_list_registers(taken.names)}", right)
     for name, constraint in taken.constraints.items():
         letter = constraint.lstrip("=+&")
         kind, width = _format(array.type) or ("", None)
         if letter in WIDTH and width is not None and (width != WIDTH[letter] or FLOATS.get(letter, kind) != kind):
             of = FLOATS.get(letter, f"{WIDTH[letter]} bits")
-            return _said(array, f'the assembly takes {name} as "{constraint}", a register of {of}')
+            return _say_difference(array, f'the assembly takes {name} as "{constraint}", a register of {of}')
     return None
 
 
@@ -217,7 +219,7 @@ def _others(
     left = [one for part, one in declared.items() if part not in taken]
     if found.name == "copy":
         return left
-    in_place = any(_in_place(_named(one)) for names in found.issued for one in names)
+    in_place = any(_in_place(_name_operands(one)) for names in found.issued for one in names)
     return [one for one in left if one.part == "D" and in_place and "C" in taken and one.count]
 
 
@@ -234,11 +236,11 @@ def _rest(
 def _of_rest(function: str, kinds: Mapping[str, Any], array: RegisterArray, own: Sequence[str]) -> ArrayFault | None:
     """Find what is wrong with an array by the parameters at its place in the list."""
     if array.count == 0:
-        return None if array.type == TypeName("void") else _said(array, "an array has at least 1")
+        return None if array.type == TypeName("void") else _say_difference(array, "an array has at least 1")
     if len(own) < array.count:
-        return _said(array, f"{function}() has {len(own)} of them{': ' if own else ''}{_listed(own)}")
+        return _say_difference(array, f"{function}() has {len(own)} of them{': ' if own else ''}{_list_registers(own)}")
     wrong = next((name for name in own if _differs(array.type, kinds[name])), "")
-    return _said(array, f"{function}() takes {wrong} as {shown(kinds[wrong])}") if wrong else None
+    return _say_difference(array, f"{function}() takes {wrong} as {show_value(kinds[wrong])}") if wrong else None
 
 
 def _comparable(declared: Any, taken: Any) -> bool:
@@ -265,9 +267,9 @@ def _format(value: Any) -> tuple[str, int] | None:
     return "integer" if INTEGER.fullmatch(value.name) else str(value), width
 
 
-def _said(array: RegisterArray, what: str, right: RegisterArray | None = None) -> ArrayFault:
+def _say_difference(array: RegisterArray, what: str, right: RegisterArray | None = None) -> ArrayFault:
     return ArrayFault(array.place, f"{array.part}Registers is {array.declared}, {what}", right)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_registers(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"

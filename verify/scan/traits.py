@@ -22,7 +22,7 @@ from verify.scan.evaluation import Evaluator, Frame, matched, symbols
 from verify.scan.expressions import SyntaxProblem
 from verify.scan.program import Namespace, Program
 from verify.scan.text import ReadError
-from verify.scan.values import Needs, TemplateParameter, Tv, TypeName, Unread, free, layout, number, shown
+from verify.scan.values import Needs, TemplateParameter, Tv, TypeName, Unread, free, layout, number, show_value
 
 TRAITS = {"MMA_Traits": "mma", "Copy_Traits": "copy"}
 LAYOUTS = {
@@ -247,7 +247,7 @@ class TraitsReader:
             raise Unread("its shape is no tuple of three numbers")
         layout(shape)
         return Instance(
-            _written(item, values), operands, thr.layout, shape, self._types(frame), pattern[0],
+            _write_instance(item, values), operands, thr.layout, shape, self._types(frame), pattern[0],
             {name: value for name, value in values.items() if not isinstance(value, TemplateParameter)},
             self._val_id(frame) if sort == "copy" else None,
         )  # fmt: skip
@@ -285,7 +285,7 @@ class TraitsReader:
         if isinstance(value, TemplateParameter):
             raise Needs(value)
         if not isinstance(value, Tv):
-            raise Unread(f"{name} is {shown(value):.60}, no layout")
+            raise Unread(f"{name} is {show_value(value):.60}, no layout")
         return OperandTrait(value, declared.header.place(declared.at))
 
     def _value(self, name: str, frame: Frame) -> tuple[Any, Item]:
@@ -314,15 +314,15 @@ def _candidates(need: Needs) -> tuple[Any, ...]:
     return (128,) if need.symbol.typed else EXTENTS  # a type that is a number: of bits
 
 
-def _written(item: Item, values: Mapping[str, Any]) -> str:
+def _write_instance(item: Item, values: Mapping[str, Any]) -> str:
     """Return the name of the operation as the definition has it, with the values of its parameters."""
     text = " ".join((item.arguments or "").split())
     head, opened, rest = text.partition("<")
     chosen = {name: value for name, value in values.items() if not isinstance(value, TemplateParameter)}
     if not opened:
-        return text if not chosen else f"{text} [{', '.join(f'{k} = {shown(v)}' for k, v in chosen.items())}]"
+        return text if not chosen else f"{text} [{', '.join(f'{k} = {show_value(v)}' for k, v in chosen.items())}]"
     if not chosen:
         return head
     from re import sub
 
-    return head + "<" + sub(r"[A-Za-z_]\w*", lambda one: shown(chosen.get(one[0], one[0])), rest)
+    return head + "<" + sub(r"[A-Za-z_]\w*", lambda one: show_value(chosen.get(one[0], one[0])), rest)

@@ -69,7 +69,7 @@ class TypeName:
     struct: Item | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}<{', '.join(map(shown, self.arguments))}>" if self.arguments else self.name
+        return f"{self.name}<{', '.join(map(show_value, self.arguments))}>" if self.arguments else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +80,16 @@ class Tv:
     stride: Any
 
     def __str__(self) -> str:
-        return f"{shown(self.shape)}:{shown(self.stride)}"
+        return f"{show_value(self.shape)}:{show_value(self.stride)}"
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value as it is printed.
 
     >>> shown(((4, 8), 2)), shown(Tv((4, 8), (8, 1))), shown((16,))
     ('((4,8),2)', '(4,8):(8,1)', '(16)')
     """
-    return f"({','.join(map(shown, value))})" if isinstance(value, tuple) else str(value)
+    return f"({','.join(map(show_value, value))})" if isinstance(value, tuple) else str(value)
 
 
 def free(value: Any) -> Iterator[TemplateParameter]:
@@ -108,7 +108,7 @@ def number(value: Any) -> int:
     if isinstance(value, TemplateParameter):
         raise Needs(value)
     if not isinstance(value, int):
-        raise Unread(f"{shown(value):.60} is no number")
+        raise Unread(f"{show_value(value):.60} is no number")
     return value
 
 
@@ -151,4 +151,4 @@ def bits(value: Any) -> int:
             return value.arguments[0]
         if value.name in BITS:
             return BITS[value.name]
-    raise Unread(f"the width of {shown(value):.60} is not known")
+    raise Unread(f"the width of {show_value(value):.60} is not known")

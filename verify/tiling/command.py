@@ -89,7 +89,7 @@ def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], option
 def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
     """Explain a thread's partitions in a tiling; raise UsageError or SpecError where there are none."""
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
-    from verify.tiling.explain import explained
+    from verify.tiling.explain import explain_partitions
 
     try:
         tiling = prepare(one, find(one, pool))
@@ -99,7 +99,7 @@ def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str
         raise UsageError(f"{one.name}: {error}") from error
     if thread >= tiling.mma.size:
         raise UsageError(f"--thread {thread}: {one.name} has the threads 0 .. {tiling.mma.size - 1}")
-    return explained(tiling, thread)
+    return explain_partitions(tiling, thread)
 
 
 def _parser() -> argparse.ArgumentParser:

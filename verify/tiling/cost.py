@@ -69,7 +69,7 @@ def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     return [isa.form("counted twice", *faults, points=2)]
 
 
-def _issued(tiling: Tiling) -> tuple[int, int, int]:
+def _count_issued(tiling: Tiling) -> tuple[int, int, int]:
     """Return the repeats of one atom along M, N, K."""
     by = {tiled.like: tiled.repeats(tiling.tile) for tiled in tiling.operands}
     m, k = by["A"]
@@ -79,14 +79,14 @@ def _issued(tiling: Tiling) -> tuple[int, int, int]:
 def calls(tiling: Tiling, _: None) -> Statement:
     """Return the claim on the number of instructions that one atom issues for a tile."""
     each = "each atom" if prod(tiling.atoms) > 1 else "the atom"
-    m, n, k = _issued(tiling)
+    m, n, k = _count_issued(tiling)
     shape = "x".join(map(str, tiling.tile))
     return Statement("", f"{m * n * k} MMA of {each} for {shape}: {m} x {n} x {k} along M, N, K")
 
 
 def count_calls(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that the repeats along M, N, K equal the tile's volume over the atoms', and partitions have them."""
-    calls = prod(_issued(tiling))
+    calls = prod(_count_issued(tiling))
     volume = prod(tiling.tile) // (prod(tiling.subject.mma.shape) * prod(tiling.atoms))
     faults = [f"repeats: {calls}; volume: {volume}"] if calls != volume else []
     for tiled in tiling.operands:

@@ -36,7 +36,7 @@ from verify.tiling.spec import TilingSpec
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 
-def numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+def check_numbering(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that no two places of the atoms are one thread, and that threads are numbered as defined."""
     vmnk = tiling.mma.thr_layout_vmnk
     m = _map_threads(tiling, batched.batch(vmnk).values(), lambda index: image(vmnk, index), "library")

@@ -12,7 +12,7 @@ from verify.core.wording import describe
 from verify.tiling.bind import TiledOperand, Tiling
 
 
-def explained(tiling: Tiling, thread: int = 0) -> str:
+def explain_partitions(tiling: Tiling, thread: int = 0) -> str:
     """Return the derivation of the partitions of one thread, operand by operand."""
     return "".join(f"{line}\n" for line in _tiling(tiling, thread))
 

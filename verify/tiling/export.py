@@ -72,7 +72,7 @@ class KernelMMA:
     @property
     def product(self) -> TiledProduct:
         """The product, exported."""
-        a, b, c = (strided(self.layout_tv(operand)) for operand in "ABC")
+        a, b, c = (read_strides(self.layout_tv(operand)) for operand in "ABC")
         return TiledProduct(self.mnemonic, self.tile, a, b, c, self.A_space)
 
     def feed(self, operand: str, spec: FeedSpec) -> Feed:
@@ -83,11 +83,14 @@ class KernelMMA:
         shared = compact if spec.piece is None else tile_to_shape(spec.piece, extent)
         load = _load(self, operand, spec.load) if spec.load else None
         return Feed(
-            spec.major, strided(copying(extent, spec.major, _CHUNK // bits, self.mma.size)), strided(shared), load
+            spec.major,
+            read_strides(copying(extent, spec.major, _CHUNK // bits, self.mma.size)),
+            read_strides(shared),
+            load,
         )
 
 
-def strided(layout: Shared) -> Strided:
+def read_strides(layout: Shared) -> Strided:
     """Return the layout as plain numbers; LayoutError where it is composed of anything but a swizzle and a layout."""
     if isinstance(layout, Layout):
         return Strided(layout.shape, layout.stride)
@@ -132,10 +135,10 @@ def _load(kernel: KernelMMA, operand: str, name: str) -> Load:
         make_layout(coalesce(composition(spread, side[0])), coalesce(make_layout(composition(spread, side[1]), rest)))
         for side in (tiled.layoutS_TV, tiled.layoutD_TV)
     )
-    return Load(found.ptx[0], strided(source), strided(renamed(kernel.layout_tv(operand), target)))
+    return Load(found.ptx[0], read_strides(source), read_strides(rename_kernel(kernel.layout_tv(operand), target)))
 
 
-def renamed(given: Layout, wanted: Layout) -> Layout:
+def rename_kernel(given: Layout, wanted: Layout) -> Layout:
     """Value of `wanted` -> value of `given` at the same index of the tile, for two (thread, value) layouts.
 
     LayoutError unless every thread of both has the same elements.

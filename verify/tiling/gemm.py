@@ -33,13 +33,13 @@ Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"
 Parts: TypeAlias = "Callable[[Tiling, TiledOperand, Tensor], npt.NDArray[Any]]"
 
 
-def computed(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
+def check_product(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence of a product of random integers through the library's partitions, compared with numpy's."""
     other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
     if other:  # an instruction cannot be issued on fragments of another size
         return [unchecked(Check.ISA, other[0])]
     given = operands(tiling)
-    right = expected(given)
+    right = compute_expected(given)
     wrong = None
     try:
         found = run(tiling, given)
@@ -73,7 +73,7 @@ def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
     return found
 
 
-def expected(given: Mapping[str, Array]) -> Array:
+def compute_expected(given: Mapping[str, Array]) -> Array:
     """Return the product by numpy."""
     a, b = effective(given)
     found: Array = np.einsum("mk,nk->mn", a, b)  # `@` would load a library with its first use
@@ -104,11 +104,11 @@ def _fits(tiling: Tiling) -> bool:
 
 def run(tiling: Tiling, given: Mapping[str, Array], parts: Parts = partitions) -> Array:
     """C = A * B^T as the threads compute it; NaN where no thread wrote an element, or two wrote different values."""
-    fragments = {d.name: loaded(tiling, d, given[d.name], parts) for d in tiling.operands if d.name != "C"}
-    return stored(tiling, issued(tiling, fragments), parts)
+    fragments = {d.name: load_fragments(tiling, d, given[d.name], parts) for d in tiling.operands if d.name != "C"}
+    return store_accumulators(tiling, issue_instructions(tiling, fragments), parts)
 
 
-def loaded(tiling: Tiling, tiled: TiledOperand, matrix: Array, parts: Parts = partitions) -> Array:
+def load_fragments(tiling: Tiling, tiled: TiledOperand, matrix: Array, parts: Parts = partitions) -> Array:
     """Return the fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
     return by_atom(tiling, tiled, parts(tiling, tiled, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
 
@@ -136,7 +136,7 @@ def by_atom(tiling: Tiling, tiled: TiledOperand, rows: npt.NDArray[Any]) -> npt.
     return rows.reshape(*tiling.atoms[::-1], lanes, y, x, values).transpose(3, 2, 1, 0, 6, 5, 4)
 
 
-def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
+def issue_instructions(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
     """Return the accumulators [v, wM, wN, wK][frg, restM, restN] after every instruction of the tile."""
     matrices = {d.name: matrix_of(d, table(tiling, d), fragments[d.name]) for d in tiling.operands if d.name != "C"}
     a, b = effective(matrices)
@@ -163,7 +163,7 @@ def table(tiling: Tiling, tiled: TiledOperand) -> Table:
     return np.array(walks(tiled.part.parsed)) if wanted is None else wanted
 
 
-def stored(tiling: Tiling, accumulators: Array, parts: Parts = partitions) -> Array:
+def store_accumulators(tiling: Tiling, accumulators: Array, parts: Parts = partitions) -> Array:
     """C as the threads write it, partial sums added; NaN where no thread wrote, or copies of one sum differ."""
     tiled = _accumulator(tiling)
     m, n = tiled.extent(tiling.tile)

@@ -17,7 +17,7 @@ from verify.tiling.bind import TiledOperand, Tiling
 FMA = "fma.rn."  # mnemonics of scalar multiply-adds in recordings
 
 
-def recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
+def compare_recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
     """Evidence of a recorded run of the same tiled MMA, on the tile of that run."""
     for run in runs:
         if _same(tiling, run.tiling.product):

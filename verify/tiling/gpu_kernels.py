@@ -30,7 +30,16 @@ from verify.cli.arguments import Parser, add_output
 from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
-from verify.tiling.export import FeedSpec, KernelMMA, Tile, feed_spec, renamed, strided, tiling_of, with_instruction
+from verify.tiling.export import (
+    FeedSpec,
+    KernelMMA,
+    Tile,
+    feed_spec,
+    read_strides,
+    rename_kernel,
+    tiling_of,
+    with_instruction,
+)
 
 SHIPPED = Path(__file__).with_suffix(".toml")
 DESCRIPTION = """Export tiled MMAs as plain layouts, from which `lanecheck tilings --file` makes kernels.
@@ -43,7 +52,7 @@ EPILOG = f"""example:
 {RULE}"""
 
 
-def shipped() -> Iterator[TilingKernel]:
+def list_shipped() -> Iterator[TilingKernel]:
     """Yield the tilings of `gpu_kernels.toml`, whose runs are recorded."""
     for name, table in tomllib.loads(SHIPPED.read_text(encoding="utf-8")).items():
         first = _kernel_mma(table)
@@ -53,7 +62,7 @@ def shipped() -> Iterator[TilingKernel]:
             yield tiling_of(name, first, feeds["A"], feeds["B"], size=extent)
             continue
         second = _kernel_mma(table["reuse"])
-        values = strided(renamed(first.layout_tv("C"), second.layout_tv("A")))
+        values = read_strides(rename_kernel(first.layout_tv("C"), second.layout_tv("A")))
         plain = tiling_of(name, first, feeds["A"], feeds["B"], (2, 2, 2))  # along m, the columns of V, and k
         yield plain._replace(reuse=Reuse(second.product, values, second.feed("B", feeds["V"])), walked=2)
 
@@ -72,7 +81,7 @@ def _feed(table: Mapping[str, str]) -> FeedSpec:
     return FeedSpec(table.get("major", "K"), smem, table.get("load", ""))
 
 
-def compared() -> Iterator[tuple[BankObservation, int]]:
+def compare_run() -> Iterator[tuple[BankObservation, int]]:
     """Every recorded access pattern, with its wavefronts by `layouts`: at least its operation's least."""
     for observed in recordings_of_banks():
         pattern, operation = observed.pattern, observed.pattern.operation
@@ -136,9 +145,9 @@ def _main(argv: Sequence[str] | None) -> int:
     if options.files and not found:
         raise UsageError("the files have no tiling")
     if options.files or options.output:
-        output.write(lines(found or shipped()), options.output)
+        output.write(lines(found or list_shipped()), options.output)
         return Exit.OK
-    return _compare([*shipped()])
+    return _compare([*list_shipped()])
 
 
 def _of_files(options: argparse.Namespace) -> tuple[dict[str, str], Tile | None]:
@@ -161,7 +170,7 @@ def _of_files(options: argparse.Namespace) -> tuple[dict[str, str], Tile | None]
 
 def _compare(derived: Sequence[TilingKernel]) -> int:
     """Print the differences of shipped tilings, recordings and the model of bank conflicts; returns the exit code."""
-    files, runs, banks = tilings(), recordings_of_tilings(), list(compared())
+    files, runs, banks = tilings(), recordings_of_tilings(), list(compare_run())
     stale = [tiling.name for tiling in derived if tiling not in files]
     wrong = [
         run.tiling.name for run in runs if not (run.equal and run.powered and run.kernel_hash == hash_of(run.tiling))

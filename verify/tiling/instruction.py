@@ -14,7 +14,7 @@ from verify.evidence import isa
 from verify.tiling.bind import Tiling
 
 
-def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+def compare_instruction(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """REFUTED where an instruction has other types than the atom, else UNCHECKED for each reason why one may multiply
     otherwise; no evidence is needed where none may.
 

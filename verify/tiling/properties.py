@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from layouts import cosize
 from layouts.atoms import AnyAtom, Atom
 from verify.atom import properties as atoms
-from verify.atom.checker import drawn
+from verify.atom.checker import draw_atom
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.repair import settle
 from verify.core.verdict import (
@@ -41,7 +41,7 @@ from verify.evidence.run import first, verified
 from verify.report import Alone, Case, drawing_command
 from verify.tiling import cost, every_point, gemm, instruction, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
-from verify.tiling.gpu import recorded
+from verify.tiling.gpu import compare_recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
 
@@ -56,14 +56,14 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         tiling = prepare(spec, atom)
     except IllFormed as error:
         verdict = prover.verdict(ATOM_WELL_FORMED, spec, error)
-        drawing = partial(drawn, prepare_atom(atom), (verdict,))
+        drawing = partial(draw_atom, prepare_atom(atom), (verdict,))
         return Case(spec.name, (verdict,), _defect(atom), picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
         found = (prover.verdict(ATOM_IN_BOUNDS, spec, (error.subject, part)) for part in error.parts)
         verdicts = tuple(replayed(verdict, lambda: _command(spec)) for verdict in found)
         return Case(
             spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
-            picture=partial(drawn, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
+            picture=partial(draw_atom, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
         )  # fmt: skip
     texts = {tiled.name: tiled.claimed or str(tiled.layout_tv) for tiled in tiling.operands}
     texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
@@ -74,7 +74,7 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     expected = atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
     return Case(
         spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "",
-        picture=lambda window: _drawn(tiling, verdicts, window), drawn_by=drawing_command(_command(spec)),
+        picture=lambda window: _draw_tiling(tiling, verdicts, window), drawn_by=drawing_command(_command(spec)),
         alone=TILED_ALONE if atom.ptx == () else None,
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ TILED_ALONE = Alone(
 )
 
 
-def _drawn(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def _draw_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
     from verify.tiling.drawing import of_tiling
 
     return of_tiling(tiling, verdicts, window)
@@ -196,7 +196,7 @@ THREADS = Property(
     words="threads",
     says={TILE: "each (v, wM, wN, wK) is a different thread"},
     states=_numbering,
-    isa=every_point.numbered,
+    isa=every_point.check_numbering,
     proof=threads,
     reads=lambda check, tiling, _: str(tiling.mma.thr_layout_vmnk) if check is Check.PROOF else None,
     how=("every one", "z3", ""),
@@ -290,8 +290,8 @@ PRODUCT = Property(
     "tiling",
     says={TILE: "A, B and C distributed by the partitions, multiplied by the instruction, gathered: equal to numpy's"},
     states=_multiplies,
-    isa=gemm.computed,
-    gpu=lambda run, tiling, _: [recorded(tiling, run.runs)],
+    isa=gemm.check_product,
+    gpu=lambda run, tiling, _: [compare_recorded(tiling, run.runs)],
     reads=_product_key,
     how=("one product of random integers", "", "where this tiled MMA was run"),
 )
@@ -308,8 +308,8 @@ SWIZZLE_ATOM = Property(
     "shared memory",
     says={TILE: "it divides the tile, its period divides it, no two elements collide, each copy equals the atom"},
     states=smem_atom.divides,
-    isa=smem_atom.enumerated,
-    proof=smem_atom.proved,
+    isa=smem_atom.check_every_point,
+    proof=smem_atom.prove_atom,
     reads=smem_atom.copies_key,
     how=("every element", "z3: one copy after another, for an atom without holes", ""),
 )
@@ -318,8 +318,8 @@ INSTRUCTION = Property(
     "tiling",
     says={TILE: "every instruction of the atom computes this product (claimed only where one may not)"},
     states=lambda *_: Statement("", "every instruction of the atom computes this product"),
-    applies=lambda tiling, _: bool(instruction.compared(None, tiling, None)),
-    isa=instruction.compared,
+    applies=lambda tiling, _: bool(instruction.compare_instruction(None, tiling, None)),
+    isa=instruction.compare_instruction,
     how=("compared", "", ""),
 )
 PROPERTIES = (

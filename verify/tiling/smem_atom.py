@@ -37,7 +37,7 @@ def divides(tiling: Tiling, tiled: TiledOperand) -> Statement:
     return Statement(f"smem {tiled.name}", f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({axes})")
 
 
-def enumerated(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
+def check_every_point(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that copies of the atom fill the tile, each element at a different offset."""
     x, y = tiled.extent(tiling.tile)
     try:
@@ -72,16 +72,16 @@ def copies_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
     return (atom, *tiled.extent(tiling.tile)) if check is Check.PROOF else None
 
 
-def proved(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
+def prove_atom(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence of the solver, where enumeration found no fault."""
     try:
         whole = _fault(run, tiling, tiled) is None
     except LayoutError:
         whole = False
-    return [_copied(tiling.spec.smem[tiled.name], tiled.extent(tiling.tile), run)] if whole else []
+    return [_find_copy_fault(tiling.spec.smem[tiled.name], tiled.extent(tiling.tile), run)] if whole else []
 
 
-def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
+def _find_copy_fault(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
     """Evidence of the solver that the tile is one copy of the atom after another, along the first axis first.
 
     whole(x, y) = atom(x mod R, y mod C) + size(atom) * (x div R + X div R * (y div C)), all before the swizzle; a

@@ -75,11 +75,11 @@ def _three(value: object, what: str, padding: Item = "") -> list[Item]:
     found = items(value)
     if len(found) > 3 or (len(found) < 3 and not padding):
         most = "at most " if padding else ""
-        raise ValueError(f"{shown(value)}: expected {most}{what} for M, N, K, found {len(found)}")
+        raise ValueError(f"{show_spec(value)}: expected {most}{what} for M, N, K, found {len(found)}")
     return found + [padding] * (3 - len(found))
 
 
-def shown(value: object) -> str:
+def show_spec(value: object) -> str:
     """Return a value as its user wrote it."""
     return f"'{value}'" if isinstance(value, str) else str(value)
 
@@ -88,7 +88,7 @@ def _number(item: Item, value: object) -> int:
     text = str(item)
     number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
     if not 1 <= number <= LARGEST:
-        raise ValueError(f"{shown(value)}: expected a number from 1 to {LARGEST}, found {text!r}")
+        raise ValueError(f"{show_spec(value)}: expected a number from 1 to {LARGEST}, found {text!r}")
     return number
 
 

@@ -33,7 +33,7 @@ def nearest_atoms(spec: TilingSpec, build: Build) -> tuple[int | None, list[Layo
 
     The axis, if there is one, is where another count is nearest; the atoms have the next smaller and the next larger.
     """
-    straight = compacted(spec.atoms_layout)
+    straight = compact_layout(spec.atoms_layout)
     if builds(_atoms(spec, straight), build):
         return None, [straight]
     if found := [(axis, near) for axis in range(3) if (near := _counts(spec, axis, build))]:
@@ -43,13 +43,13 @@ def nearest_atoms(spec: TilingSpec, build: Build) -> tuple[int | None, list[Layo
         key=lambda counts: (sum(abs(a - b) for a, b in zip(counts, spec.counts, strict=True)), counts),
     )
     strides = tuple(min(map(abs, leaves(stride))) for stride in wrap(spec.atoms_layout.stride))  # the order of the axes
-    tried = (compacted(Layout(c, strides)) for c in islice(counts, TRIED))
+    tried = (compact_layout(Layout(c, strides)) for c in islice(counts, TRIED))
     return None, [*islice((atoms for atoms in tried if builds(_atoms(spec, atoms), build)), 1)]
 
 
 def tiler_in_place(spec: TilingSpec, axis: int, tiler: Layout, build: Build) -> str:
     """Return a suggestion for a tiler that does not cover its axis: its modes in their order, else the plain extent."""
-    straight = compacted(tiler)
+    straight = compact_layout(tiler)
     m, n, k = (straight if i == axis else None for i in range(3))
     if builds(replace(spec, permutation=(m, n, k)), build):
         return str(straight)
@@ -64,7 +64,7 @@ def permutations_in_order(spec: TilingSpec) -> Iterator[tuple[tuple[int, ...], P
             yield axes, (m, n, k)
 
 
-def compacted(layout: Layout) -> Layout:
+def compact_layout(layout: Layout) -> Layout:
     """Return the layout of the same shape whose strides have the same order and leave no hole."""
     shape, stride = leaves(layout.shape), list(leaves(layout.stride))
     filled = 1
@@ -90,4 +90,4 @@ def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
     """Return the atoms with another count along one axis, in the same order."""
     shape, stride = ([*mode] for mode in (wrap(atoms.shape), wrap(atoms.stride)))
     shape[axis], stride[axis] = count, min(map(abs, leaves(stride[axis])))
-    return compacted(Layout(tuple(shape), tuple(stride)))
+    return compact_layout(Layout(tuple(shape), tuple(stride)))

@@ -187,7 +187,7 @@ class Warming:
 @pytest.mark.parametrize("slow", [0, 1, 4])
 def test_a_gpu_that_begins_slowly_is_measured_until_no_run_is_faster(slow):
     module, group = Warming(slow), PATTERNS[:4]
-    found = banks.timed(module, group)
+    found = banks.time_patterns(module, group)
     assert [round(cycles, 2) for cycles in found.values()] == [1, 2, 3, 4]
     assert slow + 5 < module.launches < slow + 10
 
@@ -195,7 +195,7 @@ def test_a_gpu_that_begins_slowly_is_measured_until_no_run_is_faster(slow):
 def test_a_gpu_that_gets_faster_without_end_is_measured_sixty_times():
     module = Warming(0)
     module.launch = lambda name, grid, block, arrays, outputs: count(module)
-    banks.timed(module, PATTERNS[:1])
+    banks.time_patterns(module, PATTERNS[:1])
     assert module.launches == 60
 
 

@@ -106,14 +106,14 @@ def test_without_a_gpu_a_function_is_unchecked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setattr("gpu_checks.discover.function.discovered", lambda *_: Unavailable("no CUDA device"))
+    monkeypatch.setattr("gpu_checks.discover.function.discover_map", lambda *_: Unavailable("no CUDA device"))
     assert command.main([f"{FILE}::as_int2", "--values", "4"]) == 4
     assert capsys.readouterr().out.rstrip().endswith("UNCHECKED no CUDA device".replace(" no", "  no"))
 
 
 def test_a_function_is_code_of_others(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("CI", "true")
-    monkeypatch.setattr("gpu_checks.discover.function.discovered", lambda *_: Unavailable("no CUDA device"))
+    monkeypatch.setattr("gpu_checks.discover.function.discover_map", lambda *_: Unavailable("no CUDA device"))
     assert command.main([f"{FILE}::as_int2", "--values", "4"]) == 2
     assert "in CI say so with --allow-exec" in capsys.readouterr().err
     assert command.main([f"{FILE}::as_int2", "--values", "4", "--allow-exec"]) == 4

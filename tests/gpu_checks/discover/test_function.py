@@ -14,7 +14,7 @@ import pytest
 
 from gpu_checks import Unavailable
 from gpu_checks.discover.found_map import FoundMap
-from gpu_checks.discover.function import FileFunction, checked, discovered
+from gpu_checks.discover.function import FileFunction, check_runs, discover_map
 
 FILE = Path(__file__).with_name("functions.cu")
 FORMS = ["as_int2", "as_struct", "mine::as_tuple", "by_reference<8>", "by_unsigned", "by_pointer", "of_the_thread"]
@@ -50,7 +50,7 @@ def on_the_host(name: str, folder: Path) -> FoundMap:
         raise ValueError(next(line for line in built.stderr.splitlines() if "error" in line))
     shown = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     table = np.array(list(map(int, shown.split()))).reshape(32, 4, 2)
-    return checked(name, table, table)
+    return check_runs(name, table, table)
 
 
 needs_a_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
@@ -116,7 +116,7 @@ def test_runs_that_differ_are_no_map() -> None:
     other = table.copy()
     other[7, 2, 1] = 1
     with pytest.raises(ValueError, match="f is no function of lane and i: the column of lane 7, i 2 differs"):
-        checked("f", table, other)
+        check_runs("f", table, other)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_errors_of_the_user_s_text_have_its_lines() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_is_called_on_a_gpu(name: str) -> None:
-    found = discovered(FileFunction(FILE, name, 32, 4), 60)
+    found = discover_map(FileFunction(FILE, name, 32, 4), 60)
     assert isinstance(found, FoundMap) and found.layout() == (LAYOUT, "")
 
 
@@ -157,15 +157,15 @@ def test_every_form_is_called_on_a_gpu(name: str) -> None:
 @pytest.mark.parametrize(("name", "why"), [*WRONG.items(), ("one_number", "one_number: expected a function")])
 def test_what_is_no_map_is_rejected_on_a_gpu(name: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        discovered(FileFunction(FILE, name, 32, 4), 60)
+        discover_map(FileFunction(FILE, name, 32, 4), 60)
 
 
 @pytest.mark.gpu
 def test_a_function_that_traps_or_never_ends_costs_its_process_alone() -> None:
-    trap = discovered(FileFunction(FILE, "trap", 32, 4), 60)
+    trap = discover_map(FileFunction(FILE, "trap", 32, 4), 60)
     assert isinstance(trap, Unavailable) and "launch failure" in trap.reason.lower().replace(
         "launchfail", "launch fail"
     )
-    endless = discovered(FileFunction(FILE, "endless", 32, 4), 8)
+    endless = discover_map(FileFunction(FILE, "endless", 32, 4), 8)
     assert isinstance(endless, Unavailable) and endless.reason.startswith("no answer within 8 s")
-    assert isinstance(discovered(FileFunction(FILE, "as_int2", 32, 4), 60), FoundMap)
+    assert isinstance(discover_map(FileFunction(FILE, "as_int2", 32, 4), 60), FoundMap)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_checks.kernels.packing import NUMBERS, POISON, encode, one, pack, second_difference, unpack
+from gpu_checks.kernels.packing import NUMBERS, POISON, encode, encode_one, pack, second_difference, unpack
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.simulated import bits_of, decode, elements, registers
 
@@ -78,9 +78,9 @@ def test_unpacking_reads_the_accumulator_and_poison_is_no_result(fragment):
 
 
 def test_the_number_one_is_at_the_bits_of_its_element():
-    by_type = {f.type: one(f) for f in FRAGMENTS if not f.shift}
+    by_type = {f.type: encode_one(f) for f in FRAGMENTS if not f.shift}
     assert by_type["f16"] == 0x3C00 and by_type["e4m3"] == 0x38 and by_type["tf32"] == 0x3F800000
-    shifted = {(f.type, f.shift): one(f) for f in FRAGMENTS if f.shift}
+    shifted = {(f.type, f.shift): encode_one(f) for f in FRAGMENTS if f.shift}
     assert shifted["e2m1", 2] == 0b0_01_0 << 2
     assert shifted["s8", 16] == 1 << 16
 

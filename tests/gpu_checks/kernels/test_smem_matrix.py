@@ -3,11 +3,13 @@
 
 import pytest
 
-from gpu_checks.kernels.smem_matrix import SWIZZLES, packed
+from gpu_checks.kernels.smem_matrix import SWIZZLES, pack_descriptor
 from isa_tables.smem import read
 
 
 @pytest.mark.parametrize("swizzle", SWIZZLES)
 def test_a_descriptor_has_the_bits_of_the_isa(swizzle: str) -> None:
     for lbo, sbo in ((0, 0), (16, 1024), (1024, 512), ((1 << 18) - 16, (1 << 18) - 16)):
-        assert packed(swizzle, lbo, sbo) == read("wgmma").descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=swizzle)
+        assert pack_descriptor(swizzle, lbo, sbo) == read("wgmma").descriptor(
+            start=0, lbo=lbo, sbo=sbo, swizzle=swizzle
+        )

@@ -19,7 +19,7 @@ from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.banks.patterns import patterns
 from gpu_checks.discover.function import FileFunction
 from gpu_checks.kernels import copies, forms, mma, tcgen05, tensor_memory
-from gpu_checks.kernels.modules import grouped, has_kernels, kernel_hash, module
+from gpu_checks.kernels.modules import group_instructions, has_kernels, kernel_hash, module
 from gpu_checks.kernels.templates import beside
 from gpu_checks.order.command import PROBES
 from gpu_checks.recordings_io.reader import recordings
@@ -54,7 +54,7 @@ def texts() -> dict[str, list[str]]:
         "copies": (module([s]) for s in moved if not tensor_memory.fits(s)),
         "tensor_memory": (module([s]) for s in moved if tensor_memory.fits(s)),
         "tcgen05": (module([s]) for s in EVERY if tcgen05.fits(s)),
-        "modules of several": map(module, grouped([s for s in EVERY if has_kernels(s)])),
+        "modules of several": map(module, group_instructions([s for s in EVERY if has_kernels(s)])),
         "banks": (timing_kernel(*one) for one in TIMED),
         "order": (probe.kernel for probe in PROBES),
         "tilings": (

@@ -15,7 +15,7 @@ from gpu_checks.opcodes import recording
 from gpu_checks.opcodes.forms import LEFT_OUT, candidates
 from gpu_checks.opcodes.operands import columns, guards
 from gpu_checks.opcodes.recording import observe, recordings_of_opcodes, write
-from gpu_checks.opcodes.rejected import accepted_forms, expand, fold, rejected, validate
+from gpu_checks.opcodes.rejected import accepted_forms, expand, fold, list_rejected, validate
 from gpu_checks.opcodes.text import PATTERN, Probe, module
 from gpu_checks.opcodes.values import BITS, LANES, column
 from isa_tables.opcode_signatures import spellings
@@ -73,7 +73,7 @@ def test_every_word_of_a_row_is_in_a_form():
     ],
 )
 def test_ways_to_write_an_instruction_are_forms_of_their_own(name):
-    assert name in FORMS and name not in rejected()
+    assert name in FORMS and name not in list_rejected()
 
 
 def test_a_cache_hint_comes_with_its_operand():
@@ -83,8 +83,8 @@ def test_a_cache_hint_comes_with_its_operand():
 
 
 def test_a_rejected_form_is_listed_with_its_message():
-    assert rejected().keys() <= FORMS.keys()
-    assert rejected()["setp.lo.s32 p, a, b"] == "Mismatch between instruction type and comparison qualifier"
+    assert list_rejected().keys() <= FORMS.keys()
+    assert list_rejected()["setp.lo.s32 p, a, b"] == "Mismatch between instruction type and comparison qualifier"
     names = ["a.b.c d", "a.b.e d", "a.f.c d", "a.f.e d", "x d", "a.b.c d, {d, d}"]
     assert [name for line in fold(names) for name in expand(line)] == names[:5] + names[5:]
 
@@ -169,7 +169,7 @@ def test_ptxas_takes_what_is_accepted_and_rejects_the_rest():
         command = ["ptxas", "-arch=sm_90a", "-o", "/dev/null", "-"]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:2000]
-    others = [Probe(FORMS[name]) for name in list(rejected())[::50]]
+    others = [Probe(FORMS[name]) for name in list(list_rejected())[::50]]
     assert validate(others).keys() == {one.form.name for one in others}
 
 

@@ -282,7 +282,7 @@ def test_a_shipped_file_is_opened_for_mnemonics_that_begin_like_its_family(monke
     """A file that a lookup passes by has no line on what is looked up."""
     opened = []
     monkeypatch.setattr(reader, "text_of", lambda path: opened.append(path.name) or text_of(path))
-    reader._shipped.cache_clear()  # seam: the cache
+    reader._read_shipped.cache_clear()  # seam: the cache
     library = gpu_checks.recordings()
     assert "dp4a.s32.s32" in library and opened == ["nvidia_h200_dp4a.jsonl"]
     for file in library.files:
@@ -304,7 +304,7 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     parsed = []
     original = lines.json.loads
     monkeypatch.setattr(lines.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
-    reader._shipped.cache_clear()  # seam: the cache
+    reader._read_shipped.cache_clear()  # seam: the cache
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl"))) + len(list(SHIPPED.glob("*_mma_*.jsonl")))
     assert len(parsed) <= headers + 10  # a header a file, once more where it is opened, the line, and its tables

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_checks.recordings_io.run_length import entries, written
+from gpu_checks.recordings_io.run_length import entries, write_runs
 
 MODES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 40)), max_size=4)
 ANY = st.lists(st.integers(-1, 2**20 - 1), min_size=1, max_size=400)
@@ -26,13 +26,13 @@ def listed(first, modes):
 
 @given(ANY)
 def test_every_column_comes_back(column):
-    assert entries(written(np.array(column)), len(column)).tolist() == column
+    assert entries(write_runs(np.array(column)), len(column)).tolist() == column
 
 
 @given(st.lists(st.integers(-1, 50), min_size=1, max_size=8), MODES)
 def test_a_column_that_repeats_comes_back(first, modes):
     column = listed(first, modes)
-    assert entries(written(np.array(column)), len(column)).tolist() == column
+    assert entries(write_runs(np.array(column)), len(column)).tolist() == column
 
 
 @given(st.lists(st.integers(-1, 50), min_size=1, max_size=8), MODES)
@@ -58,12 +58,12 @@ def test_an_entry_that_a_negative_step_takes_below_zero_has_no_label() -> None:
     ],
 )
 def test_the_forms(column, form):
-    assert written(np.array(column)) == form
+    assert write_runs(np.array(column)) == form
 
 
 def test_a_long_column_without_a_period_is_compressed():
     column = np.random.default_rng(0).permutation(997)
-    compressed = written(column)
+    compressed = write_runs(column)
     assert isinstance(compressed, str)
     assert np.array_equal(np.frombuffer(zlib.decompress(base64.b64decode(compressed)), "<i4"), column)
 

@@ -298,7 +298,7 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
 def test_the_function_that_runs_a_tiling_gives_the_reason_why_it_cannot():
     if not isinstance(gpu_checks.device_info(), Unavailable):
         pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu checks it")
-    found = gpu_checks.tilings.run(NAMED["mma_f64"])
+    found = gpu_checks.tilings.run_tiling(NAMED["mma_f64"])
     assert isinstance(found, Unavailable) and found.reason
 
 
@@ -397,5 +397,5 @@ def test_every_shipped_tiling_equals_numpy_on_the_gpu_and_its_mutants_do_not():
 @pytest.mark.gpu
 def test_a_wrong_tiling_is_refuted_on_the_gpu():
     wrong = dict(mutants(NAMED["mma_f64"]))["B"]
-    run = gpu_checks.tilings.run(wrong)  # the function, not a module of that name
+    run = gpu_checks.tilings.run_tiling(wrong)  # the function, not a module of that name
     assert isinstance(run, TilingRun) and run.mismatches > 0 and not run.equal

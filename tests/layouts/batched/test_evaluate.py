@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, cosize, right_inverse, size
-from layouts.batched import Batch, batch, compose, evaluate, stacked, table
+from layouts.batched import Batch, batch, compose, evaluate, stack_layouts, table
 from tests.layouts.strategies import flat, layouts, nested_like, profiles
 
 NAMESPACES = pytest.mark.parametrize("xp", [np, array_api_strict], ids=["numpy", "array_api_strict"])
@@ -210,8 +210,8 @@ def test_narrow_values_are_narrow_only_where_all_fit(limit: int, dtype: str) -> 
         lambda: batch([Layout(4, HUGE), Layout(2, 1)]),
         lambda: batch([Layout((2**32, 2**32), (0, 0)), Layout((2, 2**32), (0, 0))]),
         lambda: batch([Layout(2, 2**64)]),
-        lambda: stacked([[2], [2**20]], [[2**44], [2**44]]),
-        lambda: stacked([[2, 8, 1], [8, 2, 1]], [[1, 2**61, 0], [1, 1, 0]]),  # the second mode of the first row
+        lambda: stack_layouts([[2], [2**20]], [[2**44], [2**44]]),
+        lambda: stack_layouts([[2, 8, 1], [8, 2, 1]], [[1, 2**61, 0], [1, 1, 0]]),  # the second mode of the first row
         lambda: batch(ComposedLayout(Layout((4, 2), (1, HUGE)), 0, Layout(3, 4))),
         lambda: batch(ComposedLayout(Swizzle(0, 0, 0), 2**63, Layout(3, 4))),
         lambda: table(Layout((2, 2), (HUGE, HUGE))),
@@ -229,9 +229,9 @@ def test_more_than_64_bits_are_an_error(wrong: Any) -> None:
     [
         (lambda: batch(ComposedLayout(Swizzle(1, 0, 1), 0, Layout(4, -1))), "natural"),
         (lambda: compose(Layout(4), Layout(4, -1)), "negative"),
-        (lambda: stacked([[2, 0]], [[1, 1]]), "at least 1"),
-        (lambda: stacked([[2, 1]], [[1]]), "form"),
-        (lambda: stacked([2, 1], [1, 2]), "form"),
+        (lambda: stack_layouts([[2, 0]], [[1, 1]]), "at least 1"),
+        (lambda: stack_layouts([[2, 1]], [[1]]), "form"),
+        (lambda: stack_layouts([2, 1], [1, 2]), "form"),
         (lambda: batch([Layout(4), Layout((2, 2))]), "one rank"),
         (lambda: batch([]), "one rank"),
         (lambda: compose([Layout(4)] * 2, [Layout(4)] * 3), "correspond"),

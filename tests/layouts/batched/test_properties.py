@@ -24,7 +24,7 @@ from layouts.batched import (
     first_repeat,
     inverse,
     is_bijection,
-    stacked,
+    stack_layouts,
 )
 from tests.layouts.strategies import layouts, nested_strides
 
@@ -144,7 +144,7 @@ def test_a_check_holds_a_few_blocks_of_its_budget(budget: int) -> None:
     """A domain of 4 MiB of values, in blocks of 64 or 256 KiB: no check holds more than ten blocks."""
     layout = Layout((512, 1024), (1024, 1))
     doubled = ComposedLayout(Swizzle(3, 3, 3), 0, layout)
-    one, many = batch(doubled), stacked(np.full((512, 2), 32), np.arange(1024).reshape(512, 2))
+    one, many = batch(doubled), stack_layouts(np.full((512, 2), 32), np.arange(1024).reshape(512, 2))
     tracemalloc.start()
     try:
         assert first_difference(one, doubled, budget=budget) is None
@@ -170,7 +170,7 @@ def test_values_far_apart_are_compared_without_a_table_of_them() -> None:
 @pytest.mark.parametrize("count", [1, 5000])
 def test_many_layouts_are_split_into_rows(count: int) -> None:
     strides = np.arange(2 * count).reshape(count, 2)
-    made = stacked(np.full((count, 2), 4), strides)
+    made = stack_layouts(np.full((count, 2), 4), strides)
     assert first_difference(made, made, budget=1 << 12).tolist() == [-1] * count
     assert first_repeat(made, budget=1 << 12).tolist() == first_repeat(made).tolist()
 

@@ -13,21 +13,21 @@ import pytest
 
 from proofs.errors import ProblemError
 from proofs.laws import certificates, decide, solve
-from proofs.laws.decide import decide_law, kept_models, shipped
+from proofs.laws.decide import decide_law, kept_models, list_shipped
 from proofs.laws.formula import LawFormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
 from proofs.laws.solve import Model
 from tests.cases import each
 
-LAWS = [name for name, law in shipped().items() if not law.why_open]
+LAWS = [name for name, law in list_shipped().items() if not law.why_open]
 A_LAW = 'statement = "s"\nsource = "t"\ninteger = "x"\nmutants = [{ why = "w", goal = ["x == 1"] }]\n'
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_law_is_proved_by_z3_satisfiable_and_false_in_each_mutant(name: str) -> None:
-    found = decide_law(shipped()[name])
+    found = decide_law(list_shipped()[name])
     assert {a.status for t in found.tried for a in t.answers} == {"unsat"}
     assert found.example is not None
     assert found.example.confirmed, found.example
@@ -39,15 +39,15 @@ def test_law_is_proved_by_z3_satisfiable_and_false_in_each_mutant(name: str) -> 
 @pytest.mark.parametrize("name", LAWS)
 def test_law_is_proved_by_the_second_solver(name: str) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
-    answers = {o.name: solve.cvc5(o.smt()).status for o in obligations(shipped()[name])}
+    answers = {o.name: solve.cvc5(o.smt()).status for o in obligations(list_shipped()[name])}
     assert set(answers.values()) == {"unsat"}, answers
 
 
 @pytest.mark.long
-@each("name", [n for n in LAWS if not shipped()[n].functions and shipped()[n].bits is None])
+@each("name", [n for n in LAWS if not list_shipped()[n].functions and list_shipped()[n].bits is None])
 def test_law_holds_on_small_numbers_in_plain_python(name: str) -> None:
     """The formula is evaluated on every small assignment: the proof is not an artefact of the encoding."""
-    law = shipped()[name]
+    law = list_shipped()[name]
     names = law.variables
     reach = 4 if len(names) <= 4 else 3 if len(names) <= 6 else 2
     formula = denial(law).formulas
@@ -110,8 +110,8 @@ def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["MONO", "MRAD", "SWIZZLE_KEEPS"])
 def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
-    queries = list(mutants(shipped()[name]))
-    found = solve.counterexamples(shipped()[name])
+    queries = list(mutants(list_shipped()[name]))
+    found = solve.counterexamples(list_shipped()[name])
     assert [model.query.why for model in found] == [query.why for query in queries]
     assert all(model.confirmed and solve.counterexample(model.query).confirmed for model in found)
 
@@ -119,7 +119,7 @@ def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("wrong", [{}, {"a": 9}, {"a": True}, {"a": "1"}, {"b": None}, {"z": 1}, 3])
 def test_a_kept_model_that_does_not_hold_is_searched_anew(wrong: Any) -> None:
-    law = shipped()["MONO"]
+    law = list_shipped()["MONO"]
     kept: dict[str, Any] = {why: dict(values) for why, values in kept_models()["MONO"].items()}
     assert decide_law(law, kept=kept).mutants == tuple(Model("sat", q, kept[q.why]) for q in mutants(law))
     for why, values in kept.items():
@@ -139,7 +139,7 @@ def test_an_edited_index_of_certificates_is_searched_anew(
     (tmp_path / "index.json").write_text(json.dumps(index))
     monkeypatch.setattr(decide, "INDEX", tmp_path / "index.json")
     kept = kept_models.__wrapped__().get("MONO", {})
-    assert decide_law(shipped()["MONO"], kept=kept).mutants
+    assert decide_law(list_shipped()["MONO"], kept=kept).mutants
 
 
 def test_a_kept_model_does_not_hide_a_mutant_that_is_true(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
 
 
 def test_a_budget_that_runs_out_is_unknown() -> None:
-    problem = obligations(shipped()["SWIZZLE_LINEAR"])[0].smt()
+    problem = obligations(list_shipped()["SWIZZLE_LINEAR"])[0].smt()
     answer = solve.z3(problem, budget=1000)
     assert (answer.status, "rlimit" in answer.reason) == ("unknown", True)
 
@@ -242,15 +242,15 @@ def test_a_problem_of_no_law_is_reported(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_certificates_that_are_made_again_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
-    monkeypatch.setattr(certificates, "shipped", lambda: {name: shipped()[name] for name in ("MONO", "U")})
-    laws = {name: certificates.certificate(law) for name, law in certificates.shipped().items()}
+    monkeypatch.setattr(certificates, "list_shipped", lambda: {name: list_shipped()[name] for name in ("MONO", "U")})
+    laws = {name: certificates.certificate(law) for name, law in certificates.list_shipped().items()}
     index = {"engines": [solve.version("z3"), solve.version("cvc5")], "laws": laws}
     (tmp_path / "index.json").write_text(json.dumps(index))
-    assert list(certificates.unproved(tmp_path)) == []
+    assert list(certificates.list_unproved(tmp_path)) == []
     laws["U"]["models"]["hypotheses"] = {"S": 1}
     index["engines"] = ["z3 1.2.3", index["engines"][1]]
     (tmp_path / "index.json").write_text(json.dumps(index))
-    versions, changed = certificates.unproved(tmp_path)
+    versions, changed = certificates.list_unproved(tmp_path)
     assert versions.startswith("index.json: made by z3 1.2.3, cvc5 ")
     assert changed == "U: proved anew, its certificate is another"
 
@@ -258,7 +258,7 @@ def test_certificates_that_are_made_again_are_compared(tmp_path: Path, monkeypat
 @each("name", LAWS)
 def test_every_part_of_a_goal_is_mutated(name: str) -> None:
     """Each part is changed by a declared mutant, or by one."""
-    law = shipped()[name]
+    law = list_shipped()[name]
     declared = [mutant.goal for mutant in law.mutants]
     off = [query.why for query in mutants(law) if query.why.startswith("instead of its goal")]
     assert len(off) == sum(all(part in goal for goal in declared) for part in law.goal)

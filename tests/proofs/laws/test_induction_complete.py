@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from proofs.laws.decide import shipped
+from proofs.laws.decide import list_shipped
 from tests.cases import each
 from tests.proofs.laws import test_induction, test_induction_parts, test_induction_runs  # noqa: F401  # they say which laws they are about
 from tests.proofs.laws.induction import AT_RANDOM, BY_BRUTE_FORCE, RANKS
 
-BY_INDUCTION = [name for name, law in shipped().items() if law.induction]
+BY_INDUCTION = [name for name, law in list_shipped().items() if law.induction]
 
 
 @each("name", BY_INDUCTION)

@@ -11,9 +11,9 @@ import pytest
 
 import layouts
 from layouts import Layout, LayoutError, complement, composition, left_inverse, parse_layout
-from layouts.layout import trusted
+from layouts.layout import trust_layout
 from proofs.laws import published, refutations
-from proofs.laws.decide import shipped
+from proofs.laws.decide import list_shipped
 from proofs.laws.published import Flat
 from proofs.symbolic import conformance, definitions
 from proofs.symbolic.execution import Target, ours
@@ -62,7 +62,7 @@ def test_the_tool_finds_a_counterexample(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_the_repair_is_a_proved_law(name: str) -> None:
-    assert all(law in shipped() and not shipped()[law].why_open for law in CLAIMS[name].repaired_by)
+    assert all(law in list_shipped() and not list_shipped()[law].why_open for law in CLAIMS[name].repaired_by)
 
 
 def test_r1_finds_shahs_example() -> None:
@@ -110,7 +110,7 @@ def pycute_like() -> Target:
     def composition(a: Layout, b: Layout) -> Layout:
         if isinstance(b.shape, tuple):
             parts = [composition(a, mode) for mode in b]
-            return trusted(tuple(p.shape for p in parts), tuple(p.stride for p in parts))
+            return trust_layout(tuple(p.shape for p in parts), tuple(p.stride for p in parts))
         found = published.cute_fold(modes(a), b.shape, b.stride, "weak")
         if found is None:
             raise LayoutError("the assertion")
@@ -122,7 +122,7 @@ def pycute_like() -> Target:
         left_inverse=lambda a: layout_of(published.Published().left_inverse(modes(a))),
         compatible=published.Published().compatible,
     )
-    return Target("likewise", functions, trusted, (LayoutError,))
+    return Target("likewise", functions, trust_layout, (LayoutError,))
 
 
 @pytest.mark.parametrize(

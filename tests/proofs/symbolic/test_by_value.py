@@ -10,21 +10,21 @@ from types import SimpleNamespace
 import pytest
 
 from proofs.laws import published, refutations
-from proofs.laws.decide import shipped
+from proofs.laws.decide import list_shipped
 from proofs.laws.formula import evaluate
 from proofs.laws.problem import SatQuery
 from proofs.laws.solve import satisfy
 from proofs.symbolic import definitions, enumerated, families, infer, loops, operations, pathwise, runs
-from proofs.symbolic.engine import InputSpace, Path, SymInt, _folded, negated  # seam: a definition
-from proofs.symbolic.infer import inferred
+from proofs.symbolic.engine import InputSpace, Path, SymInt, _fold, negate  # seam: a definition
+from proofs.symbolic.infer import infer_conditions
 
 A = (6, 2), (1, 100)
 
 
 def test_a_mode_that_goes_on_into_the_next_one_is_split_as_published() -> None:
     """A(2k) for k < 6 is 0, 2, 4, 100, 102, 104; for k < 3 it ends in the first mode."""
-    assert published.composed(A, 6, 2) == published.cute_fold(A, 6, 2, "divides") == ((3, 2), (2, 100))
-    assert published.composed(A, 3, 2) == published.cute_fold(A, 3, 2, "divides") == ((3,), (2,))
+    assert published.compose_mode(A, 6, 2) == published.cute_fold(A, 6, 2, "divides") == ((3, 2), (2, 100))
+    assert published.compose_mode(A, 3, 2) == published.cute_fold(A, 3, 2, "divides") == ((3,), (2,))
 
 
 def test_a_complement_decided_by_its_modes_names_the_first_value_that_does_not_grow() -> None:
@@ -59,14 +59,14 @@ def test_a_result_of_the_right_rank_may_still_have_other_extents() -> None:
 
 def test_only_a_negative_of_a_negative_is_the_number_itself() -> None:
     """0 - (0 - x) is x; 0 - (1 - x) is x - 1."""
-    assert _folded("-", 0, ("-", 0, "x")) == "x"
-    assert _folded("-", 0, ("-", 1, "x")) == ("-", 0, ("-", 1, "x"))
-    assert _folded("+", 0, ("-", 0, "x")) == ("-", 0, "x")
+    assert _fold("-", 0, ("-", 0, "x")) == "x"
+    assert _fold("-", 0, ("-", 1, "x")) == ("-", 0, ("-", 1, "x"))
+    assert _fold("+", 0, ("-", 0, "x")) == ("-", 0, "x")
 
 
 def test_the_opposite_of_a_comparison_compares_the_same() -> None:
-    assert negated(("<", "x", 3)) == (">=", "x", 3)
-    assert (negated(0), negated(1)) == (1, 0)
+    assert negate(("<", "x", 3)) == (">=", "x", 3)
+    assert (negate(0), negate(1)) == (1, 0)
 
 
 def test_a_contradiction_as_a_goal_is_never_true() -> None:
@@ -94,9 +94,9 @@ def test_a_fact_follows_where_no_sample_and_no_number_contradicts_it() -> None:
 
 def test_neighbours_that_merge_have_the_product_of_their_extents() -> None:
     path = Path(InputSpace(("x",), (), ()), [], samples=[{"x": 1}])
-    (extent, stride), other = pathwise.merged(path, [(2, 1), (3, 2), (1, 5), (4, 7)])
+    (extent, stride), other = pathwise.merge_modes(path, [(2, 1), (3, 2), (1, 5), (4, 7)])
     assert (evaluate(extent, {}, {}), stride, other) == (6, 1, (4, 7))
-    assert pathwise.merged(path, [(2, 1), (3, 4)]) == [(2, 1), (3, 4)]
+    assert pathwise.merge_modes(path, [(2, 1), (3, 4)]) == [(2, 1), (3, 4)]
 
 
 def test_a_mode_of_a_right_inverse_is_a_group_of_modes_with_its_stride() -> None:
@@ -149,7 +149,7 @@ def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
 @pytest.mark.long
 def test_a_composition_in_numbers_is_right_or_rejected_and_the_last_line_says_which() -> None:
     for by, status in (("(3,2):(2,3)", "rejected"), ("3:2", "proved")):
-        found = inferred("composition", "(6,2):(1,7)", by)
+        found = infer_conditions("composition", "(6,2):(1,7)", by)
         assert [way.status for way in found.cases] == [status]
         assert found.end == f"exact: {'right' if status == 'proved' else 'rejected'} in every case"
 
@@ -161,7 +161,7 @@ def test_a_division_and_a_product_have_two_modes() -> None:
 
 
 def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
-    law = shipped()["DIVDEF"]
+    law = list_shipped()["DIVDEF"]
     wish = [[("<", "P", 0)]]
     found = satisfy(SatQuery(law, "P is 3", (("==", "P", 3),)), wish)
     assert (found.status, found.confirmed, found.values["P"]) == ("sat", True, 3)
@@ -170,10 +170,10 @@ def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
 
 def test_a_division_takes_the_tile_from_where_the_tiler_says() -> None:
     """8:2 by 2:4 is (2,4):(8,2); where the tiler leaves the layout, as 2:4 does 4:1, the tile may lie anywhere."""
-    assert enumerated._divided((8, 2), (2, 4), ((2, 4), (8, 2))) == ""  # seam: a definition
+    assert enumerated._check_divide((8, 2), (2, 4), ((2, 4), (8, 2))) == ""  # seam: a definition
     # seam: a definition
-    assert enumerated._divided((8, 2), (2, 4), ((2, 4), (2, 8))) == "R(1, 0) = 2, A(T(1)) = A(4) = 8"
-    assert enumerated._divided((4, 1), (2, 4), ((2, 4), (7, 1))) == ""  # seam: a definition
+    assert enumerated._check_divide((8, 2), (2, 4), ((2, 4), (2, 8))) == "R(1, 0) = 2, A(T(1)) = A(4) = 8"
+    assert enumerated._check_divide((4, 1), (2, 4), ((2, 4), (7, 1))) == ""  # seam: a definition
 
 
 def test_a_run_is_rejected_where_it_does_not_divide_its_mode_or_carries_with_what_is_used() -> None:

@@ -51,7 +51,7 @@ def test_a_faulty_entry_is_reported(tmp_path: Path, change: dict[str, object], e
 
 
 def test_without_a_record_nothing_is_recorded(tmp_path: Path) -> None:
-    assert campaign.recorded(tmp_path / "record.json") == {}
+    assert campaign.read_recorded(tmp_path / "record.json") == {}
     assert list(campaign.faults(tmp_path / "record.json")) == ["record.json: no such record"]
 
 
@@ -85,7 +85,7 @@ def test_an_edited_record_is_rejected_in_one_line(
     with pytest.raises(campaign.EditedError, match="edited or damaged"):
         campaign.run(1, tmp_path / "record.json")
     assert (tmp_path / "record.json").read_text() == edited
-    monkeypatch.setattr(campaign.recorded, "__defaults__", (tmp_path / "record.json",))
+    monkeypatch.setattr(campaign.read_recorded, "__defaults__", (tmp_path / "record.json",))
     assert main(["--code", "--rank", "3"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and why in lines[0] and "--fresh" in lines[0]
@@ -128,10 +128,10 @@ def test_a_change_of_the_code_makes_the_record_stale_for_the_operations_that_run
 ) -> None:
     text = (copied / source).read_text()
     (copied / source).write_text(f"# a comment\n{text}")
-    assert campaign.recorded().keys() == KEPT.keys()
+    assert campaign.read_recorded().keys() == KEPT.keys()
     (copied / source).write_text(f"{text}\nMORE = 1\n")
     left = {label for label, operation in campaign.operations().items() if operation.name not in gone}
-    assert campaign.recorded().keys() == left & KEPT.keys()
+    assert campaign.read_recorded().keys() == left & KEPT.keys()
     assert "has changed" in next(iter(campaign.faults()))
 
 
@@ -157,7 +157,7 @@ def test_another_name_or_other_words_change_no_result(copied: Path, what: str) -
     text = coalesce.read_text()
     coalesce.write_text(KEPT_BY[what](text))
     assert coalesce.read_text() != text
-    assert campaign.recorded().keys() == KEPT.keys()
+    assert campaign.read_recorded().keys() == KEPT.keys()
 
 
 @pytest.mark.parametrize("what", STALE_BY)
@@ -166,7 +166,7 @@ def test_what_may_change_a_result_makes_the_record_stale(copied: Path, what: str
     text = coalesce.read_text()
     coalesce.write_text(STALE_BY[what](text))
     assert coalesce.read_text() != text
-    assert campaign.recorded() == {}
+    assert campaign.read_recorded() == {}
 
 
 def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
@@ -174,9 +174,9 @@ def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
     compose = copied / "layouts/compose.py"
     text = compose.read_text()
     compose.write_text(text.replace("from layouts.coalesce import merge", "from layouts.folder.coalesce import merge"))
-    assert campaign.recorded().keys() == KEPT.keys()
+    assert campaign.read_recorded().keys() == KEPT.keys()
     compose.write_text(text.replace("from layouts.coalesce import merge", "from layouts.coalesce import coalesce"))
-    assert campaign.recorded().keys() < KEPT.keys()
+    assert campaign.read_recorded().keys() < KEPT.keys()
 
 
 BESIDE = {"arithmetic", "arrays", "coords", "errors", "interleaved", "order", "swizzle", "text"}
@@ -203,7 +203,7 @@ def test_a_change_of_one_contract_leaves_the_rest(copied: Path) -> None:
     """The operations with goals in that module become faults; those with goals elsewhere stay current."""
     with (copied / "proofs" / "symbolic" / "runs.py").open("a") as file:
         file.write("MORE = 1\n")
-    left = campaign.recorded().keys()
+    left = campaign.read_recorded().keys()
     assert "complement, rank 3" in left
     assert "logical_divide, rank 3 by rank 3, by the contract of composition" in left
     gone = KEPT.keys() - left

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from layouts.layout import trusted
+from layouts.layout import trust_layout
 from proofs.symbolic.engine import InputSpace, SymInt, explore
 from proofs.symbolic.execution import agrees
 
@@ -12,8 +12,8 @@ def test_divmod_is_followed_with_the_symbol_on_either_side() -> None:
     """divmod(x, 3), and divmod(17, x), which Python evaluates by a method of the divisor."""
     space = InputSpace(("x",), ((">=", "x", 1), ("<=", "x", 20)), tuple({"x": x} for x in range(1, 21)))
     for divide in (lambda x: divmod(x, 3), lambda x: divmod(17, x), lambda x: divmod(-17, x)):
-        paths, left = explore(space, lambda divide=divide: trusted(divide(SymInt("x")), (0, 0)), ())  # type: ignore[misc]
+        paths, left = explore(space, lambda divide=divide: trust_layout(divide(SymInt("x")), (0, 0)), ())  # type: ignore[misc]
         assert (left, sum(len(path.samples) for path in paths)) == (0, 20)
         for path in paths:
             for at in path.samples:
-                assert agrees(path, at, path.result, trusted(divide(at["x"]), (0, 0)))
+                assert agrees(path, at, path.result, trust_layout(divide(at["x"]), (0, 0)))

@@ -10,19 +10,19 @@ import pytest
 
 import layouts
 from layouts import Layout, LayoutError, make_layout
-from layouts.layout import trusted
-from proofs.symbolic.enumerated import REQUIRED, enumerated
+from layouts.layout import trust_layout
+from proofs.symbolic.enumerated import REQUIRED, enumerate_cases
 from proofs.symbolic.execution import ours
 from tests.proofs.planted import planted
 
 pytestmark = pytest.mark.slow
 
-TRIVIAL = trusted(1, 0)
+TRIVIAL = trust_layout(1, 0)
 
 
 @pytest.mark.parametrize("function", REQUIRED)
 def test_ours_keeps_its_definitions(function: str) -> None:
-    found = enumerated(ours(), function)
+    found = enumerate_cases(ours(), function)
     assert (found.wrong, found.faults) == (0, ())
     assert 1000 < found.cases > 2 * found.refused
 
@@ -55,7 +55,7 @@ def _coalesce_changes(a: Layout) -> Layout:
 
 def _composition_wrong_when_nested(a: Layout, b: Layout) -> Layout:
     found = layouts.composition(a, b)
-    return trusted(found.shape, _zero(found.stride)) if layouts.depth(b.shape) > 1 else found
+    return trust_layout(found.shape, _zero(found.stride)) if layouts.depth(b.shape) > 1 else found
 
 
 def _zero(tree: Any) -> Any:
@@ -146,6 +146,6 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
     ],
 )
 def test_a_planted_bug_is_found(function: str, wrong: Callable[..., Any], expected: str) -> None:
-    found = enumerated(planted(**{function: wrong}), function)
+    found = enumerate_cases(planted(**{function: wrong}), function)
     assert found.wrong
     assert any(expected in fault for fault in found.faults), found.faults

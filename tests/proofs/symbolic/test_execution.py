@@ -12,11 +12,11 @@ import pytest
 import layouts
 from layouts import Layout
 from layouts.compose import Carry
-from layouts.layout import trusted
+from layouts.layout import trust_layout
 from proofs.laws.formula import Node
 from proofs.symbolic import contracts, definitions, loops, runs
 from proofs.symbolic.engine import InputSpace, SymInt, Unfollowed, explore
-from proofs.symbolic.execution import Operation, agrees, examine, followed, ours, run
+from proofs.symbolic.execution import Operation, agrees, examine, follow_paths, ours, run_plainly
 from proofs.symbolic.operations import operations
 from proofs.symbolic.searched import refusing
 from tests.cases import each
@@ -56,7 +56,7 @@ def test_each_sample_goes_down_one_path_and_gets_what_the_code_returns(chosen: O
     """The engine: the paths partition the samples, and the formulas of a path give the numbers of a plain run."""
     target = ours()
     symbols: dict[str, Any] = {x: SymInt(x) for x in chosen.space.names}
-    paths, left = followed(target, lambda: chosen.call(target, symbols), chosen.space)
+    paths, left = follow_paths(target, lambda: chosen.call(target, symbols), chosen.space)
     assert left == 0
     assert sum(len(p.samples) for p in paths) == len(chosen.space.samples)
     for path in paths:
@@ -106,8 +106,8 @@ def test_a_fold_without_the_shape_condition_is_found() -> None:
             raise layouts.LayoutError("the stride does not divide")
         first = min(m // b.stride, b.shape)
         if first == b.shape:
-            return trusted(b.shape, b.stride * d)
-        return trusted((first, b.shape // first), (b.stride * d, e))
+            return trust_layout(b.shape, b.stride * d)
+        return trust_layout((first, b.shape // first), (b.stride * d, e))
 
     found = examine(planted(composition=composition), operation("composition, rank 2 o rank 1"))
     assert found.violations
@@ -116,7 +116,7 @@ def test_a_fold_without_the_shape_condition_is_found() -> None:
 
 def test_a_complement_that_rounds_gaps_down_is_found() -> None:
     def complement(layout: Layout, target: int) -> Layout:
-        return trusted(
+        return trust_layout(
             (layout.stride, -(-target // (layout.shape * layout.stride)) + 1), (1, layout.shape * layout.stride + 1)
         )
 
@@ -206,8 +206,10 @@ def test_a_rejection_of_the_formulas_themselves_is_found() -> None:
 
 
 def test_a_violation_is_shown_only_when_the_code_reproduces_it() -> None:
-    found = run(
-        planted(coalesce=lambda x: trusted(x.shape, x.stride + 1)), operation("coalesce, rank 1"), {"s0": 3, "d0": 2}
+    found = run_plainly(
+        planted(coalesce=lambda x: trust_layout(x.shape, x.stride + 1)),
+        operation("coalesce, rank 1"),
+        {"s0": 3, "d0": 2},
     )
     assert found is not None
     assert found.inputs == "coalesce(3:2)"
@@ -220,10 +222,10 @@ def test_python_semantics_of_division_are_followed() -> None:
         space.names, space.assumed, tuple({"x": x, "y": y} for x in range(-5, 6) for y in (-3, -2, -1, 1, 2))
     )
     x, y = SymInt("x"), SymInt("y")
-    paths, _ = explore(spread, lambda: trusted((x // y, x % y), (0, 0)), ())
+    paths, _ = explore(spread, lambda: trust_layout((x // y, x % y), (0, 0)), ())
     for path in paths:
         for at in path.samples:
-            assert agrees(path, at, path.result, trusted((at["x"] // at["y"], at["x"] % at["y"]), (0, 0)))
+            assert agrees(path, at, path.result, trust_layout((at["x"] // at["y"], at["x"] % at["y"]), (0, 0)))
 
 
 USES: dict[str, Any] = {
@@ -243,7 +245,7 @@ def test_what_cannot_be_followed_raises(use: str) -> None:
 def test_code_that_looks_at_a_number_is_found() -> None:
     def coalesce(layout: Layout) -> Layout:
         size = sum(1 for _ in range(layout.shape))
-        return trusted(size, layout.stride) if layout.shape < 100 else layout
+        return trust_layout(size, layout.stride) if layout.shape < 100 else layout
 
     messages = examine(planted(coalesce=coalesce), operation("coalesce, rank 1")).unknown
     assert any("looked at the value" in line for line in messages)

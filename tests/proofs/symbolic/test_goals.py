@@ -52,9 +52,9 @@ def test_a_fork_on_which_the_solver_fails_is_kept(monkeypatch: pytest.MonkeyPatc
 
 def test_a_model_without_values_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     formulas: list[Node] = [(">=", "x", 3)]
-    assert execution._solved(("x",), formulas, ("x",))[0] == "sat"  # seam: the solver
+    assert execution._solve(("x",), formulas, ("x",))[0] == "sat"  # seam: the solver
     monkeypatch.setattr(execution, "Session", Modelless)
-    assert execution._solved(("x",), formulas, ("x",)) == ("unknown", {})  # seam: the solver
+    assert execution._solve(("x",), formulas, ("x",)) == ("unknown", {})  # seam: the solver
 
 
 @pytest.mark.slow

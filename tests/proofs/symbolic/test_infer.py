@@ -11,21 +11,21 @@ import pytest
 from layouts import Layout, LayoutError, ceil_div, complement, composition, logical_divide, logical_product
 from proofs.symbolic import definitions, families, infer
 from proofs.symbolic.families import InferenceError
-from proofs.symbolic.infer import inferred
+from proofs.symbolic.infer import infer_conditions
 
 pytestmark = pytest.mark.slow
 
 
 def test_the_condition_of_a_composition_is_inferred() -> None:
-    output = inferred("composition", "(6,2)", "N:2").report
+    output = infer_conditions("composition", "(6,2)", "N:2").report
     assert "rejected when 3 < N and N % 3 != 0" in output
     assert "proved   when N % 3 == 0" in output
     assert "such as composition((6,2):(0,1), 4:2)" in output
 
 
 def test_a_pair_of_layouts_is_on_one_side() -> None:
-    assert "rejected when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").report
-    assert "rejected" not in inferred("composition", "(6,2):(1,7)", "3:2").report
+    assert "rejected when always" in infer_conditions("composition", "(6,2):(1,7)", "(3,2):(2,3)").report
+    assert "rejected" not in infer_conditions("composition", "(6,2):(1,7)", "3:2").report
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def test_a_pair_of_layouts_is_on_one_side() -> None:
 )  # fmt: skip
 def test_a_pair_of_rank_3_is_on_one_side(by: str, expected: str) -> None:
     """In A = (2,3,4), (2,2) uses the digits 1 and 1 of the extents 2 and 3, (2,3) uses all of both, and 4 carries."""
-    found = inferred("composition", "(2,3,4):(1,5,77)", by)
+    found = infer_conditions("composition", "(2,3,4):(1,5,77)", by)
     assert (found.end, [way.when for way in found.cases]) == (f"exact: {expected}", [()])
     assert right("composition", "(2,3,4):(1,5,77)", by) == expected.startswith("right")
 
 
 def test_one_letter_in_rank_3_has_its_own_condition() -> None:
     """(2,3,4) o (N,2):(1,3) is compared with the definition at every N."""
-    found = inferred("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
+    found = infer_conditions("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
     assert found.exact
     for n in range(2, 20):
         ways = {way.status for way in found.cases if all(eval(c, {"N": n, "ceildiv": ceil_div}) for c in way.when)}
@@ -50,7 +50,7 @@ def test_one_letter_in_rank_3_has_its_own_condition() -> None:
 
 def test_a_letter_that_occurs_twice_is_one_number() -> None:
     """(M,M) o 2:r: where M = 3 fits r = 1, both extents are 3; two letters allow others."""
-    output = inferred("composition", "(M,M)", "2:1").report
+    output = infer_conditions("composition", "(M,M)", "2:1").report
     pairs = re.findall(r"composition\(\((\d+),(\d+)\)", output)
     assert pairs
     assert all(m == k for m, k in pairs)
@@ -60,7 +60,7 @@ def test_a_composition_that_does_not_end_in_time_is_decided_run_by_run(monkeypat
     """The load of the machine does not matter: the first attempt times out, the second has unlimited time."""
     answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]  # seam: a goal
     monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))  # seam: a goal
-    found = inferred("composition", "(M,K)", "(N,P):(r,q)")
+    found = infer_conditions("composition", "(M,K)", "(N,P):(r,q)")
     assert found.exact
     assert "so run by run" in found.report
     assert "  where M >= 2, K >= 2, D1 != M * D0, u0 >= 0, N >= 2, r >= 1, u0 < M" in found.head
@@ -68,7 +68,7 @@ def test_a_composition_that_does_not_end_in_time_is_decided_run_by_run(monkeypat
 
 
 def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
-    slow = inferred("complement", "(M,K,L)", None, seconds=0.2)
+    slow = infer_conditions("complement", "(M,K,L)", None, seconds=0.2)
     assert not slow.exact
     assert slow.report.splitlines()[-1].startswith("UNKNOWN")
 
@@ -87,14 +87,14 @@ def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
     ],
 )
 def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, expected: str) -> None:
-    found = inferred(operation, shape, by, seconds=300)  # a busy machine is no other answer
+    found = infer_conditions(operation, shape, by, seconds=300)  # a busy machine is no other answer
     assert found.exact
     assert expected in found.report.splitlines()[-1]
 
 
 def test_an_unknown_operation_is_rejected() -> None:
     with pytest.raises(InferenceError, match="known: coalesce"):
-        inferred("recast", "(4,8)", None)
+        infer_conditions("recast", "(4,8)", None)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_an_unknown_operation_is_rejected() -> None:
 )
 def test_a_malformed_family_is_rejected_in_one_line(operation: str, shape: str, by: str | None, expected: str) -> None:
     with pytest.raises(InferenceError, match=re.escape(expected)) as rejected:
-        inferred(operation, shape, by)
+        infer_conditions(operation, shape, by)
     assert "\n" not in str(rejected.value)
 
 
@@ -164,7 +164,7 @@ def right(operation: str, shape: str, by: str) -> bool:
 @pytest.mark.parametrize(("operation", "shape", "by"), GIVEN)
 def test_what_is_given_in_numbers_is_right_or_rejected(operation: str, shape: str, by: str) -> None:
     """Extents of 1, strides of 0 and below, modes that merge: the answer is that of the call itself."""
-    found = inferred(operation, shape, by)
+    found = infer_conditions(operation, shape, by)
     assert found.exact
     expected = "exact: right in every case" if right(operation, shape, by) else "exact: rejected in every case"
     assert found.report.splitlines()[-1] == expected
@@ -175,7 +175,7 @@ def test_what_is_given_in_numbers_is_right_or_rejected(operation: str, shape: st
 )
 def test_a_negative_stride_is_answered(shape: str, expected: str) -> None:
     a = Layout.parse(shape)
-    assert expected in inferred("complement", shape, "64").report.splitlines()[-1]
+    assert expected in infer_conditions("complement", shape, "64").report.splitlines()[-1]
     if expected.startswith("right"):
         assert complement(a, 64) == Layout(8, 8)
     else:
@@ -184,18 +184,18 @@ def test_a_negative_stride_is_answered(shape: str, expected: str) -> None:
 
 
 def test_assumptions_about_letters_are_printed() -> None:
-    lines = inferred("composition", "(6,2)", "N:2").report.splitlines()
+    lines = infer_conditions("composition", "(6,2)", "N:2").report.splitlines()
     assert lines[1] == "  where D1 != 6 * D0, N >= 2"
-    assert "where" not in inferred("composition", "(6,2):(1,7)", "3:2").report
+    assert "where" not in infer_conditions("composition", "(6,2):(1,7)", "3:2").report
 
 
 def test_nested_modes_are_flattened() -> None:
     """A profile is no condition: the cases are those of the flat layouts."""
-    nested = inferred("composition", "((2, 3),2):((4,9),2)", "((N)):((2))")
+    nested = infer_conditions("composition", "((2, 3),2):((4,9),2)", "((N)):((2))")
     assert nested.exact
-    assert nested.cases == inferred("composition", "(2,3,2):(4,9,2)", "N:2").cases
+    assert nested.cases == infer_conditions("composition", "(2,3,2):(4,9,2)", "N:2").cases
 
 
 def test_merged_modes_are_printed() -> None:
-    assert "its modes merged: 8:1" in inferred("composition", "(2,4):(1,2)", "N:r").report
-    assert "extents of 1 left out: (2,4)" in inferred("composition", "(2,1,4)", "2:r").report
+    assert "its modes merged: 8:1" in infer_conditions("composition", "(2,4):(1,2)", "N:r").report
+    assert "extents of 1 left out: (2,4)" in infer_conditions("composition", "(2,1,4)", "2:r").report

@@ -21,7 +21,7 @@ from layouts.atoms import AnyAtom, Atom, registry
 from verify.atom import command, properties, selection
 from verify.atom import pool as module
 from verify.atom.checker import AtomChecker
-from verify.atom.pool import SIZE, Groups, is_forkable, pack, pooled, split
+from verify.atom.pool import SIZE, Groups, is_forkable, pack, pool_atoms, split
 from verify.cli.batch import verified
 from verify.core.errors import Exit
 from verify.core.verdict import Check, Status
@@ -45,7 +45,7 @@ def itself(atom: AnyAtom) -> AnyAtom:
 
 def report(jobs: int, after: float = 0.0, checks: frozenset[Check] = CHECKS) -> Report:
     """Return the report by so many processes, where this one begins after some seconds."""
-    with pooled(AtomChecker(checks), ATOMS, itself, jobs) as verify:
+    with pool_atoms(AtomChecker(checks), ATOMS, itself, jobs) as verify:
         time.sleep(after)
         found = verified(ATOMS, verify, "atoms", quiet=True)
     assert not multiprocessing.active_children()
@@ -94,7 +94,7 @@ def test_what_the_other_process_found_is_not_found_again(monkeypatch: pytest.Mon
             raise AssertionError("it is found here")
 
     expected, parent = text_of_one(), os.getpid()
-    with pooled(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
+    with pool_atoms(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
         deadline = time.monotonic() + 60
         groups = verify.__self__  # type: ignore[attr-defined]
         while not groups.others[0].done() and time.monotonic() < deadline:
@@ -182,7 +182,7 @@ def test_without_room_for_a_process_this_one_verifies_all(monkeypatch: pytest.Mo
 
 @pytest.mark.long
 def test_a_case_is_taken_for_its_own_atom_alone() -> None:
-    with pooled(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
+    with pool_atoms(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
         time.sleep(0.5)
         assert [verify(atom).name for atom in reversed(ATOMS)] == NAMES[::-1]
 
@@ -197,7 +197,7 @@ def test_several_instructions_name_what_one_process_names() -> None:
     atoms = [f16, *ATOMS, *ATOMS, both, other]
     texts = []
     for jobs in (1, 2):
-        with pooled(AtomChecker(), atoms, itself, jobs) as verify:
+        with pool_atoms(AtomChecker(), atoms, itself, jobs) as verify:
             time.sleep(0.5 * (jobs - 1))
             texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
     assert texts[0] == texts[1]
@@ -252,14 +252,14 @@ def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -
 def test_by_default_two_processes_work_at_most(cores: int, others: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "cores", lambda: cores)
     monkeypatch.setattr(module, "is_forkable", lambda: True)
-    with pooled(AtomChecker(CHECKS), ATOMS, itself):
+    with pool_atoms(AtomChecker(CHECKS), ATOMS, itself):
         assert len(multiprocessing.active_children()) == others
     assert not multiprocessing.active_children()
 
 
 def test_recordings_of_a_user_and_a_gpu_are_left_to_one_process() -> None:
     checker = AtomChecker(CHECKS, lookup=object())  # type: ignore[arg-type]
-    with pooled(checker, ATOMS, itself, 2):
+    with pool_atoms(checker, ATOMS, itself, 2):
         assert not multiprocessing.active_children()
 
 
@@ -287,7 +287,7 @@ def test_a_case_arrives_as_it_was_sent() -> None:
 def test_what_the_other_process_found_has_formulas_and_a_picture() -> None:
     atoms, pages = [registry()["SM61_DP2A"], registry()["SM80_8x8x4_F64F64F64F64_TN"]], []
     for jobs in (1, 2):
-        with pooled(AtomChecker(CHECKS), atoms, itself, jobs) as verify:
+        with pool_atoms(AtomChecker(CHECKS), atoms, itself, jobs) as verify:
             if jobs == 2:
                 verify.__self__.others[0].result(60)  # type: ignore[attr-defined]
             pages.append(as_html.render(verified(atoms, verify, "atoms", quiet=True)))
@@ -300,7 +300,7 @@ def test_what_failed_in_the_other_process_has_no_case_there() -> None:
 
 def test_recordings_of_a_file_are_dropped_with_it_and_the_evidence_is_not() -> None:
     def tables() -> int:
-        return sum(len(file.cache) for file in reader._shipped(reader.SHIPPED))  # seam: the cache
+        return sum(len(file.cache) for file in reader._read_shipped(reader.SHIPPED))  # seam: the cache
 
     groups = Groups(AtomChecker(), ATOMS, itself, [*split(ATOMS)])
     groups.verify(ATOMS[0])
@@ -320,6 +320,6 @@ def test_the_report_on_every_eighth_atom_is_that_of_one_process() -> None:
     texts = []
     for jobs in (1, 2):
         checker = AtomChecker()
-        with pooled(checker, atoms, itself, jobs) as verify:
+        with pool_atoms(checker, atoms, itself, jobs) as verify:
             texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
     assert texts[0] == texts[1]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from layouts.atoms import registry
-from verify.atom.checker import AtomChecker, prepared
+from verify.atom.checker import AtomChecker, prepare_atom
 from verify.atom.properties import EQUALS, MMA, OWNERSHIP, PROPERTIES, SIZE, of_operand
 from verify.core.memo import Memo
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Status
@@ -32,7 +32,7 @@ EVEN = Property(
 
 
 def test_a_size_whose_finding_names_the_operand_is_of_that_operand_alone() -> None:
-    atom = prepared(registry()[NAME])
+    atom = prepare_atom(registry()[NAME])
     a = next(part for part in atom.parts if part.name == "A")
     e = a._replace(name="E")  # of the same tile
     assert SIZE.reads(Check.ISA, atom, a) != SIZE.reads(Check.ISA, atom, e)

@@ -14,7 +14,7 @@ from layouts.atoms import AnyAtom, Atom, registry
 from verify.atom.checker import AtomChecker
 from verify.atom.command import main
 from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, OWNERSHIP, RELABEL, RELATION
-from verify.atom.relabelling import broken, found, undone
+from verify.atom.relabelling import broken, find_permutations, undone
 from verify.binding.atom import prepare
 from verify.binding.axes import AXES
 from verify.binding.relabelling import order
@@ -102,9 +102,9 @@ def test_one_permutation_in_both_operands_is_relabelled(
 
 def test_without_it_the_atom_is_the_instructions() -> None:
     subject = prepare(moved(MMA, {"k": K16}))
-    numbers = found(subject)
+    numbers = find_permutations(subject)
     assert numbers == {"k": order(K16, 16)}
-    assert found(undone(subject, numbers)) is None
+    assert find_permutations(undone(subject, numbers)) is None
     assert undone(subject, numbers).parts[0].rows() == walks(prepare(atom(MMA)).parts[0].parsed)
 
 

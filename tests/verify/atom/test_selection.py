@@ -22,14 +22,14 @@ from verify.core.errors import SpecError
     ],
 )
 def test_a_name_as_cutlass_qualifies_it(wanted: str, meant: str) -> None:
-    assert selection.chosen([wanted], None, registry()) == [meant]
+    assert selection.choose_names([wanted], None, registry()) == [meant]
 
 
 def test_a_name_of_a_users_file_is_taken_as_written() -> None:
     atom = registry()["SM61_DP4A"]
-    assert selection.chosen(["cute::MINE"], None, {"cute::MINE": atom, "MINE": atom}) == ["cute::MINE"]
+    assert selection.choose_names(["cute::MINE"], None, {"cute::MINE": atom, "MINE": atom}) == ["cute::MINE"]
 
 
 def test_the_nearest_of_a_qualified_name_is_suggested() -> None:
     with pytest.raises(SpecError, match="nearest: SM80_16x8x8_F32F16F16F32_TN"):
-        selection.chosen(["cute::SM80_16x8x8_F32F16F16F33_TN"], None, registry())
+        selection.choose_names(["cute::SM80_16x8x8_F32F16F16F33_TN"], None, registry())

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from layouts.atoms import registry
-from verify.atom.checker import prepared
+from verify.atom.checker import prepare_atom
 from verify.binding.axes import AXES
 from verify.binding.coordinates import Memory
 
@@ -19,5 +19,5 @@ def test_only_memory_of_one_cta_is_whole_in_every_lane() -> None:
     memory = Memory((16, 8), "smem", 128, "9.7.15", "ISA text")
     assert memory.whole and not memory._replace(ctas=2).whole
     for name in ("SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"):
-        formulas = [formula for part in prepared(registry()[name]).parts for formula in part.formulas]
+        formulas = [formula for part in prepare_atom(registry()[name]).parts for formula in part.formulas]
         assert formulas and not any(formula.whole for formula in formulas)

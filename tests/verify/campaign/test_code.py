@@ -29,7 +29,7 @@ def forgotten() -> Iterator[None]:
     yield
     for name in sys.modules.keys() - before:
         del sys.modules[name]
-    for cached in (code.digest, code._of_module, code._covered, tasks._target):  # seam: the caches
+    for cached in (code.digest, code._of_module, code._list_covered, tasks._target):  # seam: the caches
         cached.cache_clear()
 
 

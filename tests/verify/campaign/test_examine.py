@@ -18,7 +18,7 @@ from proofs.symbolic.definitions import TooLarge
 from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
 from verify.campaign.domain import Domain
-from verify.campaign.examine import DisagreementError, Second, examined
+from verify.campaign.examine import DisagreementError, Second, examine_cases
 from verify.campaign.found import Tally
 from verify.campaign.laws import LAWS, LayoutBatch, Rows
 
@@ -63,7 +63,7 @@ def plain(target: Target, law: str, firsts: list[Any], seconds: list[Second]) ->
     for a in firsts:
         for b in seconds:
             arguments = (a,) if b is None else (a, b)
-            fault = enumerated.tried(target, law, arguments)
+            fault = enumerated.try_case(target, law, arguments)
             rejected += fault is None
             wrong += [(enumerated.weight(arguments), enumerated.call(law, arguments))] if fault else []
     return rejected, len(wrong), [text for _, text in sorted(wrong)[:1]]
@@ -76,7 +76,7 @@ def test_arrays_decide_as_plain_python_does(law: str, target: str) -> None:
     changes: dict[str, Callable[[int], int]] = {"one more": lambda d: d + 1, "none": lambda d: 0}
     used = with_stride(law, changes[target]) if target in changes else execution.ours()
     firsts, seconds = cases(law)
-    found = examined(used, law, firsts, seconds)
+    found = examine_cases(used, law, firsts, seconds)
     rejected, wrong, smallest = plain(used, law, firsts, seconds)
     assert found.whole and found.cases == len(firsts) * len(seconds)
     assert (found.rejected, found.refuted) == (rejected, wrong)
@@ -115,7 +115,7 @@ def test_arrays_decide_results_of_another_form_as_plain_python_does(law: str, fo
     target = with_function(law, changed)
     firsts, seconds = cases(law)
     firsts = firsts[::2]
-    found = examined(target, law, firsts, seconds)
+    found = examine_cases(target, law, firsts, seconds)
     rejected, wrong, smallest = plain(target, law, firsts, seconds)
     assert (found.rejected, found.refuted) == (rejected, wrong)
     assert ([found.smallest.case] if found.smallest else []) == smallest
@@ -127,9 +127,9 @@ def test_a_product_in_another_order_than_its_tiler_is_wrong() -> None:
     def planted(a: Layout, b: Layout) -> Layout:
         return make_layout(a, Layout((2, 2), (4, 2)))
 
-    found = examined(with_function("logical_product", planted), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
+    found = examine_cases(with_function("logical_product", planted), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
     assert (found.cases, found.refuted) == (1, 1)
-    right = examined(execution.ours(), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
+    right = examine_cases(execution.ours(), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
     assert (right.cases, right.confirmed) == (1, 1)
 
 
@@ -137,13 +137,13 @@ def test_one_wrong_stride_in_all_pairs_is_found() -> None:
     """The twin of a campaign that confirms: wrong for one pair only."""
     domain = Domain(2, 1, 4, (2,), (1, 2, 3))
     pairs = [domain[n] for n in range(len(domain))]
-    right = examined(execution.ours(), "composition", pairs, pairs)
+    right = examine_cases(execution.ours(), "composition", pairs, pairs)
     assert right.refuted == 0
 
     def wrong(a: Layout, b: Layout) -> Layout:
         return Layout(2, 1) if (a, b) == (Layout((2, 2), (1, 3)), Layout(2, 2)) else layouts.composition(a, b)
 
-    found = examined(with_function("composition", wrong), "composition", pairs, pairs)
+    found = examine_cases(with_function("composition", wrong), "composition", pairs, pairs)
     assert found.refuted == 1 and found.confirmed == right.confirmed - 1 and found.smallest is not None
     assert found.smallest.case == "composition((2,2):(1,3), 2:2)"
     assert found.smallest.fault == "-> 2:1: R(1) = 1, A(B(1)) = A(2) = 3"
@@ -165,7 +165,7 @@ ODD: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("what", ODD)
 def test_what_fits_no_array_is_decided_in_plain_python(what: str) -> None:
     some = [(4, 1), (4, 2), (3, 3)]
-    found = examined(with_function("coalesce", ODD[what]), "coalesce", some, [None])
+    found = examine_cases(with_function("coalesce", ODD[what]), "coalesce", some, [None])
     assert found.refuted == found.cases == 3 and found.smallest is not None
     assert found.smallest.case == "coalesce(4:1)"
 
@@ -177,7 +177,7 @@ def test_an_implementation_that_changes_its_argument_is_wrong() -> None:
         return found
 
     target = replace(with_function("coalesce", planted), make=lambda s, d: SimpleNamespace(shape=s, stride=d))
-    found = examined(target, "coalesce", [(4, 1), (4, 7)], [None])
+    found = examine_cases(target, "coalesce", [(4, 1), (4, 7)], [None])
     assert found.refuted == 1 and found.smallest is not None
     assert found.smallest.fault == "changes its argument 4:1"
 
@@ -189,7 +189,7 @@ def test_an_implementation_that_changes_its_second_argument_is_wrong() -> None:
         return SimpleNamespace(shape=found.shape, stride=found.stride)
 
     target = replace(with_function("composition", planted), make=lambda s, d: SimpleNamespace(shape=s, stride=d))
-    found = examined(target, "composition", [(8, 1), (8, 3)], [(4, 2)])
+    found = examine_cases(target, "composition", [(8, 1), (8, 3)], [(4, 2)])
     assert found.refuted == 2 and found.smallest is not None
     assert found.smallest.fault == "changes its argument 4:2"
 
@@ -198,7 +198,7 @@ def test_a_simple_case_that_is_rejected_is_wrong_and_any_other_is_rejected() -> 
     def planted(a: Layout) -> Layout:
         raise LayoutError("no")
 
-    found = examined(with_function("right_inverse", planted), "right_inverse", [(4, 1), (4, 2)], [None])
+    found = examine_cases(with_function("right_inverse", planted), "right_inverse", [(4, 1), (4, 2)], [None])
     assert found == Tally(2, 0, 1, 1, 0, found.smallest) and found.smallest is not None
     assert found.smallest.case == "right_inverse(4:1)"
 
@@ -212,25 +212,25 @@ def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: py
 
     monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(True))})
     with pytest.raises(DisagreementError, match="the arrays find it wrong, and plain Python does not"):
-        examined(execution.ours(), "coalesce", [(4, 1)], [None])
+        examine_cases(execution.ours(), "coalesce", [(4, 1)], [None])
     monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(False))})
     with pytest.raises(DisagreementError, match="the arrays find nothing wrong"):
-        examined(with_stride("coalesce", lambda d: d + 1), "coalesce", [(4, 1)], [None])
+        examine_cases(with_stride("coalesce", lambda d: d + 1), "coalesce", [(4, 1)], [None])
 
 
 def test_a_law_that_does_not_apply_is_no_pass() -> None:
     """B leaves the domain of A: only k = 0 can be compared."""
-    found = examined(execution.ours(), "composition", [(4, 1)], [(2, 4), (2, 2)])
+    found = examine_cases(execution.ours(), "composition", [(4, 1)], [(2, 4), (2, 2)])
     assert found == Tally(2, confirmed=1, unmet=1)
 
 
 def test_groups_too_large_for_memory_are_decided_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     firsts, seconds = cases("logical_divide")
-    whole = examined(execution.ours(), "logical_divide", firsts, seconds)
+    whole = examine_cases(execution.ours(), "logical_divide", firsts, seconds)
     monkeypatch.setattr(examine, "POINTS", 8)
-    assert examined(execution.ours(), "logical_divide", firsts, seconds) == whole
+    assert examine_cases(execution.ours(), "logical_divide", firsts, seconds) == whole
     monkeypatch.setattr(laws, "SHARED", 0)
-    assert examined(execution.ours(), "logical_divide", firsts, seconds) == whole
+    assert examine_cases(execution.ours(), "logical_divide", firsts, seconds) == whole
 
 
 def test_values_that_may_not_fit_64_bits_are_not_computed_in_arrays() -> None:
@@ -245,9 +245,9 @@ def test_values_that_may_not_fit_64_bits_are_not_computed_in_arrays() -> None:
 def test_results_too_large_for_arrays_are_decided_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """There nothing checks that a law with a premise applies everywhere, so that its cases are no pass."""
     monkeypatch.setattr(examine, "MOST", 1)
-    found = examined(execution.ours(), "right_inverse", [(4, 1)], [None])
+    found = examine_cases(execution.ours(), "right_inverse", [(4, 1)], [None])
     assert found == Tally(1, confirmed=1)
-    assert examined(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Tally(1, unmet=1)
+    assert examine_cases(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Tally(1, unmet=1)
 
 
 def test_the_laws_are_those_of_plain_python() -> None:

@@ -16,8 +16,8 @@ import pytest
 
 from layouts import Layout
 from verify.campaign import command, executors
-from verify.campaign.results import opened
-from verify.campaign.run import left
+from verify.campaign.results import open_results
+from verify.campaign.run import list_left
 from verify.campaign.spec import read
 from verify.campaign.tasks import Implementation, LawTask, domain_of, parts
 from verify.core.errors import UsageError
@@ -176,8 +176,8 @@ def last_pair(folder: Path) -> str:
     """The first pair of the last chunk of pairs, in the order of a run."""
     specs = read(folder / "campaign.toml").whole()
     found = parts(specs[0], Implementation())
-    with opened(folder / "none.jsonl") as results:
-        task = next(found[p].tasks[n] for p, n in reversed(left(found, results)) if not p)
+    with open_results(folder / "none.jsonl") as results:
+        task = next(found[p].tasks[n] for p, n in reversed(list_left(found, results)) if not p)
     assert isinstance(task, LawTask) and isinstance(task.seconds, range)
     domain = domain_of(task.spec)
     return str((Layout(*domain[task.firsts[0]]), Layout(*domain[task.seconds[0]])))

@@ -21,7 +21,7 @@ import pytest
 
 from verify.campaign import tasks
 from verify.campaign.found import Tally
-from verify.campaign.results import opened
+from verify.campaign.results import open_results
 
 ROOT = Path(__file__).parents[3]
 SPEC = """
@@ -192,7 +192,7 @@ def test_a_file_system_without_room_is_a_line_and_the_results_are_kept(tmp_path:
     """A file system of one page of memory, which other results have filled but for some lines."""
     campaign, disk = Campaign(tmp_path / "c"), tmp_path / "disk"
     disk.mkdir()
-    with opened(campaign.results) as others:
+    with open_results(campaign.results) as others:
         for chunk in range(18):
             others.append("another campaign", chunk, Tally(3, 3))
     before = campaign.results.read_bytes()

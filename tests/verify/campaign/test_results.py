@@ -10,7 +10,7 @@ import pytest
 
 from gpu_checks.recordings_io.lines import with_digest, without_digest
 from verify.campaign.found import Tally, Wrong
-from verify.campaign.results import ResultsError, opened
+from verify.campaign.results import ResultsError, open_results
 from verify.core.errors import Exit, UsageError
 
 RIGHT, WRONG = Tally(3, 2, 0, 1, 0), Tally(2, 0, 1, 0, 1, Wrong(9, "coalesce(4:1)", "-> 4:2"))
@@ -20,14 +20,14 @@ RIGHT, WRONG = Tally(3, 2, 0, 1, 0), Tally(2, 0, 1, 0, 1, Wrong(9, "coalesce(4:1
 def file(tmp_path: Path) -> Path:
     """A file with two results."""
     path = tmp_path / "results.jsonl"
-    with opened(path) as results:
+    with open_results(path) as results:
         results.append("a", 0, RIGHT)
         results.append("a", 1, WRONG)
     return path
 
 
 def read(path: Path) -> dict[tuple[str, int], Tally]:
-    with opened(path) as results:
+    with open_results(path) as results:
         return results.found
 
 
@@ -40,14 +40,14 @@ def test_a_torn_last_line_is_dropped_wherever_it_was_torn(file: Path) -> None:
     start = whole.index(b"\n") + 1
     for end in range(start, len(whole)):
         file.write_bytes(whole[:end])
-        with opened(file) as results:
+        with open_results(file) as results:
             assert results.found == {("a", 0): RIGHT}
             results.append("a", 1, WRONG)
         assert file.read_bytes() == whole
 
 
 def test_lines_of_other_code_stay(file: Path) -> None:
-    with opened(file) as results:
+    with open_results(file) as results:
         results.append("b", 0, RIGHT)
     assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG, ("b", 0): RIGHT}
 
@@ -59,7 +59,7 @@ def test_a_chunk_that_is_there_twice_is_one(file: Path) -> None:
 
 @pytest.mark.parametrize("other", [WRONG, Tally(3, 3)], ids=["other counts", "as many cases, other outcomes"])
 def test_a_chunk_with_two_results_is_a_contradiction(file: Path, other: Tally) -> None:
-    with opened(file) as results:
+    with open_results(file) as results:
         results.append("a", 0, other)
     with pytest.raises(ResultsError, match=r"results.jsonl:3: chunk 0 has another result above") as raised:
         read(file)
@@ -104,13 +104,17 @@ def test_counts_that_do_not_agree_are_no_result(file: Path) -> None:
 
 
 def test_only_one_run_writes_to_a_file(file: Path) -> None:
-    with opened(file), pytest.raises(UsageError, match="another run writes its results there"), opened(file):
+    with (
+        open_results(file),
+        pytest.raises(UsageError, match="another run writes its results there"),
+        open_results(file),
+    ):
         pass
 
 
 def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "x.jsonl", Path("/dev/full")):
-        with pytest.raises(UsageError, match="cannot write"), opened(path):
+        with pytest.raises(UsageError, match="cannot write"), open_results(path):
             pass
 
 
@@ -122,7 +126,7 @@ def test_a_write_that_fails_half_way_leaves_whole_lines(file: Path, monkeypatch:
             raise OSError(28, "No space left on device")
         return write(descriptor, data[:19])
 
-    with opened(file) as results:
+    with open_results(file) as results:
         monkeypatch.setattr(os, "write", full)
         with pytest.raises(UsageError, match=r"cannot write .*: No space left on device"):
             results.append("a", 2, RIGHT)

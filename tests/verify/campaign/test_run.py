@@ -21,8 +21,8 @@ from verify.campaign import report, tasks
 from verify.campaign import run as running
 from verify.campaign.executors import InProcess
 from verify.campaign.found import Tally, Wrong
-from verify.campaign.results import Results, opened
-from verify.campaign.run import CampaignRun, CountedPart, GoneError, LongError, check_minute, counted
+from verify.campaign.results import Results, open_results
+from verify.campaign.run import CampaignRun, CountedPart, GoneError, LongError, check_minute, count_parts
 from verify.campaign.spec import LawsSpec
 from verify.campaign.tasks import CampaignPart, Implementation, parts
 from verify.core.errors import UsageError
@@ -43,14 +43,14 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def started(file: Path) -> Iterator[tuple[CampaignRun, Results, list[CampaignPart]]]:
     found = parts(SPEC, OURS)
-    with opened(file) as results:
+    with open_results(file) as results:
         yield CampaignRun(found, results, OURS), results, found
 
 
 def finished(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[CountedPart]:
     with started(file) as (run, results, found):
         run.go(pool or InProcess(), lambda: 1, Progress(run.cases, "cases", quiet=True), ask)
-        return counted(found, results, run.stopped)
+        return count_parts(found, results, run.stopped)
 
 
 class Ending(InProcess):
@@ -150,7 +150,7 @@ def test_at_most_two_chunks_for_each_worker_are_in_flight(tmp_path: Path, worker
     with started(tmp_path / "r.jsonl") as (run, results, found), Counting() as pool:
         assert len(run.todo) > 6 * workers
         run.go(pool, lambda: workers, Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert counted(found, results, {}) == finished(tmp_path / "whole.jsonl")
+        assert count_parts(found, results, {}) == finished(tmp_path / "whole.jsonl")
     assert 0 < pool.most <= 2 * workers
 
 
@@ -159,7 +159,7 @@ def test_workers_that_come_later_work_too(tmp_path: Path, monkeypatch: pytest.Mo
     there, pool = iter([1, 1, 3]), Waiting(6)
     with started(tmp_path / "r.jsonl") as (run, results, found):
         run.go(pool, lambda: next(there, 3), Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert counted(found, results, {}) == finished(tmp_path / "whole.jsonl")
+        assert count_parts(found, results, {}) == finished(tmp_path / "whole.jsonl")
     assert pool.most == 6  # not the two of one worker
 
 
@@ -168,7 +168,7 @@ def test_chunks_wait_for_a_worker_that_comes_back(tmp_path: Path, monkeypatch: p
     there = iter([1])
     with started(tmp_path / "r.jsonl") as (run, results, found):
         run.go(InProcess(), lambda: next(there, 0), Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert counted(found, results, {}) == finished(tmp_path / "whole.jsonl")
+        assert count_parts(found, results, {}) == finished(tmp_path / "whole.jsonl")
 
 
 def test_workers_that_do_not_come_back_end_a_run_with_its_results_kept(
@@ -231,7 +231,7 @@ def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pyte
     whole = finished(file)
     monkeypatch.setattr(tasks.code, "digest", lambda *_: "another digest")
     with started(file) as (run, results, found):
-        assert [one.done for one in counted(found, results, {})] == [0, 0]
+        assert [one.done for one in count_parts(found, results, {})] == [0, 0]
         assert len(run.todo) == sum(len(one.part.tasks) for one in whole)
 
 
@@ -271,5 +271,5 @@ def test_the_seconds_so_far_count() -> None:
 
 def test_chunks_are_run_in_one_order_that_mixes_them(tmp_path: Path) -> None:
     with started(tmp_path / "r.jsonl") as (run, results, found):
-        again = running.left(found, results)
+        again = running.list_left(found, results)
         assert run.todo == again != sorted(again)

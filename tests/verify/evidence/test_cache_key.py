@@ -9,7 +9,7 @@ import pytest
 import gpu_checks
 from gpu_checks.model import ElementCoordinates, Image
 from layouts.atoms import Atom, registry
-from verify.atom.checker import prepared
+from verify.atom.checker import prepare_atom
 from verify.binding.atom import BoundAtom
 from verify.evidence.cache_key import atom_key, recording_key
 
@@ -20,7 +20,7 @@ RECORDED = gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f1
 def bound(name: str, **changed: str) -> BoundAtom:
     atom = registry()[name]
     assert isinstance(atom, Atom)
-    return prepared(replace(atom, operands={**atom.operands, **changed}))
+    return prepare_atom(replace(atom, operands={**atom.operands, **changed}))
 
 
 def test_atoms_whose_instructions_distribute_alike_have_one_key() -> None:

@@ -22,7 +22,7 @@ from tests.verify.evidence.test_gpu_shared_memory import MMA_SP
 from tests.verify.test_headlines import MMA, NOTHING, junit
 from tests.verify.test_planted_recordings import mma
 from verify.atom import command as atom
-from verify.atom.checker import AtomChecker, prepared
+from verify.atom.checker import AtomChecker, prepare_atom
 from verify.core.verdict import Status
 from verify.evidence.gpu import Missing
 from verify.evidence.gpu_live import Live
@@ -41,7 +41,7 @@ class Here:
 def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
     """They are among the controls of its probe; with the maps of an atom alone they cannot be run."""
     _, machine = sparse_machine((MMA_SP.ptx or ("",))[0])
-    found = Live(Here(machine)).product(prepared(MMA_SP))  # type: ignore[arg-type]
+    found = Live(Here(machine)).product(prepare_atom(MMA_SP))  # type: ignore[arg-type]
     said = "products are run with A, B and C alone, the instruction has E too"
     assert [(one.status, one.reason) for one in found] == [(Status.UNCHECKED, said)]
 
@@ -49,7 +49,7 @@ def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
 @pytest.mark.parametrize("wrong", [False, True])
 def test_live_products_are_run_through_the_atoms_maps(wrong: bool) -> None:
     mnemonic = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
-    subject = prepared(mma("SM80_16x8x8_F16F16F16F16_TN"))
+    subject = prepare_atom(mma("SM80_16x8x8_F16F16F16F16_TN"))
     maps = tile_maps(signature(mnemonic))
     if wrong:
         maps["B"] = np.roll(maps["B"], 1, axis=0)
@@ -89,7 +89,7 @@ def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | Non
     live = Live(Broken(device))  # type: ignore[arg-type]
     (mnemonic,) = registry()[MMA].ptx or ()
     assert live(signature(mnemonic)) == Missing("the probe process ended", applies)
-    (in_memory,) = live.product(prepared(registry()["SM90_64x8x16_F32F16F16_SS"]))
+    (in_memory,) = live.product(prepare_atom(registry()["SM90_64x8x16_F32F16F16_SS"]))
     assert in_memory.reason == "products are run with all operands in registers" and not in_memory.applies
     found = AtomChecker(lookup=live, multiply=live.product).case(registry()[MMA])
     assert found.status == ("UNCHECKED" if applies else "VERIFIED")

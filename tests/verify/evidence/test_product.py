@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from layouts.atoms import registry
-from verify.atom.checker import prepared
+from verify.atom.checker import prepare_atom
 from verify.binding.atom import prepare
 from verify.core.verdict import Status
 from verify.evidence import product as module
@@ -24,13 +24,13 @@ SCALED = next(atom for name, atom in registry().items() if {"SFA", "SFB", "E"} <
     [("A", range(-8, 8)), ("B", range(-8, 8)), ("E", range(2)), ("SFA", (1, 2, 3)), ("SFB", (1, 2, 3))],
 )
 def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
-    subject = prepared(SCALED)
+    subject = prepare_atom(SCALED)
     (found,) = (one for one in subject.parts if one.name == part)
     assert set(random_matrices([found], 1, Random(1))[found.name].ravel().tolist()) == set(map(float, drawn))
 
 
 def test_every_operand_and_every_trial_has_numbers_of_its_own() -> None:
-    parts = [one for one in prepared(ATOM).parts if one.name in ("A", "B")]
+    parts = [one for one in prepare_atom(ATOM).parts if one.name in ("A", "B")]
     given = random_matrices(parts, 2, Random(1))
     assert [given[one.name].shape for one in parts] == [(2, *one.extent) for one in parts]
     drawn = {tuple(trial.ravel()[:32].tolist()) for matrices in given.values() for trial in matrices}

@@ -10,7 +10,7 @@ import pytest
 from layouts.atoms import Atom
 from proofs.layout.family import Size
 from tests.verify.test_families import WGMMA, refuted, verdict_on
-from verify.atom.checker import prepared
+from verify.atom.checker import prepare_atom
 from verify.atom.properties import EQUALS
 from verify.binding.atom import BoundAtom
 from verify.binding.operand import BoundOperand
@@ -53,7 +53,7 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_product
     """N is a multiple of 8, so N//8 is a product and N//3 is none: B of n by k and C of m by n have no extent then."""
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom) and atom.family is not None
-    subject = prepared(atom)
+    subject = prepare_atom(atom)
     found = {}
     for n in ("{N//8}", "{N//3}"):
         entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
@@ -69,7 +69,7 @@ def bound(operand: str, params: Mapping[str, Any] | None = None, **keys: object)
     assert isinstance(atom, Atom) and atom.family is not None
     entry = replace(atom.family.entry, table={**atom.family.entry.table, **keys})
     family = atom.family._replace(entry=entry, params=params or atom.family.params)
-    subject = prepared(replace(atom, family=family))
+    subject = prepare_atom(replace(atom, family=family))
     return subject, next(part for part in subject.parts if part.name == operand)
 
 
@@ -99,5 +99,5 @@ def test_evidence_by_another_formula_or_on_other_threads_is_not_shared() -> None
 def test_an_instance_of_another_shape_is_no_member() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
-    (right, wrong) = (prepared(replace(atom, shape=shape)) for shape in ((64, 24, 16), (64, 24, 32)))
+    (right, wrong) = (prepare_atom(replace(atom, shape=shape)) for shape in ((64, 24, 16), (64, 24, 32)))
     assert [proof_family.scope(one, one.parts[2]) is None for one in (right, wrong)] == [False, True]

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from layouts.atoms import registry
-from verify.atom.checker import prepared
+from verify.atom.checker import prepare_atom
 from verify.binding.atom import prepare
 from verify.evidence.repair import find, wanted_table
-from verify.mutate.score import sampled
+from verify.mutate.score import sample_atoms
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 
@@ -53,8 +53,8 @@ def test_the_given_layout_is_no_candidate() -> None:
 def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
     """With its strides zeroed no small repair exists; the candidate is then the layout of the registry."""
     found = 0
-    for atom in sampled(list(registry().values())):
-        subject = prepared(atom)
+    for atom in sample_atoms(list(registry().values())):
+        subject = prepare_atom(atom)
         for part in subject.parts:
             if part.layout is None or not part.formulas or subject.thr is None:
                 continue

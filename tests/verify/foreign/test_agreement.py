@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.verify.adapters import HOSTILE, RIGHT, written
-from verify.foreign.command import ADAPTERS, main, shipped
+from verify.foreign.command import ADAPTERS, list_shipped, main
 
 
 @pytest.mark.long
@@ -53,7 +53,7 @@ def test_the_committed_page_names_every_adapter_with_its_version():
     projects = [line.split()[1] for line in page.splitlines() if line.startswith("## ")]
     named = {
         re.search(r'^(?:DISTRIBUTION|PROJECT) = "(.+)"', (ADAPTERS / f"{name}.py").read_text(), re.M)[1]
-        for name in shipped()
+        for name in list_shipped()
     }
     assert set(projects) == named
 

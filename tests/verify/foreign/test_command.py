@@ -12,7 +12,7 @@ import pytest
 
 from tests.verify.adapters import HOSTILE, RIGHT, written
 from verify.foreign import command
-from verify.foreign.command import ADAPTERS, main, shipped
+from verify.foreign.command import ADAPTERS, list_shipped, main
 
 BAD_MAPS = ("wrong", "wrong inverse", "liar")
 
@@ -67,7 +67,7 @@ def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, cap
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_every_project_that_is_not_installed_is_named_with_the_way_out(name, tmp_path, capsys):
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
@@ -173,10 +173,10 @@ def test_a_project_that_is_none_is_a_usage_error(arguments, line, capsys):
 
 def test_the_adapters_are_listed(capsys):
     assert main(["--list"]) == 0
-    assert capsys.readouterr().out.split() == shipped()
+    assert capsys.readouterr().out.split() == list_shipped()
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_shipped_adapter_names_its_project_and_imports_the_standard_library_and_the_project_alone(name):
     tree = ast.parse((ADAPTERS / f"{name}.py").read_text())
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

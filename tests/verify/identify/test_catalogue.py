@@ -55,20 +55,20 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     copy.write_bytes(catalogue.FILE.read_bytes())
     monkeypatch.setattr(catalogue, "FILE", copy)
     monkeypatch.setenv("LANECHECK_CACHE", "")
-    catalogue._made.cache_clear()  # seam: the list that a process keeps
+    catalogue._make_lines.cache_clear()  # seam: the list that a process keeps
     yield copy
-    catalogue._made.cache_clear()  # seam: the same
+    catalogue._make_lines.cache_clear()  # seam: the same
 
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_file_is_not_used(edit: str, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = other.read_bytes()
     monkeypatch.setattr(making, "text", lambda: NOTHING)
-    assert len(catalogue.read().groups()) > 100
+    assert len(catalogue.read_catalogue().groups()) > 100
     other.write_bytes(EDITS[edit](before))
-    assert other.read_bytes() != before and catalogue.read().groups() == []
+    assert other.read_bytes() != before and catalogue.read_catalogue().groups() == []
     other.unlink()
-    assert catalogue.read().groups() == []
+    assert catalogue.read_catalogue().groups() == []
 
 
 def test_what_is_made_of_other_tables_is_kept_by_its_digest(
@@ -79,16 +79,16 @@ def test_what_is_made_of_other_tables_is_kept_by_its_digest(
     monkeypatch.setattr(making, "text", lambda: made.append("made") or NOTHING)
     other.unlink()
     for _ in range(2):
-        assert catalogue.read().groups() == []
-        catalogue._made.cache_clear()  # seam: as in another process
+        assert catalogue.read_catalogue().groups() == []
+        catalogue._make_lines.cache_clear()  # seam: as in another process
     assert made == ["made"]
     (entry,) = (tmp_path / "kept").iterdir()
     assert entry.name == catalogue.name()
     entry.write_bytes(entry.read_bytes() + b" ")
-    assert catalogue.read().groups() == [] and len(made) == 2  # it is damaged
-    catalogue._made.cache_clear()  # seam: as in another process
+    assert catalogue.read_catalogue().groups() == [] and len(made) == 2  # it is damaged
+    catalogue._make_lines.cache_clear()  # seam: as in another process
     monkeypatch.setattr(catalogue, "name", lambda: "another digest")
-    assert catalogue.read().groups() == [] and len(made) == 3
+    assert catalogue.read_catalogue().groups() == [] and len(made) == 3
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_the_name_covers_all_code_of_ours_that_makes_the_list(monkeypatch: pytes
 @pytest.mark.long
 def test_the_members_of_a_group_have_its_map() -> None:
     """The formulas of one member of each group, evaluated in plain integers, and of two sizes those of all choices."""
-    known, seen = catalogue.read(), 0
+    known, seen = catalogue.read_catalogue(), 0
     for lanes, values in sorted(size for size in known.sizes() if size[0] * size[1] <= 2048):
         for group in known.of_size(lanes, values):
             every = (lanes, values) in ((32, 4), (32, 2))
@@ -199,7 +199,7 @@ def _placed(mnemonic: str, name: str, tile: tuple[int, int]) -> isa_tables.Opera
 @pytest.mark.parametrize("tile", [(4, 8), (128, 4), (128, 8), (128, 24)], ids=str)
 def test_a_map_of_tensor_memory_is_that_of_its_formulas(tile: tuple[int, int]) -> None:
     """Of every instruction that has it, element by element in plain integers."""
-    groups = catalogue.read().of_tile(*tile)
+    groups = catalogue.read_catalogue().of_tile(*tile)
     assert groups
     for group in groups:
         x, y = group.points()
@@ -230,7 +230,7 @@ def test_each_metadata_selector_has_its_own_map() -> None:
     sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     found = {
         member.select: group
-        for group in catalogue.read().groups()
+        for group in catalogue.read_catalogue().groups()
         for member in group.members
         if member.operand == "E" and sparse in member.mnemonics
     }

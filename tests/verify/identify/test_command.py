@@ -12,7 +12,7 @@ import pytest
 
 from verify import verify_identify
 from verify.core.errors import UsageError
-from verify.identify.catalogue import read
+from verify.identify.catalogue import read_catalogue
 from verify.identify.command import main
 from verify.identify.matches import Relation, matches
 from verify.identify.query import of_text
@@ -191,7 +191,7 @@ def test_lanes_that_do_not_contribute_are_not_compared(capsys: pytest.CaptureFix
     assert chosen("lane%4 == 1 ? lane/4 : 7") == [1]
     assert chosen("lane/4 + (lane == 5)") == [0, 2, 3]
     query = of_text("((4,8),1):((8,1),0)")
-    (scales,) = [one for one in read().of_size(32, 1) if ("thread_id_b", 1) in one.members[0].select]
+    (scales,) = [one for one in read_catalogue().of_size(32, 1) if ("thread_id_b", 1) in one.members[0].select]
     (match,) = matches(query, [scales])
     assert (match.relation, match.agree, match.points) == (Relation.NEAREST, 0, 8)
     assert match.first == (1, 0, 0, 1, 0, 0)  # lane 1, value 0 has (0, 1), the ISA (0, 0)

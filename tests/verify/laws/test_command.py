@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proofs.laws import solve
-from proofs.laws.decide import shipped
+from proofs.laws.decide import list_shipped
 from proofs.symbolic import families, infer
 from verify.campaign import command as campaign
 from verify.laws import command as laws
@@ -91,7 +91,9 @@ def test_the_second_solver_belongs_to_the_tests() -> None:
 def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--list")
     assert code == 0
-    assert {line.split()[0] for line in out.splitlines()} >= {n for n, law in shipped().items() if not law.why_open}
+    assert {line.split()[0] for line in out.splitlines()} >= {
+        n for n, law in list_shipped().items() if not law.why_open
+    }
     code, out, _ = run(capsys, "--explain", "NOCARRY")
     assert code == 0
     assert all(
@@ -228,7 +230,9 @@ def test_a_letter_that_a_run_also_has_is_renamed(
 ) -> None:
     """N is the user's letter: the mode of B that a run is about gets another name then, and so does n of N = n q."""
     monkeypatch.setattr(  # what is unknown after a second is unknown after a fifth of it
-        conformance, "inferred", lambda *given: infer.inferred(*given[:3], seconds=given[3] / 5, report=given[4])
+        conformance,
+        "inferred",
+        lambda *given: infer.infer_conditions(*given[:3], seconds=given[3] / 5, report=given[4]),
     )
     family = families.one_run("(N,n,u0,8):(1,d,r,e)")
     assert {family.given[x] for x in ("M0", "M1", "D2")} == {"N", "n", "r"}

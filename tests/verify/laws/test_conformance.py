@@ -13,7 +13,7 @@ import layouts
 from layouts import Layout
 from proofs.symbolic.attempt import Stopped
 from proofs.symbolic.execution import examine
-from proofs.symbolic.suite import examined
+from proofs.symbolic.suite import examine_operations
 from tests.proofs.planted import planted
 from tests.verify.laws.test_command import MODULE, run
 from verify.laws import conformance
@@ -81,7 +81,9 @@ def test_a_division_without_a_call_of_composition_is_unknown() -> None:
 
     logical_divide.__module__ = layouts.logical_divide.__module__
     target = planted(logical_divide=logical_divide)
-    chosen = next(o for o in examined(1, inside=False) if o.label.startswith("logical_divide, rank 1 by rank 1"))
+    chosen = next(
+        o for o in examine_operations(1, inside=False) if o.label.startswith("logical_divide, rank 1 by rank 1")
+    )
     found = examine(target, chosen)
     assert found.proved
     assert any("composition is not called by its name, once" in line for line in found.unknown), found
@@ -139,7 +141,7 @@ def test_only_a_call_that_took_most_of_the_time_is_reported_as_endless(
     """Of ten seconds that are over at 60, the last call began at 54 or 56."""
     clock = iter([began, 60])
     monkeypatch.setattr(conformance, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr(conformance, "enumerated", lambda target, name, begin: begin("f(4:1)"))
+    monkeypatch.setattr(conformance, "enumerate_cases", lambda target, name, begin: begin("f(4:1)"))
     monkeypatch.setattr(conformance, "attempted", lambda call, seconds: call() or Stopped("late"))
     assert conformance.run_by_cases(conformance.target_of(None, None), "coalesce", 10) == Stopped(why)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from proofs.laws.decide import LawResult, decide_law, shipped
+from proofs.laws.decide import LawResult, decide_law, list_shipped
 from proofs.symbolic.attempt import Stopped
 from proofs.symbolic.execution import Examined, Violation
 from verify.core.verdict import Check, Property, Status
 from verify.laws.properties import CODE, HOLDS, LEAST, MET, MUTANTS, OPEN, PATHS, SMALL, LawChecker, OperationResult
 
-RIGHT = decide_law(shipped()["SPLIT"])
+RIGHT = decide_law(list_shipped()["SPLIT"])
 WHOLE = Examined("coalesce", 3, 2, 1, 1, (), (), 0)
 
 
@@ -51,7 +51,7 @@ def test_one_mutant_that_is_not_shown_to_be_false_is_no_pass(mutant: Any, found:
 
 
 def test_an_open_statement_is_unknown_and_nothing_else_is_claimed_of_it() -> None:
-    result = decide_law(next(law for law in shipped().values() if law.why_open))
+    result = decide_law(next(law for law in list_shipped().values() if law.why_open))
     assert status(OPEN, result) == {Status.UNKNOWN}
     assert [row.key for row in (OPEN, MET, MUTANTS) if row.applies(result, None)] == ["open"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from verify.core.errors import UsageError
 from verify.lock.functions import Subject
-from verify.lock.lockfile import read, write
+from verify.lock.lockfile import read_lock, write
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis
 
@@ -33,7 +33,7 @@ def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     subject = Subject('a "quoted" é\\name', "a b/c.toml", "", {"ptx": "x; y", "smem A": "8:1"}, {name: MAPS[name]})
     path.write_text(write([subject]), encoding="utf-8")
-    (found,) = read(path)
+    (found,) = read_lock(path)
     assert (found.name, found.file, found.says) == (subject.name, subject.file, subject.says)
     assert found.maps == {name: MAPS[name]}
     assert write([Subject(found.name, found.file, "", found.says, found.maps)]) == path.read_text(encoding="utf-8")
@@ -60,5 +60,5 @@ def test_what_is_no_lock_is_one_line(text: str, why: str, tmp_path: Path) -> Non
     path = tmp_path / "a.lock"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as error:
-        read(path)
+        read_lock(path)
     assert why in str(error.value) and "\n" not in str(error.value)

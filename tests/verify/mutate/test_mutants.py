@@ -11,7 +11,7 @@ from layouts.atoms import registry
 from layouts.batched.evaluate import Linear
 from verify.core.digits import walks
 from verify.mutate.mutants import changes, distinct, joint_mutants, mutants, same_functions
-from verify.mutate.score import sampled
+from verify.mutate.score import sample_atoms
 
 
 def test_every_sort_of_change_is_made() -> None:
@@ -50,7 +50,7 @@ def test_a_joint_mutant_is_the_permuted_layout() -> None:
 
 
 def test_known_defects_are_no_origins() -> None:
-    origins = {atom.name for atom, _ in distinct(sampled(list(registry().values())))}
+    origins = {atom.name for atom, _ in distinct(sample_atoms(list(registry().values())))}
     assert origins and not any(registry()[name].known_defect for name in origins)
 
 
@@ -63,7 +63,7 @@ def test_an_atom_of_which_one_layout_is_ill_formed_is_no_origin() -> None:
 
 def test_copies_take_part_both_ways_and_of_both_operands() -> None:
     """What is read and what is written, in registers and in memory, of ldmatrix, stmatrix and Tensor Memory."""
-    origins = distinct(sampled(list(registry().values())))
+    origins = distinct(sample_atoms(list(registry().values())))
     found = {((atom.ptx or ("",))[0].split(".sync")[0], operand) for atom, operand in origins if hasattr(atom, "bits")}
     sides = itertools.product(("ldmatrix", "stmatrix", "tcgen05.ld", "tcgen05.st"), ("Src", "Dst"))
     assert found >= set(sides)

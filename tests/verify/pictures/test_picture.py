@@ -16,7 +16,7 @@ import isa_tables
 from layouts import parse_layout, size
 from layouts.atoms import registry
 from layouts.pasted import read_layout
-from verify.atom.checker import AtomChecker, prepared
+from verify.atom.checker import AtomChecker, prepare_atom
 from verify.binding.completion import atoms as atoms_of
 from verify.core.verdict import Check
 from verify.maps.fragment_map import FragmentMap
@@ -35,7 +35,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawn(entry: object) -> Picture:
     case = AtomChecker(frozenset({Check.ISA})).case(entry)  # type: ignore[arg-type]
-    return of_atom(prepared(entry), case.verdicts, case.headline)  # type: ignore[arg-type]
+    return of_atom(prepare_atom(entry), case.verdicts, case.headline)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_wrong_atom_shows_collisions_holes_expected_owners_and_the_counterexam
 
 
 def test_a_planted_stride_is_outlined() -> None:
-    subject = prepared(registry()[RIGHT])
+    subject = prepare_atom(registry()[RIGHT])
     part = subject.parts[2].of_layout(parse_layout("((4,8),(2,2)):((32,1),(8,16))"))
     picture = of_atom(replace(subject, parts=(part,)))
     assert sum(bool(cell.expected) for cell in panel(picture, "C").values()) == 64
@@ -106,7 +106,7 @@ def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more
         f"{name}: 4096 bits, 16 in a cell" for name in ("Src", "Dst", "Ref")
     ]
     assert panel(picture, "Dst")[0, 1].lines == ("T0", "V16-31")
-    subject = prepared(registry()["SM75_U32x4_LDSM_N"])
+    subject = prepare_atom(registry()["SM75_U32x4_LDSM_N"])
     text = "(32,(16,2,4)):(32,(1,512,1024))"  # the second half of each register elsewhere
     part = subject.parts[1].of_layout(parse_layout(text))
     wrong = of_atom(replace(subject, parts=(subject.parts[0], part, subject.parts[2])))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from layouts import Layout, LayoutError, size
-from verify.tiling.export import copying, piece, renamed, strided
+from verify.tiling.export import copying, piece, read_strides, rename_kernel
 
 
 @pytest.mark.parametrize("extent", [(64, 32), (32, 64), (16, 8), (128, 64)], ids=str)
@@ -38,12 +38,12 @@ def test_a_piece_of_shared_memory_exchanges_the_chunks_of_its_lines(bits, width)
 
 def test_registers_are_renamed_only_within_a_thread():
     given = Layout((4, (2, 2)), (4, (1, 2)))
-    assert str(renamed(given, Layout((4, (2, 2)), (4, (2, 1))))) == "(2,2):(2,1)"
+    assert str(rename_kernel(given, Layout((4, (2, 2)), (4, (2, 1))))) == "(2,2):(2,1)"
     with pytest.raises(LayoutError, match="threads have other elements"):
-        renamed(given, Layout((4, (2, 2)), (1, (4, 8))))
+        rename_kernel(given, Layout((4, (2, 2)), (1, (4, 8))))
 
 
 def test_a_layout_that_is_no_swizzle_of_a_layout_is_not_exported():
     swizzled = piece("K", 128, 16)
     with pytest.raises(LayoutError, match="not a swizzle of a layout"):
-        strided(type(swizzled)(swizzled.layout_a, 8, swizzled.layout_b))
+        read_strides(type(swizzled)(swizzled.layout_a, 8, swizzled.layout_b))

@@ -12,9 +12,9 @@ from gpu_checks.tilings.runner import draw, hash_of
 from tests.gpu_checks.tilings import tiled_machine
 from tests.gpu_checks.tilings.test_tilings import block
 from verify.tiling import gpu_kernels
-from verify.tiling.gpu_kernels import compared, main, shipped
+from verify.tiling.gpu_kernels import compare_run, list_shipped, main
 
-DERIVED = list(shipped())
+DERIVED = list(list_shipped())
 
 
 @pytest.mark.long
@@ -26,7 +26,7 @@ def test_the_shipped_tilings_are_the_ones_derived_today():
 
 
 def test_the_model_of_bank_conflicts_is_what_the_gpu_showed_in_every_pattern():
-    found = list(compared())
+    found = list(compare_run())
     assert [observed.pattern for observed, _ in found] == list(patterns())
     assert [(observed.pattern.name, model) for observed, model in found] == [
         (observed.pattern.name, observed.wavefronts) for observed, _ in found
@@ -34,8 +34,8 @@ def test_the_model_of_bank_conflicts_is_what_the_gpu_showed_in_every_pattern():
 
 
 def test_a_wrong_model_is_reported_with_both_numbers(capsys, monkeypatch):
-    first, _ = next(compared())
-    monkeypatch.setattr(gpu_kernels, "compared", lambda: [(first, 3)])
+    first, _ = next(compare_run())
+    monkeypatch.setattr(gpu_kernels, "compare_run", lambda: [(first, 3)])
     assert main([]) == 1
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "0 of 1 access patterns take the wavefronts that layouts counts",
@@ -54,7 +54,7 @@ def test_the_command_compares_what_is_shipped_with_what_is_derived(capsys):
 
 def test_a_tiling_that_differs_is_named(capsys, monkeypatch):
     other = DERIVED[0]._replace(name="other")
-    monkeypatch.setattr(gpu_kernels, "shipped", lambda: [other, *DERIVED[1:]])
+    monkeypatch.setattr(gpu_kernels, "list_shipped", lambda: [other, *DERIVED[1:]])
     assert main([]) == 1
     assert capsys.readouterr().out.splitlines()[:2] == [
         f"{len(DERIVED) - 1} of {len(DERIVED)} shipped tilings are those derived today",

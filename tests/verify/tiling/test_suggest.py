@@ -8,7 +8,7 @@ from layouts.tiled import TiledMMA
 from verify.tiling.spec import TilingSpec, atoms_layout, permutation
 from verify.tiling.suggest import (
     builds,
-    compacted,
+    compact_layout,
     nearest_atoms,
     permutations_in_order,
     tiler_in_place,
@@ -36,8 +36,8 @@ def only(*allowed: str) -> object:
 
 
 def test_strides_keep_their_order_and_leave_no_hole() -> None:
-    assert str(compacted(Layout.parse("(2,3,1):(12,2,5)"))) == "(2,3,1):(3,1,0)"
-    assert compacted(Layout((2, 2, 1))) == Layout((2, 2, 1))
+    assert str(compact_layout(Layout.parse("(2,3,1):(12,2,5)"))) == "(2,3,1):(3,1,0)"
+    assert compact_layout(Layout((2, 2, 1))) == Layout((2, 2, 1))
 
 
 def test_atoms_with_holes_are_straightened_first() -> None:

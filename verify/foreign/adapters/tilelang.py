@@ -146,7 +146,7 @@ def maps():
         ("mma_load_b_32x4_to_shared_4x16_layout", "shared_4x16_to_mma_b_32x4_layout"),
         ("mma_load_b_32x4_to_shared_16x4_layout_trans", "shared_16x4_to_mma_b_32x4_layout_trans"),
     ):
-        yield f"sm70 {forward} and its inverse", partial(replicated, forward, back)
+        yield f"sm70 {forward} and its inverse", partial(replicate_map, forward, back)
     for module in matrix_cores:
         for name in vars(module):
             found = re.fullmatch(r"thread_id_shared_access_(\d+)x(\d+)_to_(\d+)x(\d+)_layout_(\w+)", name)
@@ -226,7 +226,7 @@ def metadata(name, ptx, bits, lanes):
     }
 
 
-def replicated(forward, back):
+def replicate_map(forward, back):
     """Return a map of two lanes for each element; its inverse takes their number."""
     rows, columns = (int(n) for n in re.search(r"shared_(\d+)x(\d+)", forward).groups())
     inverse = getattr(volta, back)

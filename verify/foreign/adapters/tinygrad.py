@@ -26,7 +26,7 @@ def maps():
         for core in getattr(tc, group):
             for operand in "ABC":
                 yield f"{group} {name(core)} {operand}", partial(of_cuda, group, core, operand)
-    for types, functions in emulated():
+    for types, functions in list_emulated():
         for operand in "ABC":
             yield f"ops_python {types} {operand}", partial(of_emulated, types, functions, operand)
     for group in ("amd_rdna3", "amd_rdna4", "amd_cdna_161616", "amd_cdna_161632", "amd_cdna_1616128"):
@@ -65,7 +65,7 @@ EMULATED = {  # the branch for its dims and type -> what it emulates
 }
 
 
-def emulated():
+def list_emulated():
     """(instruction, its functions) of every branch for CUDA of the emulator; the functions by their names."""
     tree = ast.parse(inspect.getsource(ops_python))
     branches = [one for one in ast.walk(tree) if isinstance(one, ast.If)]

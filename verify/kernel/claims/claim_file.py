@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from layouts.toml.document import read
+from layouts.toml.document import read_document
 from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.claims.claim import Claim, claim_of
@@ -30,7 +30,7 @@ def read_claim(path: Path | str, *, claimed: bool = True) -> Claim:
 def located(path: Path | str) -> Iterator[dict[str, Any]]:
     """Yield the tables of a claim's file; an error in a key that the block raises gets its line and column."""
     try:
-        document = read(Path(path))
+        document = read_document(Path(path))
     except AtomFileError as error:
         raise UsageError(str(error)) from None
     if document.errors:
