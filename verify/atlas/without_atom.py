@@ -83,7 +83,7 @@ def _mma(instruction: isa_tables.Instruction) -> Atom:
         if table.space != "reg":
             space[name] = table.space
     types = dict(signature.types[0])
-    return Atom(
+    return Atom(  # its line of the atlas is that of an atom, verified and recorded as any other
         name=signature.mnemonic,
         ptx=(signature.mnemonic,),
         shape=(extents["m"], extents["n"], extents["k"]),

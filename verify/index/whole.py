@@ -39,7 +39,7 @@ def bound(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
     signature = instruction.signature
     m, n, k = signature.shape
     texts = {part.name: part.text for part in subject.parts}
-    atom = Atom(
+    atom = Atom(  # product and relation are of A, B and C together: an atom is what has all three
         name=subject.name,
         ptx=(signature.mnemonic,),
         shape=(m, n, k),

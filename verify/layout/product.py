@@ -89,6 +89,7 @@ def bind_operand(text: str, ptx: str, operand: str) -> BoundAtom:
         raise UsageError(describe_fault(text, error)) from error
     except ValueError as error:
         raise PointsError(str(error)) from error
+    # an atom, since rows, repairs, causes and drawing, which it shares with atoms, read some thirty of its attributes
     return bound(
         Atom(
             name=text, ptx=(mnemonic,), shape=(m, n, k), thr=in_order(instruction),

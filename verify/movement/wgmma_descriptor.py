@@ -190,15 +190,19 @@ def _locate_difference(fitted: FittedDescriptor, bytes_: Table, described: Table
 
 def _shared(operand: SharedOperand) -> tuple[str, bool]:
     """State that two elements lie at one address, and whether plain integers agree; empty where none do."""
-    flat, rows = operand.access.bytes(operand.bytes).ravel(order="F"), size(operand.access.tile[0])
-    _, first, group = np.unique(flat, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[group] != np.arange(len(flat)))
-    if not len(again):
+    bytes_ = operand.access.bytes(operand.bytes)
+    inputs, memory = (Axis("k", bytes_.shape[1]), Axis("mn", bytes_.shape[0])), (Axis("byte", 1 + int(bytes_.max())),)
+    m = ArrayMap(
+        ("is at", operand), inputs, (bytes_.T,), memory, lambda k, mn: (int(operand.access.bytes(operand.byte(mn, k))),)
+    )
+    try:
+        found = search.locate_collision(m)
+    except EvaluationMismatch as mismatch:
+        return mismatch.counterexample.statement, False
+    if found is None:
         return "", True
-    byte, *places = int(flat[again[0]]), *(divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
-    here, there = (f"(mn={mn}, k={k})" for k, mn in places)
-    agree = all(int(operand.access.bytes(operand.byte(mn, k))) == byte for k, mn in places)
-    return f"{here} and {there} both lie at byte {byte}", agree
+    here, there = (f"(mn={mn}, k={k})" for k, mn in (found.first, found.second))
+    return f"{here} and {there} both lie at byte {found.image}", found.reproduced
 
 
 def steps_claim(_: object, found: FittedDescriptor) -> Statement:
