@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -104,6 +105,7 @@ def _launch(options: argparse.Namespace) -> Any:
     if given and (options.claim or not options.safety):
         raise UsageError(f"{', '.join(given)}: these say the launch of --safety without --claim")
     if options.claim:
+        _refuse_text(options.claim)
         return options.claim
     if not options.safety:
         begun = "--claim CLAIM.toml, which `lanecheck init claim CLAIM.toml` begins"
@@ -120,8 +122,16 @@ def _spell_launch(options: argparse.Namespace) -> str:
     return shlex.join([*words, *(word for one in options.param or () for word in ("--param", one))])
 
 
+def _refuse_text(word: str) -> None:
+    """Raise UsageError for the text of a claim where a file is wanted."""
+    if re.match(r"\s*\w+\[[^\]]*\]\s*=", word):
+        begun = "a TOML file that `lanecheck init claim CLAIM.toml` begins, and give --claim CLAIM.toml"
+        raise UsageError(f'{word}: this is a claim\'s text, not a file; write it as claim = "…" into {begun}')
+
+
 def _check_kernel(kernel: str) -> None:
     """Raise UsageError if the kernel's file is none, or of another kind."""
+    _refuse_text(kernel)
     file, _, entry = kernel.partition("::")
     kernel = file if entry and file.endswith((".ptx", *CUDA)) else kernel
     if fault := find_fault(kernel):

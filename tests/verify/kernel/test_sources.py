@@ -93,6 +93,8 @@ def test_a_claim_that_names_two_kernels_or_none(tmp_path: Path) -> None:
         (["gemm.py::gemm", "--claim", "gemm.toml"], "gemm has constants without a value: constants = { BM = … }"),
         (["matmul.ptx"], "what does the kernel compute? Give --claim"),
         (["gemm.toml"], "gemm.toml is no PTX: this is the claim of a kernel"),
+        (["C[m,n] = A[m,n]"], "C[m,n] = A[m,n]: this is a claim's text, not a file; write it as claim = "),
+        (["matmul.ptx", "--claim", "C[m,n] = A[m,n]"], "this is a claim's text, not a file; write it as claim = "),
         (["gemm.toml", "--claim", "matmul.ptx"], "gemm.toml is no PTX: this is the claim of a kernel"),
         (["matmul.ptx", "--claim", "gemm.py::gemm"], "gemm.py::gemm is a kernel, not a claim"),
         (["matmul.ptx", "--claim", "grid.toml"], "grid: this key is missing: the CTAs of the launch"),
