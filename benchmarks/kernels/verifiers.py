@@ -40,7 +40,8 @@ RUNS = 5
 SUM, EACH, LEAST = 0.15, 0.2, 0.5  # of the other's time: of all kernels, of one, and seconds that one may always take
 TIMEOUT = 60  # seconds of the other verifier
 CLOCKS = ("seconds", "processor")  # that are measured: the wall's, and the processor's
-VERDICTS = ("race_free", "verified", "potential_race", "not_wellsynced", "invalid_lifecycle")  # with which it ends
+WHOLE = ("race_free", "verified")  # its results of a whole launch
+FIRST = ("potential_race", "not_wellsynced", "invalid_lifecycle")  # and of one that it left at its first finding
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^\n]*?\s(\w+_param_\d+)")
 _SCHEMA = "spverify.kernel-input/v1"
 
@@ -206,15 +207,15 @@ def list_rows(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"| `{name}` | {' | '.join(cells)} |"
 
 
-def is_comparable(one: Mapping[str, Any]) -> bool:
-    """Return whether both came to a verdict, so that their times are of the same work."""
-    return one["theirs"]["verdict"].partition(":")[0] in VERDICTS and one["ours"]["verdict"] in ("SAFE", "REFUTED")
+def went_through(one: Mapping[str, Any], results: Sequence[str]) -> bool:
+    """Return whether we came to a verdict, and the other verifier to one of these results."""
+    return one["theirs"]["verdict"].partition(":")[0] in results and one["ours"]["verdict"] in ("SAFE", "REFUTED")
 
 
-def gates(found: Mapping[str, Any], clock: str) -> tuple[float, list[str]]:
-    """Return the sum of our times over that of theirs, where both came to a verdict, and which take us too long."""
+def gates(found: Mapping[str, Any], clock: str, results: Sequence[str] = WHOLE) -> tuple[float, list[str]]:
+    """Return the sum of our times over that of theirs, where they came to such a result, and which take us too long."""
     ours, theirs = (
-        {name: float(one[who][clock]) for name, one in found.items() if is_comparable(one)}
+        {name: float(one[who][clock]) for name, one in found.items() if went_through(one, results)}
         for who in ("ours", "theirs")
     )
     slow = [name for name in ours if ours[name] > max(LEAST, EACH * theirs[name])]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,7 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
     twice = [one for one in found if one.kind in TWICE and one.severity is Severity.RACE]
     if not twice:
         return list(found)
-    kernel = deepcopy(run.kernel)
+    kernel = replace(run.kernel, instructions=[*run.kernel.instructions])
     replace_functions(kernel)  # which branch on data, instruction by instruction
     again = Interpretation(kernel, run.launch, Values(seed, exponents=True), budget, {})
     ended = True
@@ -137,7 +137,7 @@ def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence
         return list(found)
     shown: set[int] = set()
     for arrays in _draw_data(run.launch, run.values.points):
-        again = Interpretation(deepcopy(run.kernel), run.launch._replace(arrays=arrays), OpaqueValues(seed), budget, {})
+        again = Interpretation(run.kernel, run.launch._replace(arrays=arrays), OpaqueValues(seed), budget, {})
         with suppress(Missing, Unclear):
             again.run()
         if not _reaches(again):
