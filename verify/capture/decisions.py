@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.source import PtxError
+from verify.kernel.safety import SAFE, check_safety
 from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case, said
 from verify.report import Case
@@ -95,6 +97,21 @@ class KernelSession:
         if isinstance(found, str):
             raise Unchecked(found)
         return found
+
+    def find_safe(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome | None:
+        """Return the outcome of one variant whatever its data are, if it is safe to run."""
+        limit = time.monotonic() + self.seconds
+
+        def tick(steps: int) -> None:
+            if time.monotonic() > limit:
+                raise TooLong
+
+        try:
+            ptx, claim = (folder / variant["ptx"]).read_text("utf-8"), claim_of(table, claimed=False)
+            found = check_safety(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
+        except (TooLong, SpecError, PtxError):
+            return None
+        return found if found.status == SAFE else None
 
     def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
         """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
@@ -288,9 +305,8 @@ class Judge:
         if event is not None:
             at = event["at"]
             try:
-                if event["kind"] == "claim":
-                    return self._decide_claim(name, one, event)
-                return self._decide_values(name, launch, one, event)
+                decide = self._decide_claim if event["kind"] == "claim" else partial(self._decide_values, launch)
+                return self._add_safety(decide(name, one, event), one)
             except Unchecked as problem:
                 reason = str(problem)
         try:
@@ -299,7 +315,17 @@ class Judge:
         except Unchecked as problem:
             words = f"{reason}; safety: {problem}" if str(problem) not in reason else reason
             return Decision(name, "UNCHECKED", words, at)
-        return self._note(self._judge(name, claim, outcome, reason, at), one, claim)
+        found = self._judge(name, claim, outcome, reason, at)
+        if found.status == "UNKNOWN" and (safe := self.session.find_safe(self.folder, one, claim.table)):
+            found = self._judge(name, claim, safe, reason, at)
+        return self._note(found, one, claim)
+
+    def _add_safety(self, found: Decision, variant: Mapping[str, Any]) -> Decision:
+        """Return a decision on values; if it is open, with whether the launch is safe to run whatever its data are."""
+        if found.status != "UNKNOWN":
+            return found
+        safe = self.session.find_safe(self.folder, variant, claim_safety(self.contents, variant).table)
+        return replace(found, text=f"{found.text}; {SAFE} to run, whatever its data are") if safe else found
 
     def explain_absent(self, event: Mapping[str, Any] | None = None) -> str:
         """Return which number the test reads, before an event, that isn't there; empty if it reads none."""
@@ -320,7 +346,7 @@ class Judge:
         if event.get("each") and (why := explain_part(self.contents, self.record["events"], event["number"])):
             raise Unchecked(f"the comparison isn't known to be of all elements: {why}")
 
-    def _decide_values(self, name: str, launch: int, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
+    def _decide_values(self, launch: int, name: str, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
         """Return the decision on the values that a launch wrote; raises Unchecked if the comparison is no claim."""
         self._refuse(event)
         wrote, side, reference = order_sides(self.contents, event)

@@ -259,6 +259,28 @@ def test_without_a_comparison_there_is_safety_alone(log: Log) -> None:
     assert (found.name, found.status, found.safe) == ("launch 1: safety only", "UNCHECKED", True)
 
 
+MOST = "cvt.rzi.s32.f32 %r1, %f3;\n  atom.global.max.s32 %r2, [%rd7], %r1"
+ATOMIC = ADD.replace("st.global.f32 [%rd7], %f3", MOST)
+
+
+def test_a_launch_that_adds_atomically_is_safe_whatever_its_data_are(tmp_path: Path) -> None:
+    assert ATOMIC != ADD
+    log = Log(tmp_path, ATOMIC)
+    log.launch([log.draw(), log.draw(), log.op("torch.zeros")])
+    found = only(log)
+    assert (found.status, found.safe) == ("UNCHECKED", True), found.text
+    log = Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32"))
+    log.launch([log.draw(), log.draw(), log.op("torch.zeros")])
+    assert not only(log).safe
+
+
+def test_an_open_comparison_says_whether_the_launch_is_safe(tmp_path: Path) -> None:
+    found = added(Log(tmp_path, ATOMIC))
+    assert (found.status, found.safe, "SAFE to run" in found.text) == ("UNKNOWN", False, True), found.text
+    found = added(Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32")))
+    assert found.status in ("REFUTED", "UNKNOWN") and "SAFE to run" not in found.text
+
+
 def test_an_access_out_of_bounds_is_refuted_without_a_comparison(tmp_path: Path) -> None:
     log = Log(tmp_path, ADD.replace("setp.ge.s32", "setp.gt.s32"))
     log.launch([log.draw(), log.draw(), log.op("torch.empty")])
