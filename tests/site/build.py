@@ -10,10 +10,12 @@ from __future__ import annotations
 import html
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 from tests.ledger import ledger
 from tests.ledger.pictures import pictures as both_pictures
@@ -22,6 +24,7 @@ from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.pictures import palette, svg
 from verify.pictures.html import FIGURES, KEYS, script
+from verify.show import command as show
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build" / "pages"
@@ -34,6 +37,7 @@ VERDICTS = {
     "verified.html": ["SM80_16x8x16_F32F16F16F32_TN"],
     "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
 }
+SHOWN = re.compile(r"^<!-- show: (.*) -->$", re.MULTILINE)
 IMAGE = re.compile(r'<p><img alt="([^"]*)" src="([^":]*\.svg)"\s*/?></p>')
 # The theme hides the navigation below 1220 pixels, in its style sheets and in its script.
 NARROW = {"76.25em": "68.75em", "76.234375em": "68.734375em"}
@@ -51,7 +55,7 @@ def pages(target: Path = PAGES) -> None:
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
     (target / "teaching.md").write_text(teaching(target), encoding="utf-8")
     for path in target.rglob("*.md"):
-        path.write_text(coloured(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(coloured(drawn(path)), encoding="utf-8")
     for name, more in (("site.css", FIGURES + SCHEMES), ("site.js", script())):
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)
@@ -65,7 +69,7 @@ def teaching(target: Path) -> str:
     folder = target / "teaching"
     folder.mkdir()
 
-    def drawn(claim: ledger.Claim) -> str:
+    def both(claim: ledger.Claim) -> str:
         found = []
         for picture in both_pictures(claim) or ():
             name = f"{claim.anchor}-{picture.title.split()[-1]}.svg"
@@ -73,7 +77,21 @@ def teaching(target: Path) -> str:
             found.append(f"![{claim.at}: {picture.title}](teaching/{name})")
         return "\n\n".join(found)
 
-    return ledger.page(ledger.load(), drawn)
+    return ledger.page(ledger.load(), both)
+
+
+def drawn(page: Path) -> str:
+    """Return a page with a picture in place of each comment `<!-- show: ARGUMENTS -->`, drawn by `lanecheck show`."""
+    folder = page.parent / "drawn"
+
+    def draw(comment: re.Match[str]) -> str:
+        folder.mkdir(exist_ok=True)
+        name = f"{page.stem}-{crc32(comment[1].encode()):08x}.svg"
+        code = show.main([*shlex.split(comment[1]), "--svg", "-o", str(folder / name)])
+        assert code in (0, 1), comment[0]
+        return f"![lanecheck show {html.escape(comment[1])}](drawn/{name})"
+
+    return SHOWN.sub(draw, page.read_text(encoding="utf-8"))
 
 
 def coloured(text: str) -> str:

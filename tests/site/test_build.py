@@ -44,6 +44,16 @@ def test_the_museum_has_a_picture_of_each_wrong_map(tmp_path: Path, monkeypatch:
         assert (tmp_path / "museum" / name).read_text(encoding="utf-8").startswith("<svg")
 
 
+@pytest.mark.parametrize("page", ["tv-layouts", *(page for page in PAGES if page.startswith("tutorial/"))])
+def test_each_section_of_a_chapter_with_a_layout_has_a_picture(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert len(build.SHOWN.findall(text)) > 2
+    layout = re.compile(r'Layout\.parse\("|swizzled = |\binstruction\("mma')
+    bare = [one.split("\n")[0] for one in re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+            if layout.search(one) and not build.SHOWN.search(one)]  # fmt: skip
+    assert bare == []
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, made strictly and without network; its atlas is a word."""
