@@ -192,7 +192,7 @@ class Shared:
     ) -> None:  # fmt: skip
         at = int(np.flatnonzero(where)[0])
         cell, thread = int(cells[at]), int(other[cells[at]])
-        by = f"thread {thread % self.threads}" if thread not in {NOBODY, SEVERAL, int(who[at])} else "several threads"
+        by = f"thread {thread % self.threads}" if thread >= 0 else "several threads"
         text = (
             f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
         )
@@ -312,8 +312,10 @@ class Shared:
         nearly = self.nearly.repeat(len(where) // max(len(self.nearly), 1))
         if equal is not None and not alike and nearly[where].all():
             severity, kind = Severity.UNKNOWN, "write of values that are equal but for how they were rounded"
-        shown = where if alike or equal is None else where & ~equal
-        self._race(kind, "writes", did, cells, who, shown, self.order.writer, self.order.write_line, severity)
+        shown, other = where if alike or equal is None else where & ~equal, self.order.writer
+        if did == "wrote":
+            other = np.where(self.order.several, np.int32(SEVERAL), other)
+        self._race(kind, "writes", did, cells, who, shown, other, self.order.write_line, severity)
 
     def hold(self, address: int, thread: int, line: int) -> None:
         """Give 8 bytes of a thread's CTA to an mbarrier, by the line that initialises it; 0 takes them back."""
