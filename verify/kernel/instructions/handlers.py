@@ -106,6 +106,8 @@ def bound(machine: Machine) -> list[Finding]:
             partial(_load("opaque").run_unsure, machine),
             _load("forks").Forks(machine).fork,
         )
+    elif machine.skips:
+        machine.fork = _load("skips").Skips(machine).skip
     accounted: set[object] = set()
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters

@@ -21,6 +21,7 @@ from verify.kernel.state.phases import judge_late
 class LiftedMachine(Machine):
     """A machine that tells a shadow of every read and write of a register, and of every guard."""
 
+    skips = False
     shadow: Shadow | None = None
 
     def register(self, index: int) -> Word:

@@ -43,6 +43,8 @@ _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
 class Machine:
     """The threads of a batch of CTAs, with their registers and memory."""
 
+    skips = True  # whether a branch without plain bits may be left out: `instructions.skips`
+
     def __init__(
         self, kernel: Kernel, launch: Launch, values: Values, findings: Findings, memory: Global,
         parameters: Mapping[str, bytes | TensorMap | None], budget: int,

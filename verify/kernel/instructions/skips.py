@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches on what has no plain bits, in a run on values: as of rows of a tile that a kernel computes and never stores.
+
+Where both ways compute alone, load nothing and concern no other thread, and meet further down, the threads in which
+data decide go to that place at once, and the registers that either way writes have no meaning in them. An output that
+depends on one is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isa_tables.semantics import meaning
+from verify.kernel.data.registers import decided
+from verify.kernel.data.values import Mask
+from verify.kernel.ptx.joins import ControlFlow
+from verify.kernel.ptx.source import Register, Vector
+from verify.kernel.state.machine import Machine
+
+_WIDEST = 8  # bytes of a register
+
+
+class Skips:
+    """The branches of a kernel on what has no plain bits."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.flow = ControlFlow(machine.kernel.instructions)
+        self.joins: dict[int, tuple[int, set[int]] | None] = {}  # where ways meet, and the registers written before
+
+    def skip(self, number: int, active: Mask) -> bool:
+        """Let threads in which data decide a branch go to where its ways meet; return whether there are any."""
+        machine = self.machine
+        one = machine.kernel.instructions[number]
+        if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
+            return False
+        found = machine.register(one.guard.index)
+        if not found.data(active):
+            return False
+        if number not in self.joins:
+            self.joins[number] = self._join(number)
+        if (known := self.joins[number]) is None:
+            return False
+        join, registers = known
+        who = active & decided(found)
+        lost = machine.unknown(f"depends on a branch: {machine.named(found, who)} decides it", _WIDEST)
+        for index in registers:
+            machine.put(index, lost, who)
+        rest = active & ~who
+        true = np.broadcast_to((found.bits == 0) if one.guard.negated else (found.bits != 0), machine.count)
+        machine.pc[rest] = np.where(true[rest], one.target, number + 1)
+        machine.pc[who] = join
+        machine.guards[number] = 3
+        return True
+
+    def _join(self, number: int) -> tuple[int, set[int]] | None:
+        """Return where the ways of a branch meet and the registers that they write; None if they do more than that."""
+        machine, join = self.machine, self.flow.join(number)
+        if join <= number:
+            return None
+        registers = set[int]()
+        for place in self.flow.between(number, join):
+            one = machine.kernel.instructions[place]
+            if not number < place < join:
+                return None
+            if machine.control[place] == "branch" and one.words[0] != "brx" and place < one.target <= join:
+                continue
+            found = meaning(one.opcode)
+            alone = machine.pure[place] and machine.doubts[place] and found is not None and found.row.meaning != "load"
+            written = one.operands[0].items if isinstance(one.operands[0], Vector) else one.operands[:1]
+            if not alone or not all(isinstance(each, Register) for each in written):
+                return None
+            registers.update(each.index for each in written if isinstance(each, Register))
+        return join, registers
