@@ -82,6 +82,7 @@ LIMITED = """
 import resource, sys
 from lanecheck.console.outputs import Unwritable, write_file
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.dont_write_bytecode = True  # half of a .pyc would end every later import
 try:
     write_file(sys.argv[1], "x" * 5000)
 except Unwritable as error:

@@ -64,7 +64,8 @@ class Campaign:
 
     def environment(self, pause: float = 0) -> dict[str, str]:
         """The environment in which the module logs its calls, and waits some seconds in each."""
-        return {**os.environ, "CALLS": str(self.calls), "PAUSE": str(pause)}
+        # half of a .pyc, as a full disk leaves it, would end every later import
+        return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "CALLS": str(self.calls), "PAUSE": str(pause)}
 
     def started(self, pause: float = 0, **more: Any) -> subprocess.Popen[str]:
         """The campaign as a process whose module waits some seconds in every call."""

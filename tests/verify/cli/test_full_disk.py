@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[3]
 RUN = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+sys.dont_write_bytecode = True  # half of a .pyc would end every later import
 from {} import main
 sys.exit(main(sys.argv[1:]))
 """
