@@ -10,6 +10,9 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Before numpy is imported, as our commands do: a second thread of a product waits, and that is a third of the time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",
