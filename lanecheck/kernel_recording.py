@@ -100,6 +100,7 @@ def pytest_sessionfinish() -> None:
 def record_test(item: pytest.Item, nextitem: pytest.Item | None, sizes: Mapping[str, int]) -> None:
     """Record a test with its own sizes, or with others that its module names."""
     recorder = STATE["recorder"]
+    recorder.test += 1
     reports = run_test(item, nextitem, -1)
     name = item.nodeid + (f"[sizes {', '.join(f'{key}={value}' for key, value in sizes.items())}]" if sizes else "")
     record = {"test": name, "line": (item.location[1] or 0) + 1, **_outcome(reports), **recorder.log()}

@@ -46,7 +46,7 @@ def build_chain(
     if len(earlier) >= MOST:
         raise Unchecked(f"a chain of {len(earlier) + 1} launches")
     variants = {number: launches[number]["variants"] for number in earlier}
-    if any(len(one) > 1 for one in variants.values()):
+    if any(len(one) > 1 or one[0].get("timed") for one in variants.values()):
         raise Unchecked("a launch before it has several configurations")
     chain = [*((number, one[0]) for number, one in variants.items()), last]
     arrays, aliases = _join_arrays(contents, chain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -360,7 +361,23 @@ class Judge:
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
+        self._refuse_timed(variant, claim, outcome)
         return self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
+
+    def _refuse_timed(self, variant: Mapping[str, Any], claim: TestClaim, outcome: Outcome) -> None:
+        """Raise Unchecked if a launch rests on what a tensor held before the autotuner ran the kernel to time it."""
+        arrays = {name: claim.alias.get(name, name) for name in variant.get("timed", ())}
+        changed = {name: one for name, one in arrays.items() if one in outcome.written}
+        right, tables = claim.text.partition(" = ")[2], dict(claim.table["arrays"])
+        used = [name for name, one in changed.items() if re.search(rf"\b{one}\[", right)]
+        zero = {one for one in changed.values() if tables[one].get("zero")}
+        if not used and zero and outcome.status == "VERIFIED":
+            bare = tables | {one: {**tables[one], "zero": False} for one in zero}
+            found = self.session.interpret(self.folder, variant, {**claim.table, "arrays": bare}, claim.before)
+            used = [name for name, one in changed.items() if one in zero and found.status != "VERIFIED"]
+        if used:
+            why = f"and {used[0]} is in none of its reset_to_zero and restore_value: it holds something else then"
+            raise Unchecked(f"the autotuner runs the kernel to time it, {why}")
 
     def _build(
         self,
@@ -389,6 +406,7 @@ class Judge:
         if claim is None:
             raise Unchecked("the launch lacks an array of the claim")
         outcome = self.session.interpret(self.folder, variant, claim.table)
+        self._refuse_timed(variant, claim, outcome)
         found = self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
         return replace(found, claimed=True)
 

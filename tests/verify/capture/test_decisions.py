@@ -179,6 +179,37 @@ def test_a_number_that_was_not_computed_is_read(log: Log) -> None:
     assert (found.status, "was not computed: it is large" in found.text) == ("UNCHECKED", True)
 
 
+def test_what_the_autotuner_changes_before_a_launch_is_not_what_the_test_made(log: Log) -> None:
+    """`x += y`, autotuned: Triton adds y many times while it times the kernel, unless it restores x."""
+    for timed, wanted in ((["x"], "UNCHECKED"), ([], "VERIFIED"), (["y"], "VERIFIED")):
+        fresh = Log(log.folder)
+        x, y = fresh.draw(), fresh.draw()
+        both = fresh.op("torch.Tensor.add", fresh.operand(x), fresh.operand(y))
+        later = fresh.launch([x, y, x], timed=timed)
+        fresh.compare(later[2], both)
+        found = only(fresh)
+        assert found.status == wanted
+        assert ("the autotuner runs the kernel to time it, and x is in none" in found.text) == bool(timed == ["x"])
+
+
+def test_an_output_of_zeros_may_be_timed(log: Log) -> None:
+    """The kernel writes each of its elements, so it doesn't rest on the zeros."""
+    x, y, out = log.draw(), log.draw(), log.op("torch.zeros")
+    written = log.launch([x, y, out], timed=["x", "y", "out"])[2]
+    log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
+    assert only(log).status == "VERIFIED"
+
+
+def test_an_output_that_rests_on_zeros_may_not_be_timed(log: Log) -> None:
+    adds = ADD.replace("st.global.f32 [%rd7], %f3;", "red.global.add.f32 [%rd7], %f3;")
+    for timed, wanted in ((["out"], "UNCHECKED"), ([], "VERIFIED")):
+        fresh = Log(log.folder, adds)
+        x, y, out = fresh.draw(), fresh.draw(), fresh.op("torch.zeros")
+        written = fresh.launch([x, y, out], timed=timed)[2]
+        fresh.compare(written, fresh.op("torch.Tensor.add", fresh.operand(x), fresh.operand(y)))
+        assert only(fresh).status == wanted
+
+
 def test_floats_of_the_output_that_become_whole_numbers_are_no_claim(log: Log) -> None:
     """`out.int() == (x + y).int()` holds for other sums too."""
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor descriptors of the host as parameters of a launch: what a claim says of them, and what it can't say."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,9 +19,57 @@ class OutOfResources(Exception):
     """As Triton names what the target lacks."""
 
 
+class Memory:
+    """A tensor, of which nothing but its address is asked."""
+
+    dtype = "float32"
+
+
+class Recording(Recorder):
+    """A recorder that knows what each tensor holds by its address."""
+
+    def __init__(self) -> None:
+        inner = SimpleNamespace(DisableTorchFunction=nullcontext, _storage_Use_Count=len)
+        super().__init__(SimpleNamespace(Tensor=Memory, _C=inner))
+        self.held: dict[int, int] = {}
+
+    def track(self, tensor: Any) -> Any:
+        return SimpleNamespace(content=self.held.get(id(tensor), 0))
+
+
+def test_what_the_autotuner_may_change_is_noted_when_it_times_a_kernel(tmp_path: Path) -> None:
+    """Triton runs each configuration many times, once in a process for equal keys; it zeroes or restores some."""
+    recorder, zeroed, other = Recording(), Memory(), Memory()
+    launches = Launches(recorder, TargetGpu("sm_90a"), tmp_path, "all", 1)
+    noted: list[tuple[int, list[str]]] = []
+
+    def zero(arguments: Any, reset_only: bool = False) -> None:
+        recorder.held[id(zeroed)] = recorder.held.get(id(zeroed), 0) + 1
+
+    configs = [SimpleNamespace(all_kwargs=dict, pre_hook=None) for _ in range(2)]
+    tuner = SimpleNamespace(
+        arg_names=("x", "y", "z", "n"), keys=("n",), restore_value=("z",), configs=configs, pre_hook=zero,
+        prune_configs=lambda kwargs: configs,
+        fn=SimpleNamespace(run=lambda *args, **kwargs: noted.append((args[-1], list(launches.timed)))),
+    )  # fmt: skip
+
+    def run_test(*sizes: int, begins: bool = True) -> list[list[str]]:
+        noted.clear()
+        recorder.test += begins
+        recorder.start()
+        for n in sizes:
+            launches.tune(tuner, (zeroed, other, Memory(), n), {})
+        return [names for _, names in noted[::2]]
+
+    assert run_test(5, 5, 6) == [["y"], [], ["y"]]  # the second launch has its answer
+    assert run_test(5, 6, begins=False) == [["y"], ["y"]]  # the test runs again, as if it was the first time
+    assert run_test(5, 7) == [[], ["y"]]  # another test, in the same process
+    assert recorder.held[id(zeroed)] == 2 * (2 + 2 + 1)
+
+
 def tune(tmp_path: Path, sizes: list[int], limit: int, error: type[Exception] = OutOfResources) -> list[int]:
     """The sizes of an autotuned kernel that are launched, where more than the limit does not fit."""
-    recorder = Recorder(SimpleNamespace())
+    recorder = Recording()
     launched = []
 
     def launch(size: int) -> int:
@@ -31,8 +80,8 @@ def tune(tmp_path: Path, sizes: list[int], limit: int, error: type[Exception] = 
 
     configs = [SimpleNamespace(all_kwargs=lambda size=size: {"size": size}, pre_hook=None) for size in sizes]
     tuner = SimpleNamespace(
-        arg_names=(), configs=configs, prune_configs=lambda kwargs: configs, pre_hook=lambda *_, **__: None,
-        fn=SimpleNamespace(run=launch),
+        arg_names=(), keys=(), restore_value=(), configs=configs, prune_configs=lambda kwargs: configs,
+        pre_hook=lambda *_, **__: None, fn=SimpleNamespace(run=launch),
     )  # fmt: skip
     Launches(recorder, TargetGpu("sm_90a"), tmp_path, "all", 1).tune(tuner, (), {})
     return launched

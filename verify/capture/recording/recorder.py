@@ -51,11 +51,14 @@ class Recorder:
     flipped: int = -1  # the comparison of this run that reports a difference
     place: int = 0  # of the element that differs, if elements are compared: the first, the last, or one between
     comparisons: int = 0  # made in this run
+    test: int = 0  # how many tests have begun
+    run: int = 0  # how many runs of tests have
     variants: list[dict[str, Any]] | None = None  # of an autotuned launch, while its configs are compiled
 
     def start(self, flipped: int = -1, place: int = 0) -> None:
         """Begin the run of a test: forget its predecessor's events, and storages that nobody else has."""
         self.events, self.comparisons, self.flipped, self.place = [], 0, flipped, place
+        self.run += 1
         self.arrays.clear()
         count = self.torch._C._storage_Use_Count
         self.tracked = {key: one for key, one in self.tracked.items() if count(key) > 1}
