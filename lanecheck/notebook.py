@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw what a cell of a notebook ends with: `%load_ext lanecheck`, then a layout, an atom or a report.
+"""Draw what a cell of a notebook ends with: `%load_ext lanecheck`, then a layout, an atom, a map or a report.
 
-A layout is drawn as its offsets, an atom as who has which element. A report is its text, as a command prints it, and
-the pictures of what is wrong.
+A layout is drawn as its offsets, an atom and a map as who has which element. A report is its text, as a command prints
+it, and the pictures of what is wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from layouts import ComposedLayout, Layout, size
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify import Report, verify_kind
 from verify.api import show
-from verify.pictures import svg
+from verify.maps.fragment_map import FragmentMap
+from verify.pictures import maps, svg
 from verify.pictures.picture import WHOLE, Picture
 from verify.report import Case
 
@@ -31,7 +32,7 @@ class Formatter(Protocol):
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Draw layouts, atoms and reports in this shell of IPython: `%load_ext lanecheck`."""
+    """Draw layouts, atoms, maps and reports in this shell of IPython: `%load_ext lanecheck`."""
     register(shell.display_formatter.formatters["text/html"])
 
 
@@ -41,6 +42,7 @@ def register(html: Formatter) -> None:
     html.for_type(ComposedLayout, draw_layout)
     html.for_type(Atom, draw_atom)
     html.for_type(CopyAtom, draw_atom)
+    html.for_type(FragmentMap, draw_map)
     html.for_type(Report, draw_report)
 
 
@@ -59,6 +61,20 @@ def draw_atom(atom: AnyAtom) -> str:
     """Return the SVG of an atom, and above it what is wrong with it."""
     report = verify_kind("atom", atom)
     return "\n".join([*([] if report else [_text(report)]), *_pictures(report.cases)])
+
+
+def draw_map(found: FragmentMap) -> str | None:
+    """Return the SVG of a map to the elements of a tile: each with its owners; None for one to other places.
+
+    >>> from verify.maps.map import Axis
+    >>> draw_map(FragmentMap.tabulate(lambda lane, value: (lane, value), (Axis("lane", 4), Axis("value", 2)),
+    ...                               (Axis("m", 4), Axis("n", 2))))[:4]
+    '<svg'
+    """
+    if len(found.outputs) > 2:
+        return None
+    drawn = maps.tile("map", found, window=(range(SIDE), range(SIDE)))
+    return svg.document([Picture(found.origin.text or drawn.heading, (drawn,), shades=found.inputs[0].name)])
 
 
 def draw_report(report: Report) -> str:

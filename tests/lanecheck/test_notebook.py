@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+import isa_tables
 import lanecheck
 from layouts import parse_layout
 from layouts.atoms import registry
+from verify.maps.fragment_map import FragmentMap
 
 PAGE = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
 LOAD = "%load_ext lanecheck"
@@ -98,6 +100,12 @@ def test_an_atom_is_drawn_and_what_is_wrong_with_it_said(html: Html) -> None:
 def test_a_large_layout_is_drawn_in_part(html: Html) -> None:
     drawn = html.draw(parse_layout("(1048576,1048576):(1,1048576)"))
     assert drawn and "row 0..63 of 0..1048575" in drawn and len(drawn) < 1 << 20
+
+
+def test_a_map_is_drawn_with_the_owners_of_its_elements(html: Html) -> None:
+    operand = isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").operands["C"]
+    drawn = html.draw(FragmentMap.from_operand(operand))
+    assert drawn and drawn.startswith("<svg") and drawn.count('class="c s') > 127 and "T31" in drawn
 
 
 def test_other_values_are_left_to_the_notebook(html: Html) -> None:

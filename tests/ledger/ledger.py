@@ -8,6 +8,7 @@ with the inputs in `correct` it finds none; `right` is the correction in words, 
 
 from __future__ import annotations
 
+import html
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -134,9 +135,11 @@ def _row(claim: Claim) -> str:
 
 def _plain(text: str) -> str:
     """A cell's text, none of which Markdown takes for markup but code in backticks and the link of a verdict."""
-    plain, marked = re.compile(r"[\\|*_\[\]<>]"), re.compile(r"(`[^`]*`|\[\*\*REFUTED\*\*\]\(#[\w-]+\))")
+    plain, marked = re.compile(r"[\\|*_\[\]]"), re.compile(r"(`[^`]*`|\[\*\*REFUTED\*\*\]\(#[\w-]+\))")
     parts = enumerate(marked.split(text))
-    return "".join(part.replace("|", r"\|") if i % 2 else plain.sub(r"\\\g<0>", part) for i, part in parts)
+    return "".join(
+        part.replace("|", r"\|") if i % 2 else html.escape(plain.sub(r"\\\g<0>", part), False) for i, part in parts
+    )
 
 
 def _written(value: Any, instead_of: Any) -> str:

@@ -14,7 +14,7 @@ from verify.pictures import maps
 from verify.pictures.operands import PLACES
 from verify.pictures.picture import Panel, Picture, Window
 
-SHADES = {"reg": "thread", "tmem": "lane of tensor memory", "smem": "16 bytes, mod 8"}
+SHADES = {"reg": "thread", "tmem": "lane of tensor memory", "smem": "byte / 16"}
 
 
 def of_index(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:

@@ -45,7 +45,7 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
         notes.append(words)
     if movement.operand is not None:
         panels += _descriptor(fit(movement.operand), window)
-    shades = "lane" if shared else "16 bytes, mod 8" if movement.operand is not None else "thread"
+    shades = "lane" if shared else "byte / 16" if movement.operand is not None else "thread"
     several = banks.SEVERAL if shared else "several owners"
     return Picture(movement.name, tuple(panels), notes=tuple(notes), shades=shades, several=several)
 

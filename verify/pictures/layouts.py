@@ -33,7 +33,7 @@ def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window
         one = bank(offset, banks)
         return Cell((str(offset), f"b{one}"), one // 4, about=(f"{at} -> {offset}", f"bank {one} of {BANKS}"))
 
-    shades = "bank / 4" if banks else f"offset / {unit} mod 8" if unit > 1 else "offset mod 8"
+    shades = "bank / 4" if banks else f"offset / {unit}" if unit > 1 else "offset"
     if inner is layout:
         return Picture(text, (offsets("", str(layout), layout, cell, window=window),), shades=shades)
     before = offsets("before", f"before {inner}", inner, cell, window=window)

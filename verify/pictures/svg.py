@@ -131,7 +131,7 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
     here, there = (Arrangement.of(panels, sizes, narrowest) for panels in (shown, picture.panels))
     name = f"{prefix}{crc32(repr((picture.title, picture.notes)).encode()):08x}"
     title = _title(picture, here.width) if words else []
-    lower = NOTE * (len(title) - 1) if words else SIDE - HEAD
+    lower = NOTE * (len(title) - 1) if title else SIDE - HEAD
     below, deep = _placed_words(picture, here, there, lower, name) if words else (None, lower)
     svg = _svg(here.width + SIDE, here.height + deep)
     _described(svg, picture, name)
@@ -154,6 +154,9 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
 
 
 def _title(picture: Picture, width: float) -> list[str]:
+    """Return the lines of a title; none where the only panel has the same heading."""
+    if not picture.status and [panel.heading for panel in picture.panels] == [picture.title]:
+        return []
     return textwrap.wrap(picture.title + (f": {picture.status}" if picture.status else ""), int(width / 6.1))
 
 
