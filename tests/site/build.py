@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
+from benchmarks import front
 from tests.ledger import ledger
 from tests.ledger.pictures import pictures as both_pictures
 from tests.site import command_line, museum
@@ -55,7 +56,7 @@ def pages(target: Path = PAGES) -> None:
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
     (target / "teaching.md").write_text(teaching(target), encoding="utf-8")
     for path in target.rglob("*.md"):
-        path.write_text(coloured(drawn(path)), encoding="utf-8")
+        path.write_text(front.fill(coloured(drawn(path))), encoding="utf-8")
     for name, more in (("site.css", FIGURES + SCHEMES), ("site.js", script())):
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from math import isclose, prod, sqrt
 from pathlib import Path
 
+from benchmarks import front
 from isa_tables import instruction
 from layouts import Layout, complement, composition, cosize, left_inverse, size, upcast
 from layouts.atoms import registry
@@ -59,8 +60,15 @@ def readme() -> list[Row]:
         ("a stride of {} in place of {}.", wrong.stride[0][0], right.stride[0][0]),
         ("{} of {} elements are in no register", len(unowned(wrong)), size(wrong)),
         ("{} of {} have the wrong one", f"{differing(bits, correct):,}", f"{size(bits):,}"),
+        measured(),
         *exits("README.md"),
     ]
+
+
+def measured() -> Row:
+    """The figures of the first screen, as recorded."""
+    seconds = [f"{front.load()[name]['seconds']:g}" for name in front.COMMANDS]
+    return "the wrong line below in {} s, an atom in {} s of a CPU", *seconds
 
 
 def show() -> list[Row]:
@@ -313,6 +321,7 @@ def tiled() -> list[Row]:
 
 ROWS: dict[str, Callable[[], list[Row]]] = {
     "README.md": readme,
+    "docs/index.md": lambda: [measured(), ("and {} elements are in no register", len(unowned(int4()[0])))],
     "CHANGELOG.md": lambda: [
         ("is exit {} unless", int(Exit.UNDECIDED)),
         ("without a GPU is exit {}.", int(Exit.UNDECIDED)),
