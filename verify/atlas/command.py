@@ -89,9 +89,8 @@ def _tabulated(
 
     bare = without_atom(pool.values()) if everything else ()
     jobs = 0 if len(names) >= selection.MANY else 1
-    with ending.uncollected():
-        atoms = (pool[name] for name in names)
-        return tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked, jobs)
+    atoms = (pool[name] for name in names)
+    return tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked, jobs)
 
 
 def _rendered(atlas: Atlas, form: str, quiet: bool = False) -> str:

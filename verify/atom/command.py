@@ -51,8 +51,7 @@ def _main(argv: Sequence[str] | None) -> int:
         found = gpu_checks.device_info()
         if isinstance(found, gpu_checks.Unavailable):
             raise AbsentError(f"--live: {found.reason}")
-    with ending.uncollected():
-        return output.report(_report([pool[name] for name in chosen], options), options, loaded)
+    return output.report(_report([pool[name] for name in chosen], options), options, loaded)
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:

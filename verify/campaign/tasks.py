@@ -25,7 +25,6 @@ from verify.campaign.examine import Second, examine_cases
 from verify.campaign.found import Tally
 from verify.campaign.laws import LAWS
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
-from verify.cli.ending import uncollected
 from verify.core.errors import SpecError, UsageError
 
 CHUNKS = 10_000  # of one law, about, unless they would be larger than LARGEST
@@ -110,10 +109,9 @@ class LawTask:
         if isinstance(self.seconds, range):
             seconds = [*domain.between(self.seconds.start, self.seconds.stop)]
         step = max(1, BLOCK // len(seconds))
-        with uncollected():
-            for start in range(self.firsts.start, self.firsts.stop, step):
-                block = [*domain.between(start, min(start + step, self.firsts.stop))]
-                found += examine_cases(target, self.law, block, seconds)
+        for start in range(self.firsts.start, self.firsts.stop, step):
+            block = [*domain.between(start, min(start + step, self.firsts.stop))]
+            found += examine_cases(target, self.law, block, seconds)
         return found
 
 

@@ -29,7 +29,9 @@ def as_process(command: Callable[[], int] | str) -> NoReturn:
     Nothing is freed object by object. Only where a profiler or a debugger is on, which writes when Python ends, does
     Python end as usual.
     """
-    gc.set_threshold(100_000)  # imports make many objects and no garbage
+    gc.set_threshold(
+        100_000
+    )  # imports and a run make many objects and few cycles: else a ninth more time for all atoms
     # glibc gives back the memory of freed arrays, and has to map it again, until it has freed a block as large as this
     bytes(2 << 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small: more threads take twice the time
@@ -136,18 +138,6 @@ def _unforeseen(error: Exception) -> tuple[str, Exit, str]:
     first = str(error).partition("\n")[0]
     line = f"internal error, nothing was verified: {type(error).__name__}: {first} (LANECHECK_TRACEBACK=1 shows where)"
     return line, Exit.CONTRADICTION, ""
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Turn off the collector of cycles for a while: a run keeps millions of objects and makes almost no cycles."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def complain(line: str, code: Exit) -> Exit:

@@ -72,14 +72,13 @@ def _main(argv: Sequence[str] | None) -> int:
     others = {".toml", ".py", ".cu", *(one for kind in list_kinds() if kind.name != "header" for one in kind.suffixes)}
     if other := next((path for path in map(Path, options.paths) if path.suffix in others and path.is_file()), None):
         raise UsageError(f"{other}: {purpose(other)}")
-    with ending.uncollected():
-        read = checkout(options.paths, options.max_files)
-        made = verify_headers(
-            read, options.paths, only=options.only, checks=checks(options.checks, options.require),
-            budget=inputs.budget(options), quiet=options.quiet,
-        )  # fmt: skip
-        require = frozenset(map(Check, options.require))
-        found = output.allowing(replace(made, require=require, expect_known=options.expect_known), options)
+    read = checkout(options.paths, options.max_files)
+    made = verify_headers(
+        read, options.paths, only=options.only, checks=checks(options.checks, options.require),
+        budget=inputs.budget(options), quiet=options.quiet,
+    )  # fmt: skip
+    require = frozenset(map(Check, options.require))
+    found = output.allowing(replace(made, require=require, expect_known=options.expect_known), options)
     if options.compiler and (code := _compare_with_compiler(read, options.compiler)):
         return code
     if options.format != "text":
@@ -117,16 +116,15 @@ def _changes(options: argparse.Namespace) -> int:
     from verify.scan import changes
     from verify.scan.checkout import at_commit, checkout
 
-    with ending.uncollected():
-        if options.diff:
-            old, new = (checkout([path], options.max_files) for path in options.diff)
-        elif len(options.paths) == 1:
-            old, new = at_commit(options.paths[0], options.since), checkout(options.paths, options.max_files)
-        else:
-            raise UsageError("--since needs one PATH, a folder of a git checkout")
-        for place, why in (*old.stopped, *new.stopped):
-            raise UsageError(f"{place.file}: {why}; the changes of a part aren't those of the whole")
-        found = changes.compare_checkouts(old, new)
+    if options.diff:
+        old, new = (checkout([path], options.max_files) for path in options.diff)
+    elif len(options.paths) == 1:
+        old, new = at_commit(options.paths[0], options.since), checkout(options.paths, options.max_files)
+    else:
+        raise UsageError("--since needs one PATH, a folder of a git checkout")
+    for place, why in (*old.stopped, *new.stopped):
+        raise UsageError(f"{place.file}: {why}; the changes of a part aren't those of the whole")
+    found = changes.compare_checkouts(old, new)
     text = changes.as_json(found) if options.format == "json" else changes.as_text(found, options.verbose)
     output.write(text.splitlines()[-1] + "\n" if options.quiet and options.format == "text" else text, options.output)
     return found.code
