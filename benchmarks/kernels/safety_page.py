@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/safety-score.md, made of two records: `python -m benchmarks.kernels.safety_page FAULTS.json VERIFIERS.json`.
+"""docs/safety-score.md, made of records: `python -m benchmarks.kernels.safety_page [RECORD.json…]`.
 
-The records are those of `benchmarks.kernels.safety` and `benchmarks.kernels.verifiers`; both are kept in `safety.json`.
+`fates.json` is the record of `benchmarks.kernels.safety`, `kernels.json` and those named as a choice of `--of` are of
+`benchmarks.kernels.verifiers`; all are kept in `safety.json`, where `settled` says why what SentryWard alone finds is
+no fault.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from typing import Any
 
 from benchmarks.kernels.reasons import SAME_CODE, assembled
 from benchmarks.kernels.safety import FOLDERS, name_fault, plant_faults
-from benchmarks.kernels.verifiers import EACH, LEAST, SUM, gates
+from benchmarks.kernels.verifiers import EACH, FIRST, LEAST, SUM, WHOLE, gates, list_rows, went_through
 
+LEAST_MB = 45  # resident set of the process that starts both
 ROOT = Path(__file__).parents[2]
 PAGE, DATA = ROOT / "docs" / "safety-score.md", Path(__file__).with_name("safety.json")
 HEAD = """# Safety, measured
@@ -43,14 +46,19 @@ REASONS = (  # (a part of a fault's name, why it is harmless)
 OTHER = """
 ## Next to SentryWard
 
-The same PTX and the same launch, each a process that is started anew: the median of five runs of wall time, one run
-if it ends by the limit of {limit} seconds; memory is the largest resident set. SentryWard is 0.1.1 from PyPI; its
-input is made of the claim's file. It also checks what was not asked for here, equivalence to a reference in PyTorch,
-and clusters, which Lanecheck does not know. The machine had two cores and other work on them, so both are slower
-than they could be.
+The same PTX and the same launch, each a process that is started anew: the median of five runs, one run if it ends by
+the limit of {limit} seconds. `seconds` is the time of the clock, `processor` what both the process and those that it
+started took of it, user and system; memory is the largest resident set, at least the {least} MB of the process that
+starts both. SentryWard is 0.1.1 from PyPI; its input is made of the claim's file. It also checks what was not asked
+for here, equivalence to a reference in PyTorch, and clusters, which Lanecheck does not know; it does not check bounds,
+alignment, or reads of memory that nobody wrote. The machine had two cores and many other processes on them: times of
+the clock are three to six times those of the processor, for both.
 
-| kernel | Lanecheck | seconds | MB | SentryWard | seconds | MB |
-|---|---|---|---|---|---|---|
+The rule of the sums: like with like. A kernel is in the sum if both went through the whole launch. It is not if
+SentryWard left the launch at its first finding (`potential_race`, with `search_complete` false), gave up
+(`unsupported`, `tool_failure`) or ended by its limit (`timeout`); Lanecheck goes through the whole launch in all of
+these too. What the sum would be with those that it left at a finding is said as well.
+
 """
 SETTLED = """
 Where it says `potential_race`, Lanecheck warns of the same accesses: threads that hold the same value write it to
@@ -59,13 +67,26 @@ the same bytes, so that is a warning here, and an error under `--strict`. It fin
 in silence.
 
 Where it says `tool_failure`, the launch has tensor maps. Its wheel does not document how they are written, so that may
-be the fault of the input that is made here. Kernels of the tests that are not in the table were not measured yet.
+be the fault of the input that is made here.
 """
+FOUND = """
+## Who finds what
+
+Changed kernels through both, once each: the faults above, of kernels that both call right; one planted edit of each
+class of [wrong kernels](kernel-score.md); the edits that are listed there as accepted and read by hand; the bugs of
+[attention](attention.md), which compute something else and are safe. An edit that makes a wrong kernel need not make
+an unsafe one. A finding of Lanecheck is a refutation; what it says is UNKNOWN is counted apart.
+
+| changes | how many | both find | Lanecheck alone | SentryWard alone | neither | UNKNOWN | SentryWard gave up |
+|---|---:|---:|---:|---:|---:|---:|---:|
+"""
+SETS = {"faults": "faults", "classes": "planted classes", "accepted": "accepted edits", "bugs": "bugs of attention"}
 
 
 def write_page(
-    faults: Mapping[str, str], verifiers: Mapping[str, Any], limit: int, same_code: Sequence[str] = ()
-) -> str:
+    faults: Mapping[str, str], verifiers: Mapping[str, Any], limit: int, same_code: Sequence[str] = (),
+    changed: Mapping[str, Mapping[str, Any]] = {}, settled: Mapping[str, str] = {},
+) -> str:  # fmt: skip
     """Return the page."""
     lines = [
         *_list_faults(faults),
@@ -79,10 +100,11 @@ def write_page(
         HEAD
         + "\n".join(lines)
         + "\n"
-        + OTHER.format(limit=limit)
+        + OTHER.format(limit=limit, least=LEAST_MB)
         + "\n".join(_list_verifiers(verifiers))
         + "\n"
         + SETTLED
+        + (FOUND + "\n".join(_list_changed(changed, settled)) + "\n" if changed else "")
     )
 
 
@@ -118,23 +140,59 @@ def list_same_code(faults: Mapping[str, str]) -> list[str]:
 
 
 def _list_verifiers(found: Mapping[str, Any]) -> Iterator[str]:
-    for name, one in found.items():
-        cells = (
-            f"{one[who]['verdict']} | {one[who]['seconds']:.2f} | {one[who]['megabytes']}" for who in ("ours", "theirs")
+    yield from list_rows(found)
+    whole = [name for name, one in found.items() if went_through(one, WHOLE)]
+    yield f"\nBoth went through {len(whole)} of {len(found)}: {', '.join(whole)}."
+    for clock, words in (("seconds", "Time of the clock"), ("processor", "Time of the processor")):
+        total, slow = gates(found, clock)
+        more, every = gates(found, clock, (*WHOLE, *FIRST))
+        left = [one for one in every if one not in slow]
+        yield (
+            f"\n{words}: the sum of ours is {total:.2f} of theirs, at most {SUM} is wanted; with those that SentryWard "
+            f"left at its first finding {more:.2f}. Slower than {LEAST} s and than {EACH} of theirs: "
+            f"{', '.join(slow) or 'none'}; of those that it left: {', '.join(left) or 'none'}."
         )
-        yield f"| {name} | {' | '.join(cells)} |"
-    total, slow = gates(found)
-    yield ""
-    yield f"The sum of our times is {total:.2f} of theirs; at most {SUM} is wanted."
-    yield f"Slower than {LEAST} s and than {EACH} of theirs: {', '.join(slow) or 'none'}."
+
+
+def _list_changed(changed: Mapping[str, Mapping[str, Any]], settled: Mapping[str, str]) -> Iterator[str]:
+    alone: list[str] = []
+    for key, words in SETS.items():
+        counts: Counter[str] = Counter()
+        for name, one in changed.get(key, {}).items():
+            ours, theirs = one["ours"]["verdict"], one["theirs"]["verdict"].partition(":")[0]
+            here, there = ours == "REFUTED", theirs in FIRST
+            counts["gave up"] += theirs not in (*WHOLE, *FIRST)
+            counts["unknown"] += ours == "UNKNOWN"
+            counts[
+                {(True, True): "both", (True, False): "ours", (False, True): "theirs"}.get((here, there), "none")
+            ] += 1
+            alone += [name] if there and ours == "SAFE" else []
+        cells = (str(counts[one] or "-") for one in ("both", "ours", "theirs", "none", "unknown", "gave up"))
+        yield f"| {words} | {len(changed.get(key, {})) or '-'} | {' | '.join(cells)} |"
+    yield (
+        "\nWhat SentryWard finds and Lanecheck calls SAFE, and why it is none:\n"
+        if alone
+        else ("\nSentryWard finds nothing in them that Lanecheck calls SAFE.")
+    )
+    for name in alone:
+        why = next((why for part, why in settled.items() if part in name), "**not settled yet**")
+        yield f"- `{' '.join(name.split())}`: {why}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the records and the page."""
-    faults, verifiers = (json.loads(Path(one).read_text()) for one in (sys.argv[1:] if argv is None else argv))
-    data = {"faults": faults, "verifiers": verifiers, "limit": 60, "same_code": list_same_code(faults)}
+    """Write the records and the page; what no record is given of stays."""
+    data = json.loads(DATA.read_text())
+    paths = [Path(one) for one in (sys.argv[1:] if argv is None else argv)]
+    for path in paths:
+        found = json.loads(path.read_text())
+        if path.stem == "kernels":
+            data["verifiers"] = found
+        elif path.stem == "fates":
+            data |= {"faults": found, "same_code": list_same_code(found)}
+        else:
+            data.setdefault("changed", {})[path.stem] = found
     DATA.write_text(json.dumps(data, indent=1) + "\n")
-    PAGE.write_text(write_page(**json.loads(DATA.read_text())))
+    PAGE.write_text(write_page(**data))
     return 0
 
 

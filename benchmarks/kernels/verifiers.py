@@ -112,9 +112,10 @@ def measure(command: Sequence[str]) -> Measured:
 
 
 def judge_ours(output: str) -> str:
-    """Return the headline of a report in JSON."""
+    """Return the verdict of a report in JSON: a headline if its status has none for it."""
     try:
-        return str(json.loads(output)["subjects"][0]["headline"])
+        subject = json.loads(output)["subjects"][0]
+        return str(subject.get("headline", subject["status"]))
     except (ValueError, LookupError):
         return "failed"
 
@@ -148,7 +149,7 @@ def compare(text: str, table: Mapping[str, Any], other: str, runs: int) -> dict[
             measured = [measure(command)]
             while len(measured) < runs and measured[0].seconds < TIMEOUT:
                 measured.append(measure(command))
-            seconds, processor, memory = (median(one[part] for one in measured) for part in range(3))
+            seconds, processor, memory = map(median, zip(*(one[:3] for one in measured), strict=True))
             found[who] = {"seconds": round(seconds, 3), "processor": round(processor, 3), "megabytes": round(memory),
                           "verdict": judge(measured[0].output)}  # fmt: skip
         return found

@@ -7,17 +7,17 @@ import json
 import tomllib
 
 from benchmarks.kernels import safety_page
-from benchmarks.kernels.verifiers import describe_launch, judge_ours, judge_theirs
+from benchmarks.kernels.verifiers import FIRST, WHOLE, describe_launch, gates, judge_ours, judge_theirs, list_texts
 from tests.kernels.compile import COMPILED
 from verify.kernel.claims.claim import claim_of
 
 
 def test_the_page_is_what_the_records_say() -> None:
-    """`python -m benchmarks.kernels.safety_page FAULTS.json VERIFIERS.json` writes both anew."""
+    """`python -m benchmarks.kernels.safety_page RECORD.json` writes both anew."""
     data = json.loads(safety_page.DATA.read_text(encoding="utf-8"))
     text = safety_page.write_page(**data)
     assert safety_page.PAGE.read_text(encoding="utf-8") == text
-    assert "not explained" not in text
+    assert "not explained" not in text and "not settled" not in text
     assert set(data["faults"].values()) <= {"refuted", "warned", "SAFE"}
     assert {one["ours"]["verdict"] for one in data["verifiers"].values()} == {"SAFE"}
 
@@ -35,6 +35,28 @@ def test_a_launch_has_its_numbers_and_maps_and_leaves_pointers_out() -> None:
 
 
 def test_a_verdict_is_that_of_the_report() -> None:
-    assert judge_ours('{"subjects": [{"headline": "SAFE"}]}') == "SAFE" and judge_ours("") == "failed"
+    assert judge_ours('{"subjects": [{"headline": "SAFE", "status": "CONFIRMED"}]}') == "SAFE"
+    assert judge_ours('{"subjects": [{"status": "REFUTED"}]}') == "REFUTED" and judge_ours("") == "failed"
     assert judge_theirs('{"result": "race_free", "diagnostics": []}') == "race_free"
     assert judge_theirs('{"result": "unsupported", "diagnostics": [{"code": "x"}]}') == "unsupported: x"
+
+
+def test_the_sum_is_of_launches_that_both_went_through() -> None:
+    def one(ours: float, theirs: float, said: str, own: str = "SAFE") -> dict[str, dict[str, object]]:
+        return {"ours": {"seconds": ours, "verdict": own}, "theirs": {"seconds": theirs, "verdict": said}}
+
+    found = {
+        "a": one(1.0, 10.0, "race_free"), "b": one(0.4, 0.2, "race_free"), "c": one(5.0, 60.0, "timeout: time_budget"),
+        "d": one(3.0, 9.8, "potential_race: x"), "e": one(9.0, 9.0, "race_free", "UNKNOWN"),
+    }  # fmt: skip
+    assert gates(found, "seconds") == (1.4 / 10.2, [])
+    assert gates(found, "seconds", (*WHOLE, *FIRST)) == (4.4 / 20.0, ["d"])
+
+
+def test_accepted_edits_are_of_lines_that_the_kernel_has() -> None:
+    path = COMPILED / "pipeline_stmatrix.ptx"
+    ((name, text, _),) = list_texts([path], "accepted")
+    before, after = path.read_text().splitlines(), text.splitlines()
+    (line,) = (number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
+    assert name == f"pipeline_stmatrix line {line + 1}: waits: cp.async.wait_group 0;  ->  cp.async.wait_group 1;"
+    assert before[line].strip() == "cp.async.wait_group 0;"
