@@ -324,7 +324,7 @@ def test_the_page_says_what_the_record_says_and_one_edit_in_a_hundred_is_left_at
     assert len(found.left) == found.total(2, "open") <= found.total() // 100
     assert sum(map(len, found.read.values())) == found.total(2, fates.READ)
     assert sum(found.causes.values()) == found.total(2, "UNKNOWN") and not found.total(2, "crashed")
-    known = {row.name for row in corpus_rows()}
+    known = {row.name for row in corpus_rows()} | {"half_sums_90", "tilelang_90"}  # of tests/verify/kernel
     assert set(found.names(0)) <= known
 
 
