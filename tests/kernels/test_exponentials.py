@@ -53,6 +53,14 @@ def test_a_right_kernel_is_verified(path: Path) -> None:
     assert 0 < found.bound < 1e-12 and found.premise
 
 
+@pytest.mark.long
+def test_the_claim_on_the_page_is_that_of_a_kept_kernel() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "attention.md").read_text()
+    claim = claim_of(tomllib.loads(page.partition("```toml\n")[2].partition("```")[0]))
+    (found,) = check((corpus.COMPILED / "attention.ptx").read_text(), claim, seed=11)
+    assert found.status == "VERIFIED", found.findings
+
+
 ROWS = "sum_n softmax_n(SCORE) * V[h,n,d]"
 SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
 
