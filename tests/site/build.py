@@ -122,7 +122,9 @@ def finish(site: Path) -> None:
 
 def figure(words: str, picture: Path) -> str:
     """Return a picture as a part of a page; `words` are HTML. Ids of two pictures on a page differ by their names."""
-    drawn = re.sub(r"(?<=[\"#( ])lc(?=[0-9a-f]{8}-)", f"lc{picture.stem}-", picture.read_text(encoding="utf-8"))
+    drawn = re.sub(
+        r"(?<=[\"#( ])(?:lc|near)(?=[0-9a-f]{8}-)", f"lc{picture.stem}-", picture.read_text(encoding="utf-8")
+    )
     drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     caption = f"{words}. {KEYS}" if "thread % 8" in drawn else words
     return (

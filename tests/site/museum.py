@@ -12,11 +12,12 @@ from pathlib import Path
 from tests.museum.page import REPORTS, Report, page
 from verify.pictures import svg
 from verify.pictures.picture import Picture
-from verify.pictures.zoom import around, first_wrong
+from verify.pictures.zoom import around, first_wrong, zoom
 from verify.show import command as show
 from verify.show import subjects
 
 ATOMS = "\n[The page of their verdicts](verdicts/refuted.html) has each of them with its picture.\n"
+FEW = 64  # cells that can be read on a phone
 SIDE = 24  # rows and columns of a panel of a large picture
 WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are whole numbers
 
@@ -30,8 +31,10 @@ def with_pictures(target: Path) -> str:
             continue
         command = f"```\nlanecheck {one.refuted.strip()}\n    {one.says}\n```\n"
         assert command in text, one.where
-        image = f"\n![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n"
-        text = text.replace(command, command + image, 1)
+        image = f"![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n"
+        if (folder / f"{one.number}-near.svg").is_file():
+            image = f"![What is wrong in it first](museum/{one.number}-near.svg)\n\n{image}"
+        text = text.replace(command, f"{command}\n{image}", 1)
     return text.replace("\n## Atoms\n", f"\n## Atoms\n{ATOMS}", 1)
 
 
@@ -49,6 +52,10 @@ def draw(one: Report, folder: Path) -> bool:
     pictures = subjects.shown(show.parser().parse_args(given)).pictures
     entry.unlink(missing_ok=True)
     (folder / f"{one.number}.svg").write_text(svg.document([_near(one) for one in pictures]), encoding="utf-8")
+    near = zoom(pictures[0])
+    if near is not None and pictures[0].cells > FEW:
+        first = svg.drawing(near[1], prefix="near", words=False)
+        (folder / f"{one.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
     return True
 
 
