@@ -33,7 +33,7 @@ def with_pictures(target: Path) -> str:
         assert command in text, one.where
         image = f"![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n"
         if (folder / f"{one.number}-near.svg").is_file():
-            image = f"![What is wrong in it first](museum/{one.number}-near.svg)\n\n{image}"
+            image = f"![What is wrong first in museum {one.number}](museum/{one.number}-near.svg)\n\n{image}"
         text = text.replace(command, f"{command}\n{image}", 1)
     return text.replace("\n## Atoms\n", f"\n## Atoms\n{ATOMS}", 1)
 
