@@ -263,6 +263,7 @@ def test_a_kernel_for_a_later_gpu_is_made_for_this_one_unless_it_is_for_that_one
     assert [path.stem for path, _ in older] == ["simt_tn"]
 
 
+@pytest.mark.long
 def test_a_line_that_writes_no_register_has_no_same_numbers() -> None:
     """A barrier or a wait writes none: what is written says nothing of it."""
     text = PTX.replace("ret;", "bar.sync 0;\nret;")

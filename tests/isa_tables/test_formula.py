@@ -40,6 +40,7 @@ def conditions(number: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(one, chain, both, one.map("not {}".format))
 
 
+@pytest.mark.long
 @given(numbers(), st.integers(0, 31), st.integers(0, 127))
 def test_a_formula_means_what_it_means_in_python(text: str, lane: int, i: int) -> None:
     try:

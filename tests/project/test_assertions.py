@@ -110,6 +110,7 @@ def ways(node: ast.stmt) -> list[list[ast.stmt]]:
     return [case.body for case in node.cases] if isinstance(node, ast.Match) else []
 
 
+@pytest.mark.long
 def test_every_test_asserts_whatever_happens() -> None:
     files = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
     found = Asserting(files)

@@ -8,6 +8,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
@@ -90,6 +92,7 @@ def unexplained(text: str) -> Iterator[str]:
                 yield f"{node.name}.{name}"
 
 
+@pytest.mark.long
 @each("path", [path for path in SOURCES if path.relative_to(ROOT).parts[0] in PACKAGES], ids=str)
 def test_every_field_of_a_large_dataclass_is_explained(path: Path) -> None:
     assert list(unexplained(path.read_text())) == []
@@ -159,6 +162,7 @@ def writes(text: str) -> list[int]:
     return sorted(found)
 
 
+@pytest.mark.long
 def test_no_command_writes_to_its_options() -> None:
     every = {str(path.relative_to(ROOT)): writes(path.read_text()) for path in SOURCES if "tests" not in path.parts}
     assert {name: lines for name, lines in every.items() if lines} == {}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("language")  # all modules are parsed once a run
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("language")]  # all modules are parsed once a run
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("lanecheck", "verify", "layouts", "isa_tables", "proofs", "gpu_checks")

@@ -76,6 +76,7 @@ def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureF
     assert "128 x 4 points" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "SM90_64x24x16_F16F16F16_SS", "-v")
     assert "A    PROVED    gives each element of 64x16 (m,k) 128 owners" in out

@@ -241,6 +241,7 @@ def test_a_malformed_ptx_is_reported_with_its_place(tmp_path: Path, ptx: str, ke
     assert caught.value.key == key and problem in caught.value.problem
 
 
+@pytest.mark.long
 def test_each_alternative_is_verified_by_itself(tmp_path: Path, checker: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]

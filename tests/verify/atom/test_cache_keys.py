@@ -143,6 +143,7 @@ def test_shared_verdicts_name_their_atom_and_the_first_one() -> None:
     assert {one.shared for verdict in again for one in verdict.evidence} == {""}
 
 
+@pytest.mark.long
 def test_a_member_of_a_family_shares_no_proof_with_an_atom_without_one() -> None:
     """Whichever is first: a proof for all members says over which, and their atom alone is proved by itself."""
     member = registry()["SM90_64x16x16_F32F16F16_SS"]

@@ -62,6 +62,7 @@ def test_every_printed_repair_verifies(names: tuple[str, ...], tmp_path: Path) -
     assert counts["repaired"] >= 9 * counts["no repair"], counts
 
 
+@pytest.mark.long
 def test_a_repair_is_verified_by_the_checks_that_were_asked_for(tmp_path: Path) -> None:
     counts = few(frozenset(Check), (COPIES[0], ATOMS[2]), 2, 33, tmp_path)
     assert counts["repaired"] > counts["no repair"], counts

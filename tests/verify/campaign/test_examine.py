@@ -224,6 +224,7 @@ def test_a_law_that_does_not_apply_is_no_pass() -> None:
     assert found == Tally(2, confirmed=1, unmet=1)
 
 
+@pytest.mark.long
 def test_groups_too_large_for_memory_are_decided_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     firsts, seconds = cases("logical_divide")
     whole = examine_cases(execution.ours(), "logical_divide", firsts, seconds)
