@@ -11,6 +11,7 @@ from layouts import ComposedLayout, Layout, LayoutError, LayoutParseError, Swizz
 from layouts.pasted import from_object, read_layout
 from layouts.tensor import identity_layout
 from layouts.text import parse_shape_stride
+from tests.samples import many
 
 SPELLINGS = {
     "(4,8):(8,1)": [
@@ -237,5 +238,5 @@ def test_random_texts_end_in_a_layout_or_a_line() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_random_texts_end_in_a_layout_or_a_line() -> None:
-    assert fuzzed(100_000, 1) > 100
+def test_many_random_texts_end_in_a_layout_or_a_line() -> None:
+    assert fuzzed(many(20_000), 1) > 20

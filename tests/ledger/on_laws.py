@@ -213,7 +213,10 @@ RELATIONS = {
 def poset(property_: str, plain: bool = False, relation: str = "coordinate lists") -> str:
     """A property of a relation between shapes of one size, over all small shapes."""
     every, related = shapes(plain), RELATIONS[relation]
-    pairs = {(a, b) for a, b in points(every, repeat=2) if _size(a) == _size(b) and related(a, b)}
+    of_size: dict[int, list[Shape]] = {}
+    for one in every:
+        of_size.setdefault(_size(one), []).append(one)
+    pairs = {(a, b) for some in of_size.values() for a, b in points(some, repeat=2) if related(a, b)}
     properties = {
         "reflexive": _reflexive,
         "antisymmetric": _antisymmetric,

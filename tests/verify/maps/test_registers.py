@@ -100,7 +100,7 @@ def test_what_is_no_table_is_one_line(text: str, problem: str, tmp_path: Path, m
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("count", [100, pytest.param(many(3_000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [100, pytest.param(many(1_000), marks=pytest.mark.slow)])
 def test_changed_tables_end_in_a_map_or_a_line(count: int, tmp_path: Path) -> None:
     rng, path = Random(count), tmp_path / "b.csv"
     texts, read_ = [csv(by_element()), csv(by_lane()), drawn(by_lane(), "+--+")], 0
