@@ -156,7 +156,7 @@ def test_every_kernel_assembles(target, tmp_path):
     assert here
     source = tmp_path / "probes.cu"
     source.write_text(module(here))
-    options = [f"-arch={target}", "-std=c++17", "-Ofc=mid"]
+    options = [f"-arch={target}", "-std=c++17", "-Ofc=max"]
     command = ["nvcc", *options, "-cubin", str(source), "-o", str(tmp_path / "cubin")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
