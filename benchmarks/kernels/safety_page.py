@@ -9,6 +9,7 @@ no fault.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ started took of it, user and system; memory is the largest resident set, at leas
 starts both. SentryWard is 0.1.1 from PyPI; its input is made of the claim's file. It also checks what was not asked
 for here, equivalence to a reference in PyTorch, and clusters, which Lanecheck does not know; it does not check bounds,
 alignment, or reads of memory that nobody wrote. The machine had two cores and many other processes on them: times of
-the clock are three to six times those of the processor, for both.
+the clock are three to seven times those of the processor, for both.
 
 The rule of the sums: like with like. A kernel is in the sum if both went through the whole launch. It is not if
 SentryWard left the launch at its first finding (`potential_race`, with `search_complete` false), gave up
@@ -75,7 +76,8 @@ FOUND = """
 Changed kernels through both, once each: the faults above, of kernels that both call right; one planted edit of each
 class of [wrong kernels](kernel-score.md); the edits that are listed there as accepted and read by hand; the bugs of
 [attention](attention.md), which compute something else and are safe. An edit that makes a wrong kernel need not make
-an unsafe one. A finding of Lanecheck is a refutation; what it says is UNKNOWN is counted apart.
+an unsafe one. A finding of Lanecheck is a refutation; what it says is UNKNOWN is counted apart. SentryWard takes up to
+a minute for each, so that only those of the kernels that are named ran so far.
 
 | changes | how many | both find | Lanecheck alone | SentryWard alone | neither | UNKNOWN | SentryWard gave up |
 |---|---:|---:|---:|---:|---:|---:|---:|
@@ -168,7 +170,9 @@ def _list_changed(changed: Mapping[str, Mapping[str, Any]], settled: Mapping[str
             ] += 1
             alone += [name] if there and ours == "SAFE" else []
         cells = (str(counts[one] or "-") for one in ("both", "ours", "theirs", "none", "unknown", "gave up"))
-        yield f"| {words} | {len(changed.get(key, {})) or '-'} | {' | '.join(cells)} |"
+        kernels = dict.fromkeys(re.split(r"[ :]", name)[0] for name in changed.get(key, {}))
+        of = f" of {', '.join(kernels)}" if kernels else ": not run yet"
+        yield f"| {words}{of} | {len(changed.get(key, {})) or '-'} | {' | '.join(cells)} |"
     yield (
         "\nWhat SentryWard finds and Lanecheck calls SAFE, and why it is none:\n"
         if alone

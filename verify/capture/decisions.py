@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decide what a recorded test says of each launch: its claim, or its safety, by the interpretation of its PTX."""
+"""Decide what a recorded test says of each launch: its claim, or its safety, by the interpretation of its PTX.
+
+`KernelSession` interprets launches, equal ones once; `Judge` decides the items of a test, each of them a `Decision`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from verify.capture.chains import build_chain, list_earlier
+from verify.capture.chains import build_chain, list_earlier, put_before
 from verify.capture.claims import (
     TestClaim,
     build_claim,
@@ -213,17 +216,6 @@ class KernelSession:
             return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]
         except TooLong:
             return f"{late}, nor one of its CTAs"
-
-
-def put_before(claim: Claim, before: Sequence[tuple[str, Mapping[str, Any]]]) -> Claim:
-    """Return a claim whose launch comes after others, (PTX, table) each."""
-    if not before:
-        return claim
-    earlier = []
-    for ptx, table in before:
-        kernel = read(ptx, str(table["kernel"]))
-        earlier.append((kernel, claim_of(table, claimed=False).launches[0]))
-    return claim._replace(launches=tuple(one._replace(before=tuple(earlier)) for one in claim.launches))
 
 
 class Judge:

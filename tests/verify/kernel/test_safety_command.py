@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Safety by the command and by the facade: the launch as options, and which of several kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lanecheck
+from tests.verify.kernel.test_safety import DOUBLE, HEAD
+from verify.kernel.command import main
+
+
+def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{DOUBLE}\nret;\n}}\n")
+    launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[64]", "--param"]
+    assert main([str(tmp_path / "k.ptx"), *launch, "C=f32[64]"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "k SAFE 4 proved" in said and "VERIFIED" not in said and "1 subject: 1 safe" in said
+    assert main([str(tmp_path / "k.ptx"), *launch, "C=f32[63]"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "C[63] of 63" in said
+    assert "k.ptx --safety --grid 1 --block 64 --param 'A=const f32[64]' --param 'C=f32[63]' --seed" in said
+
+
+def test_a_name_behind_the_file_says_which_of_several_kernels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, file = f"{HEAD}{DOUBLE}\nret;\n}}\n", str(tmp_path / "k.ptx")
+    (tmp_path / "k.ptx").write_text(one + one[one.index(".entry") :].replace("entry k", "entry other"))
+    launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[64]", "--param", "C=f32[63]"]
+    assert main([file, *launch]) == 2
+    assert "several kernels; there are: k, other; " in (said := " ".join(capsys.readouterr().err.split()))
+    assert "k.ptx::NAME chooses one" in said
+    assert main([f"{file}::other", *launch]) == 1
+    assert (
+        "k.ptx::other --safety --grid 1" in (said := " ".join(capsys.readouterr().out.split())) and "other REF" in said
+    )
+    assert main([f"{file}::none", *launch]) == 2
+    assert "no kernels have 'none' in their name" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.long
+def test_the_facade_asks_for_safety_too() -> None:
+    home = Path(__file__).parents[3] / "examples" / "kernel"
+    files = str(home / "wrong.ptx"), str(home / "matmul.toml")
+    assert lanecheck.check(*files, safety=True, seed=1).cases[0].headline == "SAFE"
+    assert lanecheck.verify_safety(*files, seed=1)
+    assert lanecheck.check(*files, seed=1).cases[0].headline == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([], "what does the kernel compute?"),
+        (["--grid", "1"], "these say the launch of --safety without --claim"),
+        (["--safety"], "--safety needs the launch"),
+        (["--safety", "--grid", "0x", "--block", "1"], "expected one to three numbers"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A"], "expected NAME=TYPE[ELEMENTS]"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A=f31[4]"], "found 'f31'"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A=x"], "neither a number nor"),
+        (["--safety", "--grid", "1", "--block", "2048"], "1024 of a CTA"),
+    ],
+)
+def test_a_launch_that_is_none_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str
+) -> None:
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{DOUBLE}\nret;\n}}\n")
+    assert main([str(tmp_path / "k.ptx"), *options]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())
