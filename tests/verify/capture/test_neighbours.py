@@ -47,6 +47,7 @@ def test_a_kernel_with_masks_gets_none(tmp_path: Path) -> None:
         (make_table(), {"BLOCK": 32, "EVEN_N": True}),  # the code is for whole blocks
         (make_table(given=7), {"BLOCK": 32}),  # a number that no size explains
         (make_table(64, 5), {"BLOCK": 32}),  # a grid that no size explains
+        (make_table(64, 1, given="x"), {"RANK": 2}),  # nothing tells the kernel another size
     ],
 )
 def test_what_is_not_known_is_no_note(tmp_path: Path, table: dict[str, Any], constants: dict[str, int]) -> None:

@@ -60,6 +60,17 @@ def test_a_lane_that_stores_another_sum_races(text: str) -> None:
     assert found.status == "REFUTED" and Severity.RACE in {each.severity for each in found.findings}, said(found)
 
 
+@pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
+@pytest.mark.parametrize("lanes", ["0", "1"], ids=["all", "every other"])
+def test_lanes_that_store_values_without_a_meaning_are_unknown(text: str, lanes: str) -> None:
+    """A choice by data has no meaning here, so nothing tells whether these are equal, as they are."""
+    choice = f"and.b32 %r7, %r1, {lanes}; setp.eq.u32 %p1, %r7, {lanes}; @!%p1 bra E;\n"
+    choice += "setp.num.f32 %p2, %f1, %f1; selp.f32 %f1, %f1, %f4, %p2; E:\n"
+    found = run(text, choice)
+    assert found.status == "UNKNOWN", said(found)
+    assert "write of values that have no meaning" in said(found)
+
+
 def test_warps_that_store_equal_sums_one_after_the_other_are_a_warning() -> None:
     """Warp 1 comes later: not one instruction of all threads, and nothing orders the two."""
     later = "and.b32 %r2, %r1, 31; mov.f32 %f4, %f1; mov.b32 %r9, %f1;\n"

@@ -7,7 +7,7 @@ import numpy as np
 
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.histories import LATELY, NAN, joined
-from verify.kernel.data.values import FIRST, Ids, Mask, Values
+from verify.kernel.data.values import FIRST, OUTSIDE, UNWRITTEN, Ids, Mask, Values
 
 
 def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
@@ -33,6 +33,20 @@ def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
             alike &= (marks == values.marks(name, b)) & (marks <= highest)
         both = (values.marks("cause", a) == NAN) & (values.marks("cause", b) == NAN)  # as of a row that is all masked
         found[apart] = alike | both & (values.kind[a] == values.kind[b])
+    return found
+
+
+def find_unknown(values: Values, old: Ids, new: Ids) -> Mask:
+    """Find labels of which one at least is of a value without a meaning: whether they are equal isn't known."""
+    found = np.zeros(old.shape, bool)
+    if values.opaque:
+        return found
+    known = [0, UNWRITTEN, OUTSIDE, NAN, *values.poles]
+    for labels in (old, new):
+        ids = labels >> np.uint32(3)
+        made = ids >= FIRST
+        found[~made] |= ~np.isin(ids[~made], known)
+        found[made] |= ~np.isin(values.marks("cause", ids[made]), known)
     return found
 
 

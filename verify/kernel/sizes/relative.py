@@ -80,6 +80,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
         **dict.fromkeys(("load_line", "first", "grid"), _TEXT),
         "nearly": _SCRATCH,
+        "maybe": _SCRATCH,
         "written": "tells the reads of wgmma of each write, and these are compared",
     },
     Copies: {"line": _TEXT},

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from verify.kernel.data.equal_values import find_equal, join_labels
+from verify.kernel.data.equal_values import find_equal, find_unknown, join_labels
 from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
 from verify.kernel.state.fetches import Fetches
@@ -290,12 +290,15 @@ class Global:
             stored.written[place] = self.order.now if self.order is not None else 0
             double = stored.writer[place] != mine
             if other.any() or double.any():
-                same = self._same(stored, place, label, octet)
+                old = stored.labels[place]
+                same, unknown = self._same(stored, place, label, octet), find_unknown(self.values, old, label)
                 label = join_labels(self.values, stored.labels[place], label, same & other)
                 stored.labels[place], stored.plain[place] = label, octet
-                again = self._same(stored, place, label, octet)
+                old = stored.labels[place]
+                again, later = self._same(stored, place, label, octet), find_unknown(self.values, old, label)
                 label = join_labels(self.values, stored.labels[place], label, again & double)
-                self._check_write(region, stored, place, who, other | double, np.where(other, same, again))
+                alike, maybe = np.where(other, same, again), np.where(other, unknown, later)
+                self._check_write(region, place, who, other | double, alike, maybe)
                 apart |= double & (stored.writer[place] // self.threads != mine // self.threads)
                 stored.atomic[place[other | double]], stored.written[place[apart]] = SEVERAL, ALWAYS
             stored.labels[place], stored.plain[place] = label, octet
@@ -401,14 +404,18 @@ class Global:
         """Find the bytes that hold equal values already, or the same bits."""
         return np.asarray(find_equal(self.values, stored.labels[place], labels) & (stored.plain[place] == plain))
 
-    def _check_write(self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask) -> None:
-        row, column = (int(one[0]) for one in np.nonzero(other & ~same if (other & ~same).any() else other))
+    def _check_write(self, region: Region, place: Ints, threads: Ints, other: Mask, same: Mask, maybe: Mask) -> None:
+        """Report bytes that several threads write: other values, values that may be equal, or equal ones."""
+        differ = other & ~same
+        kind, severity, shown = "race: two writes in global memory", Severity.RACE, differ & ~maybe
+        if not shown.any():
+            kind, severity, shown = "race: write of values that have no meaning", Severity.UNKNOWN, differ
+        if not shown.any():
+            kind, severity, shown = "equal values written twice", Severity.EQUAL, other
+        row, column = (int(one[0]) for one in np.nonzero(shown))
         where = region.where(int(place[row, column]))
         text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"
-        if (other & ~same).any():
-            self.findings.add("race: two writes in global memory", Severity.RACE, text)
-        else:
-            self.findings.add("equal values written twice", Severity.EQUAL, f"{text}; both write the same value")
+        self.findings.add(kind, severity, text + "; both write the same value" * (severity is Severity.EQUAL))
 
     def cells(self, addresses: Bits, threads: Ints) -> Iterator[tuple[Region, Stored, Mask, Ints]]:
         """By output array, for atomic operations on whole elements: which accesses go there, and their places."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.equal_values import find_equal, join_labels
+from verify.kernel.data.equal_values import find_equal, find_unknown, join_labels
 from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
@@ -102,6 +102,7 @@ class Shared:
         self.held = np.zeros(ctas * self.span // cell, np.int32)  # the line of the mbarrier to which a cell belongs
         self.holds = False  # whether a cell ever belonged to one
         self.nearly: Mask = np.zeros(0, bool)  # accesses of values that are equal, at least before they are rounded
+        self.maybe: Mask = np.zeros(0, bool)  # accesses of values that may be equal: one of them has no meaning
         self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
@@ -300,18 +301,22 @@ class Shared:
         """Find the accesses whose bytes hold equal values already, or the same bits."""
         bits = self.plain[places] == plain
         found = np.asarray((find_equal(self.values, self.labels[places], labels) & bits).all(1))
-        self.nearly = found
+        self.nearly = self.maybe = found
         if not found.all():  # as warps do that compute the same
-            self.nearly = np.asarray((find_equal(self.values, self.labels[places], labels, BEFORE) & bits).all(1))
+            near = find_equal(self.values, self.labels[places], labels, BEFORE) & bits
+            self.nearly = np.asarray(near.all(1))
+            self.maybe = np.asarray((near | find_unknown(self.values, self.labels[places], labels)).all(1))
         return found
 
     def _twice(self, cells: Ints, who: Ints, where: Mask, equal: Mask | None, did: str) -> None:
         """Report writes that nothing orders: all of equal values, or those that are not."""
         alike = equal is not None and bool(equal[where].all())
         severity, kind = (Severity.EQUAL, "write of equal values") if alike else (Severity.RACE, "write after write")
-        nearly = self.nearly.repeat(len(where) // max(len(self.nearly), 1))
-        if equal is not None and not alike and nearly[where].all():
-            severity, kind = Severity.UNKNOWN, "write of values that are equal but for how they were rounded"
+        kinds = ((self.nearly, "that are equal but for how they were rounded"), (self.maybe, "that have no meaning"))
+        for like, words in kinds if equal is not None and not alike else ():
+            if like.repeat(len(where) // max(len(like), 1))[where].all():
+                severity, kind = Severity.UNKNOWN, f"write of values {words}"
+                break
         shown, other = where if alike or equal is None else where & ~equal, self.order.writer
         if did == "wrote":
             other = np.where(self.order.several, np.int32(SEVERAL), other)
