@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts at the points that a picture shows, by `layouts.batched`."""
+"""Layouts at the points that a picture shows, many of them by `layouts.batched`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 
-import numpy as np
-
 from layouts import ComposedLayout, Layout, LayoutError, batched, size
+from layouts.arrays import np
+
+FEW = 4096  # points that take less time one by one than numpy's import does
 
 
 def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]:
@@ -20,9 +21,10 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
 
     Raises LayoutError for an index without a value.
     """
-    with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
-        found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
-        return found
+    if len(indices) > FEW:
+        with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
+            found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
+            return found
     return [layout(index) for index in indices]
 
 

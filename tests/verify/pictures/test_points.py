@@ -18,6 +18,11 @@ LAYOUTS = [
 ]
 
 
+@pytest.fixture(autouse=True, params=[0, points.FEW], ids=["at once", "one by one"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "FEW", request.param)
+
+
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_an_index_without_a_value_is_an_error(text: str) -> None:
     with pytest.raises(LayoutError):
