@@ -24,7 +24,8 @@ def find_reading(kernel: str, edit: Edit) -> str:
     old, new = (" ".join(text.split()) for text in (edit.old, edit.new))
     for row in _rows():
         pair = re.fullmatch(f"{row['old']} -> {row['new']}", f"{old} -> {new}")
-        if pair and row["sort"] == edit.sort and fnmatchcase(kernel, row["kernel"]):
+        there = fnmatchcase(kernel, row["kernel"]) and row.get("line", edit.line) == edit.line
+        if pair and there and row["sort"] == edit.sort:
             return str(row["reason"])
     return ""
 
