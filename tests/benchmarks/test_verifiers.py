@@ -54,9 +54,15 @@ def test_the_sum_is_of_launches_that_both_went_through() -> None:
 
 
 def test_accepted_edits_are_of_lines_that_the_kernel_has() -> None:
-    path = COMPILED / "pipeline_stmatrix.ptx"
-    ((name, text, _),) = list_texts([path], "accepted")
-    before, after = path.read_text().splitlines(), text.splitlines()
-    (line,) = (number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
-    assert name == f"pipeline_stmatrix line {line + 1}: waits: cp.async.wait_group 0;  ->  cp.async.wait_group 1;"
-    assert before[line].strip() == "cp.async.wait_group 0;"
+    """The record of the score lists them, of kept kernels and of others."""
+    found = [
+        (path, name, text)
+        for path in sorted(COMPILED.glob("*.ptx"))
+        for name, text, _ in list_texts([path], "accepted")
+    ]  # fmt: skip
+    assert found
+    for path, name, text in found:
+        before, after = path.read_text().splitlines(), text.splitlines()
+        (line,) = (number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
+        assert name.startswith(f"{path.stem} line {line + 1}: ")
+        assert " ".join(before[line].split()) in name
