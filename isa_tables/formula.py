@@ -4,7 +4,7 @@
 `parsing.parse` makes a tree from text, and keeps numbers and conditions separate. `evaluate` computes it on anything
 that overloads Python's operators: ints, numpy arrays, symbolic terms.
 
-    >>> tree = Choice(Operation("<", Name("i"), Constant(2)), Constant(0), Constant(8))
+    >>> tree = Conditional(BinaryOperation("<", Identifier("i"), Constant(2)), Constant(0), Constant(8))
     >>> [evaluate(tree, {"i": i}) for i in range(4)]
     [0, 0, 8, 8]
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mnemonic split into its parts, so that mnemonics that differ only in the order of qualifiers are equal.
 
->>> said("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == said(
+>>> list_parts("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == list_parts(
 ...     "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32")
 True
 """

@@ -87,7 +87,7 @@ def _around(word: Word, words: Sequence[Word]) -> list[Word]:
 def _list_words(words: Iterable[Word]) -> str:
     """Words joined by commas; five or more numbers with one step are written as their ends and the step.
 
-    >>> _listed((8, 16, 24, 32, 48, 64, 80, 96)), _listed(("smem", "tmem"))
+    >>> _list_words((8, 16, 24, 32, 48, 64, 80, 96)), _list_words(("smem", "tmem"))
     ('8, 16, 24, 32 to 96 by 16', 'smem, tmem')
     """
     rest, parts = list(words), []

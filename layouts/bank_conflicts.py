@@ -69,10 +69,10 @@ def wavefronts(addresses: Sequence[int | None], bits: int, operation: AccessKind
     """Return the wavefronts of one access of a warp: a byte address for each lane, None for a lane that takes no part.
 
     >>> wavefronts([128 * lane for lane in range(32)], 32)
-    Wavefronts(phases=(32,), conflict=Conflict(lanes=(0, 1), bank=0, words=(0, 32)))
+    Wavefronts(phases=(32,), conflict=BankConflict(lanes=(0, 1), bank=0, words=(0, 32)))
     >>> wavefronts([16 * lane for lane in range(32)], 128).phases
     (1, 1, 1, 1)
-    >>> wavefronts([16 * (lane // 2) for lane in range(32)], 128, Operation.COPY).phases
+    >>> wavefronts([16 * (lane // 2) for lane in range(32)], 128, AccessKind.COPY).phases
     (2, 2, 2, 2)
 
     Raises LayoutError for a width that no access has, more than 32 lanes, and addresses that are negative or no

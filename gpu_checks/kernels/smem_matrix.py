@@ -44,7 +44,7 @@ class Window(NamedTuple):
 def pack_descriptor(swizzle: str, lbo: int, sbo: int) -> int:
     """Return the 64 bits of a descriptor without its start address, from its mode and its offsets in bytes.
 
-    >>> hex(packed("64B", 1024, 512))
+    >>> hex(pack_descriptor("64B", 1024, 512))
     '0x8000002000400000'
     """
     return (lbo >> 4) << 16 | (sbo >> 4) << 32 | SWIZZLES[swizzle][1] << 62

@@ -32,7 +32,7 @@ _LONG = 256  # entries that are worth compressing
 def write_runs(column: Entries) -> Written:
     """Return the form with the shortest repeated part.
 
-    >>> written(np.array([3, 5, 8, 3, 5, 8, 4, 6, 9, 4, 6, 9]))
+    >>> write_runs(np.array([3, 5, 8, 3, 5, 8, 4, 6, 9, 4, 6, 9]))
     {'first': [3, 5, 8], 'times': [[2, 0], [2, 1]]}
     """
     return _write_column(np.ascontiguousarray(column, "<i4").tobytes())

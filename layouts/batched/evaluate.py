@@ -361,7 +361,7 @@ def batch(what: Function | Batch | Sequence[Layout], xp: Any = np) -> Batch:
 def stack_layouts(extents: Any, strides: Any, xp: Any = np) -> Batch:
     """Layouts of one rank from two arrays [row][mode], of their flat extents and of their strides.
 
-    >>> stacked([[2, 2], [4, 1]], [[2, 1], [1, 0]]).values().tolist()
+    >>> stack_layouts([[2, 2], [4, 1]], [[2, 1], [1, 0]]).values().tolist()
     [[0, 2, 1, 3], [0, 1, 2, 3]]
 
     Raises LayoutError for integers beyond 64 bits, arrays of different or other forms, and where Batch does.

@@ -32,7 +32,7 @@ class TiledCopy:
     describes the atom's ``ref``, its source or destination; the layout of the other follows from the atom.
 
     >>> from layouts.tensor import make_identity_tensor
-    >>> one = CopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
+    >>> one = TiledCopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
     >>> copy = make_tiled_copy(one, Layout((8, 4), (4, 1)), Layout((1, 2)))
     >>> print(copy.tiler, copy.layoutS_TV)
     (8, 8) ((4,8),(2,1)):((16,1),(8,0))
@@ -182,7 +182,7 @@ def make_tiled_copy(atom: TiledCopyAtom, thr_layout: Layout, val_layout: Layout 
 
     The tile is the product of both, the values of a thread contiguous: layout_tv is the inverse of their raked product.
 
-    >>> one = CopyAtom("1:0", "(1,16):(0,1)", "(1,16):(0,1)", "(1,16):(0,1)", 16)
+    >>> one = TiledCopyAtom("1:0", "(1,16):(0,1)", "(1,16):(0,1)", "(1,16):(0,1)", 16)
     >>> copy = make_tiled_copy(one, Layout((2, 4), (4, 1)), Layout((1, 2)))
     >>> print(copy.layout_tv, copy.tiler)
     ((4,2),2):((4,1),2) (2, 8)

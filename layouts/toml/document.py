@@ -104,7 +104,7 @@ def in_source(error: AtomFileError, sources: Sequence[PrintedLine]) -> AtomFileE
 def join_dotted(path: Keys) -> str:
     """Return a path as messages write it.
 
-    >>> dotted(("types", "D")), dotted(("ptx", 1))
+    >>> join_dotted(("types", "D")), join_dotted(("ptx", 1))
     ('types.D', 'ptx[1]')
     """
     return "".join(f"[{word}]" if isinstance(word, int) else f".{word}" for word in path).removeprefix(".")

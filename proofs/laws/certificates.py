@@ -34,7 +34,7 @@ SCHEMA = 2
 def problem(law: Law) -> str:
     """All obligations of a law as one SMT-LIB script.
 
-    >>> problem(shipped()["MONO"]).count("(check-sat)")
+    >>> problem(list_shipped()["MONO"]).count("(check-sat)")
     1
     """
     parts = [f"; {law.name}: {law.statement}", f"; {law.source}", "(set-logic ALL)"]

@@ -37,8 +37,8 @@ class Obligation:
 def obligations(law: Law) -> tuple[Obligation, ...]:
     """Return the cuts, each of which may use the cuts before it, and then the law itself.
 
-    >>> from proofs.laws.decide import shipped
-    >>> [obligation.name for obligation in obligations(shipped()["MRAD"])]
+    >>> from proofs.laws.decide import list_shipped
+    >>> [obligation.name for obligation in obligations(list_shipped()["MRAD"])]
     ['MRAD.cut0', 'MRAD']
     """
     known = [(f"kind.{x}", text(node), node) for x, node in law.domain]
@@ -141,8 +141,8 @@ def mutants(law: Law) -> Iterator[SatQuery]:
     The range of a variable is dropped too, except for divisors: division by 0 has no meaning. A part of the goal that a
     declared mutant changes is not changed again.
 
-    >>> from proofs.laws.decide import shipped
-    >>> [mutant.why for mutant in mutants(shipped()["MONO"])]
+    >>> from proofs.laws.decide import list_shipped
+    >>> [mutant.why for mutant in mutants(list_shipped()["MONO"])]
     ['c of any sign', 'without a <= b', 'strict']
     """
     inside, goal = tuple(node for _, node in law.domain), conjunction(law.goal)

@@ -121,9 +121,9 @@ def refute(law: Law) -> Model:
 def counterexample(query: SatQuery, solver: Solver | None = None) -> Model:
     """Return a counterexample to a mutant, in small numbers when there is one.
 
-    >>> from proofs.laws.decide import shipped
+    >>> from proofs.laws.decide import list_shipped
     >>> from proofs.laws.problem import mutants
-    >>> counterexample(next(mutants(shipped()["MONO"]))).confirmed
+    >>> counterexample(next(mutants(list_shipped()["MONO"]))).confirmed
     True
     """
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)

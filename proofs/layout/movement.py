@@ -75,7 +75,7 @@ def prove_hand_over(over: RegisterHandOver, budget: int = BUDGET, solver: Solver
     A point is a (lane, value).
 
     >>> rows, columns, same = Layout(32, 2), Layout(2, 1), Layout(2, 1)
-    >>> two_each = HandOver(lambda lane, v: (lane, v), rows, columns, lambda lane, v: 2 * lane + v, same, 32)
+    >>> two_each = RegisterHandOver(lambda lane, v: (lane, v), rows, columns, lambda lane, v: 2 * lane + v, same, 32)
     >>> prove_hand_over(two_each).status
     'unsat'
     """
@@ -126,7 +126,7 @@ def prove_conflict_free(access: SharedAccess, budget: int = BUDGET, solver: Solv
     one of the words that each lane accesses.
 
     >>> lanes = Layout.parse("(32,1):(1,0)")      # each of 32 lanes accesses one word of 4 bytes
-    >>> row, column = (Access(lanes, Layout(32, d), 4, 32, 32, Swizzle(0, 4, 3), 1, 128) for d in (1, 32))
+    >>> row, column = (SharedAccess(lanes, Layout(32, d), 4, 32, 32, Swizzle(0, 4, 3), 1, 128) for d in (1, 32))
     >>> prove_conflict_free(row).status, prove_conflict_free(column).status
     ('unsat', 'sat')
     """

@@ -16,8 +16,8 @@ this is linear, also in the number of tiles, so the solver decides it over unbou
 
 >>> from layouts import Layout
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
->>> n = Axis(8, 2, Layout.parse("(8,2,2):(1,16,8)"))
->>> C32x32 = Partition(C, Layout.parse("(32,2,2,1):(1,32,64,0)"), (Axis(16, 2, Layout(32, 1)), n), (1, 2), 1)
+>>> n = TileAxis(8, 2, Layout.parse("(8,2,2):(1,16,8)"))
+>>> C32x32 = Partition(C, Layout.parse("(32,2,2,1):(1,32,64,0)"), (TileAxis(16, 2, Layout(32, 1)), n), (1, 2), 1)
 >>> prove_partition(C32x32).status
 'unsat'
 >>> layout = Layout.parse("((4,8,2,2),(2,2,2)):((64,1,16,512),(32,8,256))")

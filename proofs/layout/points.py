@@ -7,7 +7,8 @@
 `prove_product`        all threads of an atom work for one of the products of the instruction
 
 >>> lanes, none = Layout.parse("32:1"), Layout.parse("1:0")
->>> f = Fragment(Layout.parse("((4,8),2):((16,1),8)"), (8, 8), lanes, none, lambda l, i: (l // 4, l % 4 * 2 + i), 1)
+>>> layout = Layout.parse("((4,8),2):((16,1),8)")
+>>> f = OperandLayout(layout, (8, 8), lanes, none, lambda l, i: (l // 4, l % 4 * 2 + i), 1)
 >>> prove_in_bounds(f).status, prove_equals(f).status
 ('unsat', 'unsat')
 """

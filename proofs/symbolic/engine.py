@@ -176,7 +176,7 @@ def abstract_quotients(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str,
 def compile_formula(node: Node) -> Callable[[Values], int]:
     """Return the formula as a Python function of a sample, for fast evaluation.
 
-    >>> compiled(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
+    >>> compile_formula(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
     True
     """
     if isinstance(node, int):
@@ -202,7 +202,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 def negate(node: Node) -> Node:
     """Return the negation of a comparison.
 
-    >>> negated(("<", "x", 3))
+    >>> negate(("<", "x", 3))
     ('>=', 'x', 3)
     """
     if not isinstance(node, tuple):

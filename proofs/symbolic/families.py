@@ -246,7 +246,7 @@ def _lists(layout: str, option: str) -> Lists:
 def _is_nested(part: str) -> bool:
     """Whether a text is a word, or words and tuples of them between brackets.
 
-    >>> [_nested(x) for x in ("M", "((2,M),-3,)", "()", "(2,M", "2,M", "(2,,M)")]
+    >>> [_is_nested(x) for x in ("M", "((2,M),-3,)", "()", "(2,M", "2,M", "(2,,M)")]
     [True, True, False, False, False, False]
     """
     left, before = WORD.sub("x", part), ""
@@ -262,7 +262,7 @@ def _number(word: str) -> bool:
 def compute(node: Node) -> Node:
     """Return the formula with its parts without letters computed, and -(-x // y) written ceildiv(x, y).
 
-    >>> computed(("-", 0, ("//", ("-", 0, "x"), 4)))
+    >>> compute(("-", 0, ("//", ("-", 0, "x"), 4)))
     ('call', 'ceildiv', 'x', 4)
     """
     if not isinstance(node, tuple):

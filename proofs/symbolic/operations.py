@@ -49,7 +49,7 @@ def at_least(names: Sequence[str], least: int) -> list[Node]:
 def write_layout(shape: Any, stride: Any) -> str:
     """Return the layout in CuTe's notation.
 
-    >>> written((4, (2,)), (1, (8,)))
+    >>> write_layout((4, (2,)), (1, (8,)))
     '(4,(2)):(1,(8))'
     """
     return f"{shape}:{stride}".replace(" ", "").replace(",)", ")")

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 STANDARD = sys.stdlib_module_names | {"_sha2", "_sha256"}  # of two versions of Python
 OUTSIDE = {"numpy": set(PACKAGES) - {"lanecheck"}, "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
-OUTSIDE |= {"rich": {"lanecheck.console"}, "pytest": {"lanecheck"}}
+OUTSIDE |= {"rich": {"lanecheck.console"}, "pytest": {"lanecheck"}, "resvg_py": {"verify"}}
 OURS = {
     "lanecheck": {"layouts", "verify"},  # its facade, and the plugin
     "lanecheck.console": set(),

@@ -17,14 +17,14 @@ PROPERTIES = {
     "verify/index": {"hostile"},
     "verify/kernel": {
         "chains", "copies_in_flight", "data_in_some_threads", "docs", "drawn_operand", "largest", "meanings",
-        "messages", "plain_bits", "predicates", "schedules", "signedness", "signs_and_clamps", "tilelang", "unread",
-        "wide_strides",
+        "messages", "plain_bits", "predicates", "safety_command", "schedules", "signedness", "signs_and_clamps",
+        "tilelang", "unread", "wide_strides",
     },
     "verify/maps": {"every_operation", "keys", "planted_commands", "planted_maps", "without_numpy"},
     "verify/movement": {"planted_bugs", "repairs"},
     "verify/report": {"fixes"},
     "verify/scan": {"edits", "folders", "mnemonics", "released"},
-    "verify/show": {"docs", "pages"},
+    "verify/show": {"docs", "pages", "png"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }  # fmt: skip
 # rooms of verify whose modules are tested together, by the file that does

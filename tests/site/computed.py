@@ -352,7 +352,10 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "docs/movement.md": movement,
     "docs/mutants.md": mutants,
     "docs/own-maps/index-arithmetic.md": lambda: [
-        ("compares {} generated", f"{constant('tests/verify/maps/test_python_meaning.py', r'red[(](1.+), 1'):,}"),
+        (
+            "compares {} generated",
+            f"{constant('tests/verify/maps/test_python_meaning.py', r'red[(]many[(](.+)[)], 1'):,}",
+        ),
     ],
     "docs/reports/tensor-layouts-s4-b.md": int4_report,
     "docs/reports/tilelang-e2m1-inverse.md": e2m1_report,

@@ -47,7 +47,7 @@ SAME = "(4,8):(8,1)", "((2,2),8):((8,16),1)"  # one function
 TABLE, AT, MOVED, VALUES, WHOLE = (
     Linear.table,
     Linear.at,
-    evaluate._move_axis,
+    evaluate._move_axis,  # seam: a step of the evaluation
     Batch.values,
     batched.table,
 )  # seam: bugs
@@ -93,8 +93,8 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "values are far from each other": (batched, "table", of_several_modes(lambda found: found << 20)),
     "the last value is left out": (Batch, "values", lambda *given, **how: VALUES(*given, **how)[..., :-1]),
     "values are one less": (Batch, "values", lambda *given, **how: VALUES(*given, **how) - 1),
-    "swizzles left out": (evaluate, "_moved", lambda swizzle, field: field * 0),
-    "swizzles one bit off": (evaluate, "_moved", lambda *given: MOVED(*given) << 1),
+    "swizzles left out": (evaluate, "_move_axis", lambda swizzle, field: field * 0),
+    "swizzles one bit off": (evaluate, "_move_axis", lambda *given: MOVED(*given) << 1),
 }
 
 

@@ -67,7 +67,7 @@ def choose_names(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, 
 
     Raises SpecError for a pattern or an architecture that selects nothing.
 
-    >>> chosen(["SM80*"], None, dict.fromkeys(["SM80_16x8x16_F32F16F16F32_TN", "SM90_64x8x16_F16"]))
+    >>> choose_names(["SM80*"], None, dict.fromkeys(["SM80_16x8x16_F32F16F16F32_TN", "SM90_64x8x16_F16"]))
     ['SM80_16x8x16_F32F16F16F32_TN']
     """
     of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
@@ -112,7 +112,7 @@ def _select_atoms(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list
 def unqualify(name: str) -> str:
     """Return a name without the namespaces `cute::` and `cutlass::`.
 
-    >>> unqualified("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")
+    >>> unqualify("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")
     'UniversalFMA<half_t,half_t>'
     """
     return re.sub(r"(?<![\w:])(?:::)?(?:cute|cutlass)::(?:arch::)?", "", name.strip())

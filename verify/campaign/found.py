@@ -21,8 +21,8 @@ class Wrong:
 class Tally:
     """How many cases there are of each outcome, and the smallest wrong one. The sum of two is that of all their cases.
 
-    >>> some = Found(cases=3, confirmed=2, refuted=1, smallest=Wrong(9, "coalesce(2:1)", "-> 1:0: size 1 for 2"))
-    >>> (some + Found(cases=1, unmet=1)).cases, some.whole
+    >>> some = Tally(cases=3, confirmed=2, refuted=1, smallest=Wrong(9, "coalesce(2:1)", "-> 1:0: size 1 for 2"))
+    >>> (some + Tally(cases=1, unmet=1)).cases, some.whole
     (4, True)
     """
 

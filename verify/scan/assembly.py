@@ -279,7 +279,7 @@ def offset_of(found: AssemblyFunction, mnemonic: str) -> int:
 def write_array(kind: Any, count: int) -> str:
     """Write an array as C++ declares it.
 
-    >>> written(Named("uint32_t"), 4), written(Named("void"), 0)
+    >>> write_array(TypeName("uint32_t"), 4), write_array(TypeName("void"), 0)
     ('uint32_t[4]', 'void')
     """
     return show_value(kind) if kind == TypeName("void") else f"{show_value(kind)}[{count}]"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layouts as C++ text.
 
->>> written("((4,8),2):((32,1),8)")
+>>> write_type("((4,8),2):((32,1),8)")
 'Layout<Shape<Shape<_4,_8>,_2>, Stride<Stride<_32,_1>,_8>>'
 """
 
@@ -33,7 +33,7 @@ def _tuple(value: Any, name: str) -> str:
 def declare_layout(part: str, text: str) -> str:
     """Return the declaration of an operand's layout in a trait; empty for a text that is no layout.
 
-    >>> declared("B", "(8,4):(1,8)"), declared("B", "none")
+    >>> declare_layout("B", "(8,4):(1,8)"), declare_layout("B", "none")
     ('using BLayout = Layout<Shape<_8,_4>, Stride<_1,_8>>;', '')
     """
     try:

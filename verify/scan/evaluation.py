@@ -389,7 +389,7 @@ def symbols(item: Item) -> dict[str, Any]:
 def matched(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] | None:
     """Return the values of a pattern's symbols for which it is equal to given arguments; None where there are none.
 
-    >>> matched((Named("A", (Symbol("N", False),)),), (Named("A", (8,)),)), matched((8,), (16,))
+    >>> matched((TypeName("A", (TemplateParameter("N", False),)),), (TypeName("A", (8,)),)), matched((8,), (16,))
     ({'N': 8}, None)
     """
     values: dict[str, Any] = {}

@@ -163,9 +163,9 @@ def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, R
 def _name_operands(mnemonic: str) -> tuple[str, ...]:
     """Return the operands of an instruction in the order of its text; none if the ISA tables do not have it.
 
-    >>> _named("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), _named("mma")
+    >>> _name_operands("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), _name_operands("mma")
     (('D', 'A', 'B', 'C', 'E', '0'), ())
-    >>> _named("tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32")
+    >>> _name_operands("tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32")
     ('D', 'A', 'B', 'idesc', 'SFA', 'SFB', 'p')
     """
     try:
@@ -257,7 +257,7 @@ def _differs(declared: Any, taken: Any) -> bool:
 def _format(value: Any) -> tuple[str, int] | None:
     """Return a type's sort and the number of its bits; None if they are not known.
 
-    >>> _format(Named("int32_t")), _format(Named("half_t")), _format(Named("T"))
+    >>> _format(TypeName("int32_t")), _format(TypeName("half_t")), _format(TypeName("T"))
     (('integer', 32), ('half_t', 16), None)
     """
     try:

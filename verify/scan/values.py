@@ -86,7 +86,7 @@ class Tv:
 def show_value(value: Any) -> str:
     """Return a value as it is printed.
 
-    >>> shown(((4, 8), 2)), shown(Tv((4, 8), (8, 1))), shown((16,))
+    >>> show_value(((4, 8), 2)), show_value(Tv((4, 8), (8, 1))), show_value((16,))
     ('((4,8),2)', '(4,8):(8,1)', '(16)')
     """
     return f"({','.join(map(show_value, value))})" if isinstance(value, tuple) else str(value)
@@ -139,7 +139,7 @@ def numbers(value: Any) -> None:
 def bits(value: Any) -> int:
     """Return the width of a type. Raises Needs and Unread.
 
-    >>> bits(Named("half_t")), bits(Named("complex", (Named("double"),)))
+    >>> bits(TypeName("half_t")), bits(TypeName("complex", (TypeName("double"),)))
     (16, 128)
     """
     if isinstance(value, TemplateParameter):

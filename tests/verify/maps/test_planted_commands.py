@@ -322,7 +322,7 @@ def test_a_bug_at_one_point_of_expressions_ends_in_exit_3(
         found = right(self, points, texts)
         return [(one[0] + 64 * (at == place and len(points) > 1), *one[1:]) for at, one in enumerate(found)]
 
-    monkeypatch.setattr(IndexFunction, "_images", images)
+    monkeypatch.setattr(IndexFunction, "_images", images)  # seam: the evaluation of a block
     assert index.main(EXPRESSIONS[kind]) == 3
 
 
@@ -341,6 +341,7 @@ def test_a_bug_in_the_formula_of_an_operand_ends_in_exit_3(
 def test_a_bug_in_the_strides_of_coordinates_ends_in_exit_3(more: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`at` and `block` each read the strides by themselves."""
     right = strided._of_axes  # seam: the coordinates of a block
+    # seam: what a block reads
     monkeypatch.setattr(strided, "_of_axes", lambda layout, length: right(layout, length)[::-1])
     assert layout.main([LAYOUTS["coordinates"], *more]) == 3
 
@@ -366,5 +367,5 @@ def test_a_bug_in_the_labels_that_a_recording_is_compared_with_ends_in_exit_3(
         labels[9, 1, 1] ^= 1
         return labels
 
-    monkeypatch.setattr(gpu, "_by_lane", wrong)
+    monkeypatch.setattr(gpu, "_by_lane", wrong)  # seam: the labels
     assert atom.main(words) == 3
