@@ -238,7 +238,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
 IN_A_PROCESS = """
 import json, sys
 from proofs.symbolic import campaign
-print(json.dumps(campaign._examined(sys.argv[1])))
+print(json.dumps(campaign._examine(sys.argv[1])))
 """
 
 

@@ -231,7 +231,7 @@ def test_a_letter_that_a_run_also_has_is_renamed(
     """N is the user's letter: the mode of B that a run is about gets another name then, and so does n of N = n q."""
     monkeypatch.setattr(  # what is unknown after a second is unknown after a fifth of it
         conformance,
-        "inferred",
+        "infer_conditions",
         lambda *given: infer.infer_conditions(*given[:3], seconds=given[3] / 5, report=given[4]),
     )
     family = families.one_run("(N,n,u0,8):(1,d,r,e)")
