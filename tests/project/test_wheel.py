@@ -84,7 +84,9 @@ def test_the_metadata_says_what_is_needed(wheel: Path) -> None:
     metadata = Parser().parsestr(member(wheel, f"{META}/METADATA"))
     required = metadata.get_all("Requires-Dist") or []
     assert sorted(line for line in required if "extra ==" not in line) == ["numpy<3,>=2.0", "z3-solver<6,>=4.15"]
-    assert {"cluster", "cuda12", "cuda13", "rich", "recheck", "test"} == set(metadata.get_all("Provides-Extra") or [])
+    assert {"cluster", "cuda12", "cuda13", "png", "rich", "recheck", "test"} == set(
+        metadata.get_all("Provides-Extra") or []
+    )
     assert (metadata["Requires-Python"], metadata["License-Expression"]) == (">=3.11", "Apache-2.0")
     assert "BSD-3-Clause" in member(wheel, f"{META}/licenses/NOTICE")
     assert "Apache License" in member(wheel, f"{META}/licenses/LICENSE")

@@ -77,7 +77,7 @@ def test_every_format_reports_it(form: str, file: Path, capsys: pytest.CaptureFi
         assert [one["status"] for one in json.loads(out)["subjects"]] == ["VERIFIED", "REFUTED"]
 
 
-@pytest.mark.parametrize("form", show.FORMATS)
+@pytest.mark.parametrize("form", show.TEXTS)
 def test_show_draws_it_from_a_file_and_from_its_spelling(
     form: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

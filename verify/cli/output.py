@@ -120,7 +120,7 @@ def write(text: str, output: str | None) -> None:
     if ONLY_ASCII.get():
         text = in_ascii(text)
     if output:
-        write_bytes(text.encode(), output)
+        write_content(text.encode(), output)
     else:
         if sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed")
@@ -131,7 +131,7 @@ def write(text: str, output: str | None) -> None:
         flush()
 
 
-def write_bytes(content: bytes, output: str) -> None:
+def write_content(content: bytes, output: str) -> None:
     """Write a file."""
     try:
         write_file(output, content)

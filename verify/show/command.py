@@ -45,7 +45,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if options.format == "png":
         from verify.pictures import png
 
-        output.write_bytes(png.document(shown.pictures), options.output)
+        output.write_content(png.document(shown.pictures), options.output)
     else:
         output.write(write_pictures(shown, options), options.output)
     return shown.code

@@ -102,7 +102,7 @@ def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
         (movement, "verify.movement.properties.MovementChecker.case", ["examples/movement.toml"], "subjects"),
         (laws, "verify.laws.properties.LawChecker.verdicts", ["--solver", "z3", "--jobs", "1"], "subjects"),
         (laws, "verify.laws.conformance.enumerate_cases", ["--code", "--only", "c*", "--rank", "1"], "subjects"),
-        (atlas, "verify.atlas.rows.Counted.count", ATOMS, "instructions"),
+        (atlas, "verify.atlas.rows.CountedRows.count", ATOMS, "instructions"),
         (mutate, "verify.mutate.score.score_one", ["SM80_16x8x16_F32F16F16F32_TN"], "origins"),
     ],
     ids=["tiling", "movement", "laws", "laws --code", "atlas", "mutate"],

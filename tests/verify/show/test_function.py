@@ -14,14 +14,14 @@ from verify.show.function import PictureText
 LAYOUT = "((4,8),(2,2)):((32,1),(16,8))"
 
 
-@each("form", command.FORMATS)
+@each("form", command.TEXTS)
 def test_it_is_what_the_command_writes(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     command.main([LAYOUT, "--onto", "16x8", "--rows", "0:4", "--format", form])
     assert lanecheck.show(LAYOUT, format=form, onto=(16, 8), rows=(0, 4)) == capsys.readouterr().out
 
 
 def test_a_notebook_draws_svg_and_html_alone() -> None:
-    drawn = {form: lanecheck.show(LAYOUT, format=form, onto="16x8") for form in command.FORMATS}
+    drawn = {form: lanecheck.show(LAYOUT, format=form, onto="16x8") for form in command.TEXTS}
     assert {form for form, one in drawn.items() if one._repr_svg_()} == {"svg"}
     assert {form for form, one in drawn.items() if one._repr_html_()} == {"html"}
     assert all(isinstance(one, PictureText) for one in drawn.values())

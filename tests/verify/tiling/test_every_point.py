@@ -44,7 +44,7 @@ PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
     "threads of a smaller atom": ("_threads", crowded),
     "a thread's place in other digits": ("flat_coord", exchanged),
     "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
-    "atoms distributed by the other axis": ("_distributed", lambda right, layout, x, y: right(layout, y, x)),
+    "atoms distributed by the other axis": ("_distribute", lambda right, layout, x, y: right(layout, y, x)),
     "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
 }
 
