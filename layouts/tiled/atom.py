@@ -34,7 +34,7 @@ class MmaAtom:
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or min(self.shape) < 1:
             raise LayoutError(f"an atom needs three extents M, N, K of at least 1, got {self.shape}")
-        read(self, "ABC")
+        parse_layouts(self, "ABC")
 
     @classmethod
     def of(cls, atom: MmaAtom | Atom | IncompleteAtom) -> MmaAtom:
@@ -78,7 +78,7 @@ class TiledCopyAtom:
     bits: int = 1
 
     def __post_init__(self) -> None:
-        read(self, ("src", "dst", "ref"))
+        parse_layouts(self, ("src", "dst", "ref"))
 
     @classmethod
     def of(cls, atom: TiledCopyAtom | CopyEntry, bits: int) -> TiledCopyAtom:
@@ -106,7 +106,7 @@ def check_multiple(extent: int, unit: int, problem: str) -> None:
         raise LayoutError(f"{problem}: {f'{times * unit} or ' if times else ''}{(times + 1) * unit} would do")
 
 
-def read(atom: MmaAtom | TiledCopyAtom, operands: str | tuple[str, ...]) -> None:
+def parse_layouts(atom: MmaAtom | TiledCopyAtom, operands: str | tuple[str, ...]) -> None:
     """Parse layouts that are text; raise LayoutError unless they are (thread, value) with the threads of ``thr``."""
     for name in ("thr", *operands):
         layout = getattr(atom, name)

@@ -193,7 +193,7 @@ class KernelSession:
                 if (why is not None) == one.alone:
                     break  # one size alone is wrong, or all of them together are right
         except (TooLong, SpecError, PtxError):
-            pass
+            return found  # what isn't known is no note, as the first line says; no verdict rests on it
         return found
 
     def _interpret_part(self, ptx: str, claim: Claim) -> Outcome | str:

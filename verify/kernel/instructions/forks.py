@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container
 
-import numpy as np
-
 from isa_tables.semantics import meaning
-from verify.kernel.data.registers import decided
 from verify.kernel.data.values import FIRST, Ids, Mask
 from verify.kernel.instructions.opaque import join_bytes, join_registers
+from verify.kernel.instructions.undecided import find_undecided, take_decided
 from verify.kernel.ptx.joins import ControlFlow
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.findings import WARNINGS, Severity, Unclear
@@ -42,22 +40,18 @@ class Forks:
     def fork(self, number: int, active: Mask) -> bool:
         """Take a branch both ways in the threads in which data decide it; return whether there are any."""
         machine = self.machine
-        one = machine.kernel.instructions[number]
-        if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
+        undecided = find_undecided(machine, number, active)
+        if undecided is None:
             return False
-        found = machine.register(one.guard.index)
-        if not found.data(active):
-            return False
-        who = active & decided(found)
+        found, who = undecided
         if (lost := who & (found.wide(1)[:, 0] < FIRST << 3)).any():
             machine.unclear(found, lost, "the guard of a branch")
         self.taken[machine.begun, number] += 1
         if self.taken[machine.begun, number] > MOST:
-            raise Unclear(one.line, f"data decide this branch, which was taken both ways {MOST} times")
-        (join, stores), rest = self._join(number), active & ~who
-        true = np.broadcast_to((found.bits == 0) if one.guard.negated else (found.bits != 0), machine.count)
-        machine.pc[rest] = np.where(true[rest], one.target, number + 1)
-        machine.guards[number] = 3
+            line = machine.kernel.instructions[number].line
+            raise Unclear(line, f"data decide this branch, which was taken both ways {MOST} times")
+        join, stores = self._join(number)
+        take_decided(machine, number, found, active & ~who)
         self._take_both(who, number, join, stores)
         return True
 

@@ -8,11 +8,9 @@ depends on one is UNKNOWN.
 
 from __future__ import annotations
 
-import numpy as np
-
 from isa_tables.semantics import meaning
-from verify.kernel.data.registers import decided
 from verify.kernel.data.values import Mask
+from verify.kernel.instructions.undecided import find_undecided, take_decided
 from verify.kernel.ptx.joins import ControlFlow
 from verify.kernel.ptx.source import Register, Vector
 from verify.kernel.state.machine import Machine
@@ -31,26 +29,20 @@ class Skips:
     def skip(self, number: int, active: Mask) -> bool:
         """Let threads in which data decide a branch go to where its ways meet; return whether there are any."""
         machine = self.machine
-        one = machine.kernel.instructions[number]
-        if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
-            return False
-        found = machine.register(one.guard.index)
-        if not found.data(active):
+        found = find_undecided(machine, number, active)
+        if found is None:
             return False
         if number not in self.joins:
             self.joins[number] = self._join(number)
         if (known := self.joins[number]) is None:
             return False
         join, registers = known
-        who = active & decided(found)
-        lost = machine.unknown(f"depends on a branch: {machine.named(found, who)} decides it", _WIDEST)
+        guard, who = found
+        lost = machine.unknown(f"depends on a branch: {machine.named(guard, who)} decides it", _WIDEST)
         for index in registers:
             machine.put(index, lost, who)
-        rest = active & ~who
-        true = np.broadcast_to((found.bits == 0) if one.guard.negated else (found.bits != 0), machine.count)
-        machine.pc[rest] = np.where(true[rest], one.target, number + 1)
+        take_decided(machine, number, guard, active & ~who)
         machine.pc[who] = join
-        machine.guards[number] = 3
         return True
 
     def _join(self, number: int) -> tuple[int, set[int]] | None:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches that data decide in some threads: which threads these are, and the way of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verify.kernel.data.registers import Word, decided
+from verify.kernel.data.values import Mask
+from verify.kernel.state.machine import Machine
+
+
+def find_undecided(machine: Machine, number: int, active: Mask) -> tuple[Word, Mask] | None:
+    """Return the guard of a branch and the threads in which data decide it; None where there are none."""
+    one = machine.kernel.instructions[number]
+    if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
+        return None
+    guard = machine.register(one.guard.index)
+    return (guard, active & decided(guard)) if guard.data(active) else None
+
+
+def take_decided(machine: Machine, number: int, guard: Word, threads: Mask) -> None:
+    """Let threads in which nothing but plain bits decides a branch take their way."""
+    one = machine.kernel.instructions[number]
+    negated = one.guard is not None and one.guard.negated
+    true = np.broadcast_to((guard.bits == 0) if negated else (guard.bits != 0), machine.count)
+    machine.pc[threads] = np.where(true[threads], one.target, number + 1)
+    machine.guards[number] = 3  # both ways were taken
