@@ -14,7 +14,7 @@ from benchmarks.programs import process
 from layouts import Layout, size
 from layouts.atoms import Atom, registry
 from layouts.tiled import TiledMMA
-from verify.movement.bind import read
+from verify.movement.bind import read_movements
 from verify.movement.properties import MovementChecker
 from verify.tiling import gemm
 from verify.tiling.bind import Tiling, prepare
@@ -58,14 +58,14 @@ def chained(tiling: Tiling) -> None:
     """Verify all properties of the tile, and of its movement through shared memory and registers."""
     verify(tiling, Prover())
     checker = MovementChecker()
-    for one in read(CHAIN).items:
+    for one in read_movements(CHAIN).items:
         if any(not verdict.status.confirmed for verdict in checker.case(one).verdicts):
             raise RuntimeError(f"{one.name} is not verified")
 
 
 def run(tiling: Tiling) -> None:
     given = gemm.operands(tiling)
-    if (gemm.run(tiling, given) != gemm.compute_expected(given)).any():
+    if (gemm.multiply(tiling, given) != gemm.compute_expected(given)).any():
         raise RuntimeError("the product is wrong")
 
 

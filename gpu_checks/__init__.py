@@ -182,6 +182,6 @@ def _ask(job: Job, worker: Worker | None) -> object:
     from gpu_checks.worker import Worker
 
     if worker is not None:
-        return next(iter(worker.run([job])))[1]
+        return next(iter(worker.run_jobs([job])))[1]
     with Worker() as own:
-        return next(iter(own.run([job])))[1]
+        return next(iter(own.run_jobs([job])))[1]

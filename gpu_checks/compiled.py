@@ -119,7 +119,7 @@ def _encode(one: TensorMapParameter, address: int) -> bytes:
 def run_all(jobs: Sequence[RunCompiled]) -> Iterator[list[Array] | Unavailable]:
     """Yield the memory after each launch, in order; Unavailable, with the reason, for one that could not be made."""
     with Worker(FACTORY) as worker:
-        for _, found in worker.run(jobs):
+        for _, found in worker.run_jobs(jobs):
             yield found
 
 

@@ -25,7 +25,7 @@ from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck.console.command import parser as parser_of
 from lanecheck.console.exits import Exit
-from lanecheck.console.outputs import write_file, written
+from lanecheck.console.outputs import reserve_file, write_file
 from lanecheck.console.progress import Progress, each
 
 SCHEMA = 1
@@ -201,7 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
-    parser.add_argument("-o", "--output", type=written, metavar="FILE", help="append one JSON line per law there")
+    parser.add_argument("-o", "--output", type=reserve_file, metavar="FILE", help="append one JSON line per law there")
     return guard_exit("gpu_checks.laws", lambda: _run_laws(parser.parse_args(argv)))
 
 
@@ -219,7 +219,7 @@ def _run_laws(options: argparse.Namespace) -> int:
     names, least = options.names or list(LAWS), options.cases or (ON_CPU if options.cpu else ON_GPU)
     failed = []
 
-    def run(name: str, shown: Progress) -> None:
+    def run_law(name: str, shown: Progress) -> None:
         result = campaign(name, least, xp)
         failed.extend([name] * bool(result.failures))
         word = "REFUTED" if result.failures else "AGREES"
@@ -230,7 +230,7 @@ def _run_laws(options: argparse.Namespace) -> int:
         if options.output:
             _record(options.output, result, found, xp)
 
-    _, missing = each(names, run, "laws", str)
+    _, missing = each(names, run_law, "laws", str)
     if missing:
         raise Interrupted(missing, len(names))
     return Exit.REFUTED if failed else Exit.OK

@@ -36,7 +36,7 @@ from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 from lanecheck.console.command import parser as parser_of
 from lanecheck.console.exits import Exit
-from lanecheck.console.outputs import filled
+from lanecheck.console.outputs import reserve_folder
 from lanecheck.console.progress import Progress
 
 _STOPS: Mapping[str, Sequence[str]] = {
@@ -107,7 +107,9 @@ def _parser() -> argparse.ArgumentParser:
     words = "run every form of every opcode on plain bits instead: integers, comparisons, conversions, loads, shuffles"
     parser.add_argument("--opcodes", action="store_true", help=words)
     parser.add_argument("--list", action="store_true", help="print what is selected, or all, and stop")
-    parser.add_argument("-o", "--output", type=filled, metavar="DIR", help="write the recordings there, as JSON Lines")
+    parser.add_argument(
+        "-o", "--output", type=reserve_folder, metavar="DIR", help="write the recordings there, as JSON Lines"
+    )
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
@@ -221,7 +223,7 @@ def _collect(
     while group and worker.usable:
         jobs = [Find(s, options.trials, options.seed, options.output is not None) for s in group]
         ahead, left = _next(waiting), []
-        for index, result in worker.run(jobs, ahead):
+        for index, result in worker.run_jobs(jobs, ahead):
             if result is worker.device:
                 left.append(group[index])
             else:

@@ -151,7 +151,7 @@ def passthrough(machine: ProbeMachine, signature: Signature) -> Callable[[], Lab
     words = {name: np.zeros((3, count, words_per_lane(part)), np.uint32) for name, (count, part) in as_words.items()}
     issued = machine.begin(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
 
-    def arrived() -> Labels:
+    def read_arrivals() -> Labels:
         ones, low, high = unpack(as_words["D"][1], issued()).reshape(3, -1)
         source = low + _DIGITS * high
         whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < lanes * c.values))
@@ -160,7 +160,7 @@ def passthrough(machine: ProbeMachine, signature: Signature) -> Callable[[], Lab
         slots[source] = whole
         return np.where(np.bincount(source, minlength=lanes * c.values) == 1, slots, -1).reshape(lanes, c.values)
 
-    return arrived
+    return read_arrivals
 
 
 def _passthrough_notes(passed: Labels) -> list[str]:

@@ -119,7 +119,7 @@ class Worker:
                 child.stop()
         self._child = self._starting = None
 
-    def run(self, jobs: Sequence[Job], ahead: Sequence[Signature] = ()) -> Iterator[tuple[int, Any]]:
+    def run_jobs(self, jobs: Sequence[Job], ahead: Sequence[Signature] = ()) -> Iterator[tuple[int, Any]]:
         """Yield (index, result) for every job in order; Unavailable for one that could not be probed.
 
         `ahead` are the instructions of the next call: they are compiled and disassembled meanwhile.
@@ -155,7 +155,7 @@ class Worker:
         child = self._starting = self._starting or _Child(self._factory)
         kind, result = child.receive(self._start)
         if kind == "found":
-            kind, result = self._opened(child)
+            kind, result = self._open(child)
         self._starting = None
         if kind == "bug":
             child.stop()
@@ -169,7 +169,7 @@ class Worker:
             self.close()
         return child
 
-    def _opened(self, child: _Child) -> tuple[str, Any]:
+    def _open(self, child: _Child) -> tuple[str, Any]:
         """Let the child open its machine when it is its turn: for as long as the one before may take, it waits."""
         if not OPENING.acquire(timeout=self._start):
             return "gone", Unavailable(f"others took longer than {self._start:g} s to open a CUDA context")

@@ -61,12 +61,12 @@ class Operand(Fragment):
     @property
     def row(self) -> Formula:
         """The formula of the first coordinate. Raises IsaError where (lane, i) has no map."""
-        return self._mapped("row")
+        return self._formula_of("row")
 
     @property
     def col(self) -> Formula:
         """The formula of the second coordinate. Raises IsaError where (lane, i) has no map."""
-        return self._mapped("col")
+        return self._formula_of("col")
 
     @cached_property
     def uses(self) -> frozenset[str]:
@@ -77,7 +77,7 @@ class Operand(Fragment):
         return found & self.param.keys()
 
     @cached_property
-    def written(self) -> str:
+    def formulas(self) -> str:
         """The formulas of (lane, i) in one line, as the table writes them. Raises IsaError as `row` does."""
         named = [*self.let.items(), ("row", self.row), ("col", self.col)]
         return "; ".join(f"{name} = {formula.text}" for name, formula in named)
@@ -88,7 +88,7 @@ class Operand(Fragment):
         text = str(self.counts[key])
         return evaluate(parse_in(self.file, f"{self.name}.{key}", text, dict.fromkeys(names, False), {}).tree, names)
 
-    def _mapped(self, key: str) -> Formula:
+    def _formula_of(self, key: str) -> Formula:
         if self.unspecified:
             raise IsaError(f"{self.name}: the ISA leaves unspecified which element a lane and value hold")
         if key not in self.maps:
@@ -154,7 +154,9 @@ class Operand(Fragment):
         values, shape = _prepare(ends)
         inner = next(axis for axis in ends if axis.startswith("k"))
         (outer,) = ends.keys() - {inner}
-        where = smem.read(self.layouts).address(values[outer], values[inner], self.bits, swizzle, major, **strides)
+        where = smem.read_layouts(self.layouts).address(
+            values[outer], values[inner], self.bits, swizzle, major, **strides
+        )
         return _shape_result(where, shape)
 
     def _ends(self, row: Any, col: Any) -> dict[str, tuple[Any, int]]:

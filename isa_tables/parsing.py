@@ -83,7 +83,7 @@ def parse(
     if condition:
         return Formula(text, reader.condition(root, 1), pieces, False, frozenset(reader.seen))
     tree = reader.number(root, 1)
-    return Formula(text, tree, pieces, reader.signed(tree), frozenset(reader.seen))
+    return Formula(text, tree, pieces, reader.is_signed(tree), frozenset(reader.seen))
 
 
 def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
@@ -193,7 +193,7 @@ class _FormulaReader:
     def arithmetic(self, op: str, left: Tree, right: Tree, node: ast.BinOp) -> Tree:
         if op in ("//", "%", "<<", ">>"):
             self.check_right(op, right, node.right)
-        if op in ("//", "%", ">>") and self.signed(left):
+        if op in ("//", "%", ">>") and self.is_signed(left):
             raise self.error(f"the left side of {op!r} contains a subtraction: C and Python may differ", node)
         if isinstance(left, Constant) and isinstance(right, Constant):
             return self.constant(OPERATORS[op](left.value, right.value), node)
@@ -207,16 +207,16 @@ class _FormulaReader:
         if op in ("<<", ">>") and not 0 <= right.value <= MAX_SHIFT:
             raise self.error(f"a shift must be by 0..{MAX_SHIFT}", node)
 
-    def signed(self, tree: Tree) -> bool:
+    def is_signed(self, tree: Tree) -> bool:
         match tree:
             case Constant(value):
                 return value < 0
             case Identifier(name):
                 return self.names[name]
             case BinaryOperation(op, left, right):
-                return op == "-" or self.signed(left) or self.signed(right)
+                return op == "-" or self.is_signed(left) or self.is_signed(right)
             case Conditional(_, then, otherwise):
-                return self.signed(then) or self.signed(otherwise)
+                return self.is_signed(then) or self.is_signed(otherwise)
             case Opposite():
                 return False
 

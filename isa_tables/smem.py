@@ -4,7 +4,7 @@
 Both are formulas of the files in `isa_tables/memory`; `schema.toml` has their keys. `mn` is the coordinate that is not
 contracted, `lbo` and `sbo` are the leading and the stride dimension byte offset.
 
->>> k_major = read("wgmma")
+>>> k_major = read_layouts("wgmma")
 >>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]
 [16, 128, 304, 416]
 >>> k_major.decode(k_major.descriptor(start=2048, lbo=16, sbo=1024, swizzle="128B"))
@@ -143,7 +143,7 @@ def _linear(file: str, name: str, text: str, bits: int) -> Formula:
     return parse_in(file, name, text, names, {"bits": bits, "T": _CHUNK // bits})
 
 
-def read(name: str, folder: Path = SHIPPED) -> Layouts:
+def read_layouts(name: str, folder: Path = SHIPPED) -> Layouts:
     """Return the layouts of a file, by its name: "wgmma" or "tcgen05". Raises TableError where it breaks its schema."""
     path = folder / f"{name}.toml"
     return _read_layouts(str(path), tables.text_of(path))

@@ -82,7 +82,7 @@ class ScriptItem(pytest.Item):
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Run a test, and again for each of its comparisons and for all sizes that its module names."""
     record_test(item, nextitem, {})
-    for number, table in enumerate(STATE["sizes"].read(item)):
+    for number, table in enumerate(STATE["sizes"].read_tables(item)):
         if place_sizes(item, table):
             STATE["sizes"].place(item, number)
             with set_sizes(item, table):

@@ -26,7 +26,7 @@ class NamedSizes:
         self.modules: dict[str, tuple[str, list[Mapping[str, int]], set[int]]] = {}
         self.errors: dict[str, tuple[str, str]] = {}  # module -> (test, why)
 
-    def read(self, item: Any) -> list[Mapping[str, int]]:
+    def read_tables(self, item: Any) -> list[Mapping[str, int]]:
         """Return the tables of the module of a test."""
         module = getattr(item, "module", None)
         name = getattr(module, "__name__", "")

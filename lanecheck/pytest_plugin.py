@@ -125,7 +125,9 @@ def pytest_collection(session: pytest.Session) -> None:
     """
     config = session.config
     option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
-    settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:") or _settled(config)
+    settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:") or _list_settings_files(
+        config
+    )
     if not (option or settled):
         return
     if not hasattr(config, "args_source"):
@@ -141,7 +143,7 @@ def pytest_collection(session: pytest.Session) -> None:
     config.stash[LATER] = {file: file in exempt for file in wanted}
 
 
-def _settled(config: pytest.Config) -> list[Path]:
+def _list_settings_files(config: pytest.Config) -> list[Path]:
     """Return the files of `[tool.lanecheck]` in the pyproject.toml of rootdir; none without it."""
     file = config.rootpath / "pyproject.toml"
     if not file.is_file() or "[tool.lanecheck]" not in file.read_text(encoding="utf-8", errors="replace") or fault():
@@ -181,7 +183,7 @@ def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
     for word in words:
         path = base / word
         if path.is_dir():
-            inside = (file for file in path.rglob("*.toml") if not _hidden(file.relative_to(path)))
+            inside = (file for file in path.rglob("*.toml") if not _is_hidden(file.relative_to(path)))
         else:
             inside = (file for name in glob.glob(str(path), recursive=True) if (file := Path(name)).is_file())
         files = [path] if path.is_file() else sorted(inside)
@@ -192,7 +194,7 @@ def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
     return found
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
@@ -224,7 +226,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 def fault() -> str:
     """Why the modules that an import would find are not ours, in one line; empty where they are."""
-    line = shadowed()
+    line = name_shadowed_packages()
     if not line:
         from lanecheck.console import installation
 
@@ -233,7 +235,7 @@ def fault() -> str:
     return line
 
 
-def shadowed() -> str:
+def name_shadowed_packages() -> str:
     """Which of our packages another module hides, in one line; empty when none is.
 
     A module that is loaded counts as well as one that an `import` would find.
@@ -257,7 +259,7 @@ class EntryFile(pytest.File):
         line = fault()
         if line:
             raise self.CollectError(line)
-        entries, problem = checker(self.config).read(self.path)
+        entries, problem = checker(self.config).read_entries(self.path)
         if problem:
             raise self.CollectError(problem)
         for entry in entries:
@@ -324,9 +326,9 @@ class Shown:
 
     def toterminal(self, writer: Any) -> None:  # of a class that pytest does not export
         """Print the report within the terminal's columns."""
-        from lanecheck.console.columns import fitted
+        from lanecheck.console.columns import wrap_clauses
 
-        writer.write(fitted(self.text, writer.fullwidth))
+        writer.write(wrap_clauses(self.text, writer.fullwidth))
 
 
 @pytest.hookimpl(hookwrapper=True)  # which older versions of pytest know too

@@ -89,7 +89,7 @@ def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
 class Carry:
     """The digits of A that the modes of B have used so far.
 
-    The proof of composition executes ``run`` by itself, and the loops around it with ``run`` replaced by its contract.
+    The proof of composition executes ``take_run`` by itself, and the loops around it with its contract in its place.
     """
 
     __slots__ = ("a", "b", "radices", "used", "weights")
@@ -111,13 +111,13 @@ class Carry:
             raise self.fault("the mode {}:{} of B reaches negative indices of A", extent, step)
         if not self.radices:
             return extent, step * self.weights[0]
-        n, value = self.run(extent, step)
+        n, value = self.take_run(extent, step)
         if n == extent:
             return n, value
         shapes, strides = [n], [value]
         while (extent := extent // n) > 1:
             step *= n
-            n, value = self.run(extent, step)
+            n, value = self.take_run(extent, step)
             shapes.append(n)
             strides.append(value)
         return tuple(shapes), tuple(strides)
@@ -132,7 +132,7 @@ class Carry:
             strides.append(stride)
         return tuple(shapes), tuple(strides)
 
-    def run(self, rest: int, step: int) -> tuple[int, int]:
+    def take_run(self, rest: int, step: int) -> tuple[int, int]:
         """Return the first mode n:A(step) of rest:step: n steps, until a digit carries or all steps are done."""
         digits: list[int] = []
         n, index, value = rest, step, 0

@@ -46,7 +46,7 @@ def left_inverse(layout: L) -> L:
 
     Raises LayoutError for an offset, where layouts.inverse does, and where B takes values outside the domain of A.
     """
-    return inverse.left_inverse(layout) if isinstance(layout, Layout) else _left(layout)  # type: ignore[return-value]
+    return inverse.left_inverse(layout) if isinstance(layout, Layout) else _invert_left(layout)  # type: ignore[return-value]
 
 
 def _right(layout: ComposedLayout) -> Inner:
@@ -64,7 +64,7 @@ def _right(layout: ComposedLayout) -> Inner:
     return composition(back, first)
 
 
-def _left(layout: ComposedLayout) -> Inner:
+def _invert_left(layout: ComposedLayout) -> Inner:
     outer, inner = _parts(layout, "left_inverse")
     back: Inner = left_inverse(inner)
     if isinstance(outer, Swizzle):

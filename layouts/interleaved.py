@@ -46,13 +46,13 @@ def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[list[int], li
     shapes.append(-(-target // end))
     strides.append(end)
     whole = shapes[-1] * end
-    return (shapes, strides) if spaced(counted[len(shapes) - 1 :], whole) else None
+    return (shapes, strides) if are_spaced(counted[len(shapes) - 1 :], whole) else None
 
 
-def spaced(modes: Sequence[Mode], least: int) -> bool:
+def are_spaced(modes: Sequence[Mode], least: int) -> bool:
     """Whether the values of modes with strides of 1 or more differ by ``least`` or more at different coordinates.
 
-    >>> spaced([(8, 2), (12, 2)], 4), spaced([(8, 2), (12, 2)], 5), spaced([(3, 4), (7, 4)], 1)
+    >>> are_spaced([(8, 2), (12, 2)], 4), are_spaced([(8, 2), (12, 2)], 5), are_spaced([(3, 4), (7, 4)], 1)
     (True, False, True)
 
     Raises LayoutError where the decision takes more than LIMIT steps.

@@ -137,7 +137,7 @@ def cosize(layout: Layout) -> int:
     return 1 + sum([(s - 1) * abs(d) for s, d in zip(*leaves_of(layout), strict=True)])
 
 
-def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
+def _keep_parts(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
     """Return the parts of ``t`` at the Nones of ``coord`` (``none`` false: at its indices), nested tuples spliced."""
     if not isinstance(coord, tuple):
         return (t,) if (coord is None) == none else ()
@@ -145,14 +145,14 @@ def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
         raise LayoutError(f"coordinate of {len(coord)} modes for {format_int_tuple(t)}")
     kept: list[IntTuple] = []
     for c, x in zip(coord, t, strict=True):
-        kept.extend(_kept(c, x, none))
+        kept.extend(_keep_parts(c, x, none))
     return tuple(kept)
 
 
-def _cut(coord: Slicer, layout: Layout, none: bool) -> Layout:
+def _cut_layout(coord: Slicer, layout: Layout, none: bool) -> Layout:
     if not isinstance(coord, tuple) and (coord is None) == none:
         return layout
-    return trust_layout(_kept(coord, layout.shape, none), _kept(coord, layout.stride, none))
+    return trust_layout(_keep_parts(coord, layout.shape, none), _keep_parts(coord, layout.stride, none))
 
 
 def slice(coord: Slicer, layout: Layout) -> Layout:
@@ -163,7 +163,7 @@ def slice(coord: Slicer, layout: Layout) -> Layout:
 
     Raises LayoutError when the coordinate does not fit the shape's profile.
     """
-    return _cut(coord, layout, True)
+    return _cut_layout(coord, layout, True)
 
 
 def dice(coord: Slicer, layout: Layout) -> Layout:
@@ -174,7 +174,7 @@ def dice(coord: Slicer, layout: Layout) -> Layout:
 
     Raises LayoutError when the coordinate does not fit the shape's profile.
     """
-    return _cut(coord, layout, False)
+    return _cut_layout(coord, layout, False)
 
 
 def slice_and_offset(coord: Slicer, layout: Layout) -> tuple[Layout, int]:

@@ -17,7 +17,7 @@ def compact_col_major(shape: IntTuple, current: IntTuple = 1) -> IntTuple:
     """
     if isinstance(current, tuple):
         return tuple(map(compact_col_major, _modes(shape, current), current))
-    return _left(shape, current)[0]
+    return _order_left(shape, current)[0]
 
 
 def compact_row_major(shape: IntTuple, current: IntTuple = 1) -> IntTuple:
@@ -30,7 +30,7 @@ def compact_row_major(shape: IntTuple, current: IntTuple = 1) -> IntTuple:
     """
     if isinstance(current, tuple):
         return tuple(map(compact_row_major, _modes(shape, current), current))
-    return _mirror(_left(_mirror(shape), current)[0])
+    return _mirror(_order_left(_mirror(shape), current)[0])
 
 
 def compact_order(shape: IntTuple, order: IntTuple) -> IntTuple:
@@ -74,12 +74,12 @@ def _modes(shape: IntTuple, guide: tuple[IntTuple, ...]) -> tuple[IntTuple, ...]
     return shape
 
 
-def _left(shape: IntTuple, current: int) -> tuple[IntTuple, int]:
+def _order_left(shape: IntTuple, current: int) -> tuple[IntTuple, int]:
     if not isinstance(shape, tuple):
         return (0, current) if shape == 1 else (current, current * shape)
     strides: list[IntTuple] = []
     for s in shape:
-        mode, current = _left(s, current)
+        mode, current = _order_left(s, current)
         strides.append(mode)
     return tuple(strides), current
 

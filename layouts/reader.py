@@ -37,21 +37,21 @@ class Reader:
         """Whether a mark is next."""
         return self.text.startswith(mark, self.at)
 
-    def found(self) -> str:
+    def next_character(self) -> str:
         """Return the next character, for messages."""
         return repr(self.text[self.at]) if self.at < len(self.text) else "the end"
 
     def expect(self, mark: str) -> None:
         """Read a mark, with the blanks after it. Raises LayoutParseError."""
         if not self.sees(mark):
-            raise self.fail(f"expected {mark!r}, found {self.found()}")
+            raise self.fail(f"expected {mark!r}, found {self.next_character()}")
         self.at += len(mark)
         self.blank()
 
     def end(self) -> None:
         """Raise LayoutParseError unless the whole text is read."""
         if self.at < len(self.text):
-            raise self.fail(f"expected the end, found {self.found()}")
+            raise self.fail(f"expected the end, found {self.next_character()}")
 
     def int_tuple(self, level: int = 0) -> IntTuple:
         """Return an integer, or items in parentheses."""
@@ -67,7 +67,7 @@ class Reader:
             items.append(self.int_tuple(level + 1))
             if not self.sees(closing):
                 if not self.sees(","):
-                    raise self.fail(f"expected ',' or {closing!r}, found {self.found()}")
+                    raise self.fail(f"expected ',' or {closing!r}, found {self.next_character()}")
                 self.expect(",")
         self.expect(closing)
         return tuple(items)
@@ -78,7 +78,7 @@ class Reader:
         if token is None:
             if self.sees("_"):
                 raise self.fail("'_' means a whole mode and is for tilers only, expected an integer")
-            raise self.fail(f"expected an integer or '(', found {self.found()}")
+            raise self.fail(f"expected an integer or '(', found {self.next_character()}")
         if len(token[1]) > MAX_DIGITS:
             raise self.fail(f"integer of more than {MAX_DIGITS} digits")
         self.at = token.end()

@@ -178,7 +178,7 @@ class Speller(Reader):
         swizzles: list[tuple[tuple[int, int, int], int]] = []
         word = self.word()
         if word in ("composition", "ComposedLayout"):
-            return self.composed(CLOSING[self.opened()], level)
+            return self.read_composition(CLOSING[self.open_bracket()], level)
         while SWIZZLE.match(self.text, self.at):
             swizzle = self.swizzle()
             self.expect("o")
@@ -195,12 +195,12 @@ class Speller(Reader):
             self.blank()
         return Written(tuple(swizzles), *self.plain())
 
-    def composed(self, closing: str, level: int) -> Written:
+    def read_composition(self, closing: str, level: int) -> Written:
         """Return the arguments of composition: a swizzle, perhaps an offset, and a layout."""
         if level == MAX_DEPTH:
             raise self.fail(f"compositions nested deeper than {MAX_DEPTH}")
         if not SWIZZLE.match(self.text, self.at):
-            raise self.fail(f"expected Swizzle<B,M,S>, found {self.found()}")
+            raise self.fail(f"expected Swizzle<B,M,S>, found {self.next_character()}")
         swizzle, offset = self.swizzle(), 0
         self.expect(",")
         if COUNTED.match(self.text, self.at):
@@ -226,13 +226,13 @@ class Speller(Reader):
             raise self.fail(f"the offset of a swizzle must be a natural number, found {number}", start)
         return number
 
-    def opened(self) -> str:
+    def open_bracket(self) -> str:
         """Return the bracket after a word, read with it."""
         word = self.word()
         self.take_word()
         mark = self.text[self.at : self.at + 1]
         if mark not in CLOSING:
-            raise self.fail(f"expected '<' or '(' after {word}, found {self.found()}")
+            raise self.fail(f"expected '<' or '(' after {word}, found {self.next_character()}")
         self.expect(mark)
         return mark
 
@@ -248,9 +248,9 @@ class Speller(Reader):
         if found := QUOTED.match(self.text, self.at):
             return self.read_quoted(found)
         if self.word() in ("Layout", "make_layout"):
-            return self.called()
+            return self.read_call()
         if self.word() == "make_identity_layout":
-            closing = CLOSING[self.opened()]
+            closing = CLOSING[self.open_bracket()]
             shape = self.shape()
             if not isinstance(shape, tuple):
                 raise self.fail(f"the identity of an integer has no coordinates: write {shape}:1")
@@ -284,9 +284,9 @@ class Speller(Reader):
         self.expect(")")
         return inner
 
-    def called(self) -> tuple[IntTuple, IntTuple]:
+    def read_call(self) -> tuple[IntTuple, IntTuple]:
         """Return the arguments of Layout<...>, make_layout(...) or Layout(...): a shape, and perhaps strides."""
-        closing = CLOSING[self.opened()]
+        closing = CLOSING[self.open_bracket()]
         shape = self.shape()
         stride: IntTuple | None = None
         if self.sees(","):
@@ -333,7 +333,7 @@ class Speller(Reader):
             self.take_word()
             marks = "(<"
             if not any(map(self.sees, marks)):
-                raise self.fail(f"expected '<' or '(', found {self.found()}")
+                raise self.fail(f"expected '<' or '(', found {self.next_character()}")
         mark = next(filter(self.sees, marks), "")
         if not mark:
             return self.integer()
@@ -370,7 +370,7 @@ class Speller(Reader):
         word = self.word()
         if word in ("E", "ScaledBasis"):
             start = self.at
-            closing = CLOSING[self.opened()]
+            closing = CLOSING[self.open_bracket()]
             numbers = [self.number()]
             while self.sees(","):
                 self.expect(",")
@@ -384,13 +384,13 @@ class Speller(Reader):
             raise self.fail("'_' means a whole mode and is for tilers only, expected an integer")
         if word:
             raise self.fail(f"expected an integer or '(', found {word!r:.40}; a layout is written {EXAMPLES}")
-        raise self.fail(f"expected an integer or '(', found {self.found()}")
+        raise self.fail(f"expected an integer or '(', found {self.next_character()}")
 
     def number(self) -> int:
         """Return a literal or a C++ constant."""
         found = STATIC.match(self.text, self.at) or INTEGER.match(self.text, self.at)
         if found is None:
-            raise self.fail(f"expected a number, found {self.found()}")
+            raise self.fail(f"expected a number, found {self.next_character()}")
         digits = next(filter(None, found.groups()))
         if len(digits) > MAX_DIGITS:
             raise self.fail(f"integer of more than {MAX_DIGITS} digits")

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from lanecheck.console import installation
-from verify.cli.ending import as_process, complain, guarded
+from verify.cli.ending import as_process, complain, run_guarded
 from verify.cli.output import write
 from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if line := installation.fault():
             return complain(line, Exit.USAGE)
         return int(import_module(COMMANDS[words[0]][0]).main(words[1:]))
-    return guarded(_general, words)
+    return run_guarded(_general, words)
 
 
 def _general(words: Sequence[str] | None) -> int:

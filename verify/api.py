@@ -19,7 +19,7 @@ from layouts import ComposedLayout, Layout
 from layouts.toml.errors import AtomFileError
 from verify import kinds
 from verify.core.errors import UsageError
-from verify.core.files import opened
+from verify.core.files import open_document
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.core.wording import in_words
@@ -109,7 +109,7 @@ def _of_kind(row: Kind[Any], texts: Sequence[str], allow_exec: bool, options: Ma
     suite, entries = _suite(allow_exec), []
     for text in texts:
         is_file = row.shipped is None or Path(text).is_file() or text.endswith(".toml")
-        entries += _readable(suite.read(Path(text)) if is_file else suite.select([text], None, row.name))
+        entries += _readable(suite.read_entries(Path(text)) if is_file else suite.select([text], None, row.name))
     return _report(entries, (), False)
 
 
@@ -169,7 +169,7 @@ def verify_kind(
     """
     row = kinds.of(kind)
     if isinstance(subject, str | Path):
-        return _report(_named(subject, file, kind, allow_exec), require, allow_unchecked)
+        return _report(_find_entries(subject, file, kind, allow_exec), require, allow_unchecked)
     entry = _suite(allow_exec).entry(row, subject)  # type: ignore[arg-type]
     return _report([entry], require, allow_unchecked)
 
@@ -278,7 +278,7 @@ def _suite(allow_exec: bool) -> Suite:
     return Suite(allow_exec)
 
 
-def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[GateEntry]:
+def _find_entries(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[GateEntry]:
     """Return the entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
         return _whole(subject, file, what, allow_exec)
@@ -298,10 +298,10 @@ def _whole(path: Path, file: str | Path | None, sort: str, allow_exec: bool = Fa
 def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[GateEntry]:
     """Return the entries of a file of one sort; raises UsageError for another one."""
     try:
-        opened(path, sort)
+        open_document(path, sort)
     except AtomFileError as error:
         raise UsageError(str(error)) from error
-    return _readable(_suite(allow_exec).read(path))
+    return _readable(_suite(allow_exec).read_entries(path))
 
 
 def _readable(found: tuple[list[GateEntry], str]) -> list[GateEntry]:

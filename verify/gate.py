@@ -46,7 +46,7 @@ class GateResult:
     unchecked: str = ""
 
 
-def _malformed(error: AtomFileError) -> GateEntry:
+def _as_failing_entry(error: AtomFileError) -> GateEntry:
     """Return an error of a file as an entry that fails, beside the entries that can be read."""
 
     def fail() -> Sequence[Case]:
@@ -68,7 +68,7 @@ class Suite:
         self.allow_exec, self.how, self.given = allow_exec, how, given or {}
         self._verifiers: dict[Kind[Any], Callable[[Any], Case]] = {}
 
-    def read(self, path: Path) -> tuple[list[GateEntry], str]:
+    def read_entries(self, path: Path) -> tuple[list[GateEntry], str]:
         """Return the entries of a file in their order, and the error of the file; one of the two is empty."""
         try:
             return self._entries(path), ""
@@ -87,7 +87,7 @@ class Suite:
         entries = [self.entry(kind, one, document.line(kind.table(one))) for one in found.items]
         if found.errors and not entries:
             raise combine_errors(found.errors)
-        return [*entries, *map(_malformed, found.errors)]
+        return [*entries, *map(_as_failing_entry, found.errors)]
 
     def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[GateEntry], str]:
         """Return the subjects of a kind that names select, from a file or those shipped, or the error; one is empty."""
@@ -105,7 +105,7 @@ class Suite:
             entries = [self.entry(kind, pool[name]) for name in kind.choose(names, pool)]
         except (AtomFileError, SpecError) as error:
             return [], "\n".join(map(str, (error, *errors)))
-        return [*entries, *map(_malformed, () if names else errors)], ""
+        return [*entries, *map(_as_failing_entry, () if names else errors)], ""
 
     def verify(
         self, entries: Sequence[GateEntry], require: Sequence[str] = (), allow_unchecked: bool = False
@@ -119,7 +119,7 @@ class Suite:
             return GateResult(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
         if report.exit() is not Exit.OK:
             return GateResult(report, as_text.render(report).rstrip())
-        unchecked = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
+        unchecked = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked_cases if not case.excuse]
         return GateResult(report, unchecked="" if allow_unchecked else "; ".join(unchecked))
 
     def entry(self, kind: Kind[Any], subject: Named, line: int = 1) -> GateEntry:

@@ -30,7 +30,7 @@ EPILOG = f"""example:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the file that the arguments name; return the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> Exit:

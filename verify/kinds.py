@@ -105,7 +105,7 @@ def recognize(what: str) -> Kind[Any]:
         raise UsageError("'' names nothing: give a file, a layout in quotes, or a name")
     if fault := python_files.find_fault(what):
         raise UsageError(fault)
-    path, matches = Path(what), _spelled(what, all())
+    path, matches = Path(what), _list_recognitions(what, all())
     if path.suffix in CUDA and not path.exists():
         raise UsageError(f"{what}: there is no such file")
     if path.is_dir():
@@ -138,18 +138,18 @@ def with_shipped(own: Mapping[str, Any]) -> Mapping[str, Any]:
     return ChainMap(dict(own), *(kind.shipped() for kind in all() if kind.shipped is not None))  # type: ignore[arg-type]
 
 
-def spelled(text: str, kinds: Sequence[Kind[Any]]) -> Kind[Any] | None:
+def find_surest(text: str, kinds: Sequence[Kind[Any]]) -> Kind[Any] | None:
     """Return the kind that recognizes a text most surely, or None.
 
     Raises UsageError if two recognize it equally.
 
-    >>> spelled("(4,8):(8,1)", all()).name
+    >>> find_surest("(4,8):(8,1)", all()).name
     'layout'
     """
-    return _surest(text, _spelled(text, kinds))
+    return _surest(text, _list_recognitions(text, kinds))
 
 
-def _spelled(text: str, kinds: Sequence[Kind[Any]]) -> list[tuple[Recognition, Kind[Any]]]:
+def _list_recognitions(text: str, kinds: Sequence[Kind[Any]]) -> list[tuple[Recognition, Kind[Any]]]:
     return [(match, kind) for kind in kinds if (match := kind.spelled(text))]
 
 

@@ -27,7 +27,7 @@ EPILOG = f"""example:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """List what the arguments choose; return the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> Exit:

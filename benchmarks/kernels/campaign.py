@@ -23,7 +23,7 @@ from benchmarks.kernels.fates import Fate, Key, digest
 from benchmarks.kernels.meanings import draw_meanings
 from benchmarks.kernels.reasons import ACCEPTED, Refuted, assembled, checked, reason_of, right
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state.findings import WARNINGS
 
@@ -82,7 +82,7 @@ def fate(path: Path, edit: Edit) -> Fate:
     return replace(made, reason=reason_of(text, claim, edit) or ("a warning" if warned else ""))
 
 
-def check_others(name: str, edit: Edit, text: str, claim: str) -> Outcome | None:
+def check_others(name: str, edit: Edit, text: str, claim: str) -> LaunchOutcome | None:
     """Return the outcome of a claim about another of an edited kernel's outputs that isn't accepted, if one isn't."""
     for other in _outputs().get(name, ()):
         found = check(edit.on(text), claim_of({**tomllib.loads(claim), "claim": other}))
@@ -91,7 +91,7 @@ def check_others(name: str, edit: Edit, text: str, claim: str) -> Outcome | None
     return None
 
 
-def _first_finding(outcome: Outcome) -> str:
+def _first_finding(outcome: LaunchOutcome) -> str:
     """Return the first finding that decides, in words."""
     there = [one for one in outcome.findings if one.severity not in WARNINGS] or [*outcome.findings]
     return f"line {there[0].line}: {there[0].text}" if there else ""
@@ -103,7 +103,7 @@ def _outputs() -> dict[str, list[str]]:
     return found
 
 
-def _kinds(outcomes: Sequence[Outcome]) -> set[str]:
+def _kinds(outcomes: Sequence[LaunchOutcome]) -> set[str]:
     return {finding.kind for one in outcomes for finding in one.findings}
 
 

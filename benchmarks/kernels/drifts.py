@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from benchmarks.kernels.edits import body
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import WIDTHS
 
 SHIFTS = (4, 9)  # the operand is right up to trip 2^4 or 2^9
@@ -71,7 +71,7 @@ def find_operands(text: str, head: int, types: Mapping[str, str]) -> Iterator[Dr
 
 def draw_drifts(text: str, kernel: str, head: int, lines: Collection[int], count: int, seed: int) -> list[Drift]:
     """Return operands in some lines, with shifts, drawn by a seed; all of them where there are fewer."""
-    found = read(text, kernel)
+    found = parse_kernel(text, kernel)
     types = dict(zip(found.names, found.registers, strict=True))
     draw = random.Random(seed)
     there = [one for one in find_operands(text, head, types) if one.line in lines]
@@ -93,7 +93,7 @@ def add_counter(text: str, kernel: str, head: int) -> list[str]:
 
 def apply_drift(text: str, kernel: str, head: int, one: Drift) -> str:
     """Return the text of the kernel in which an operand drifts."""
-    found = read(text, kernel)
+    found = parse_kernel(text, kernel)
     types = dict(zip(found.names, found.registers, strict=True))
     lines = add_counter(text, kernel, head)
     whole = lines[one.line - 1]

@@ -29,8 +29,8 @@ from verify.kernel.check import check
 from verify.kernel.data.values import Values
 from verify.kernel.instructions import handlers
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.ptx.parse import read
-from verify.kernel.sizes.away import ragged
+from verify.kernel.ptx.parse import parse_kernel
+from verify.kernel.sizes.away import choose_ragged
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.runs import BUDGET
 from verify.kernel.sizes.statement import AllSizes
@@ -116,14 +116,14 @@ class ProvedKernel:
 
     def executed_lines(self) -> set[int]:
         """Return the lines that some CTA executes: what a drift does elsewhere nobody sees."""
-        found, kernel = set(), read(self.ptx, self.name)
+        found, kernel = set(), parse_kernel(self.ptx, self.name)
         for trips in range(1, self.theorem.alone + self.theorem.period + 1):
-            for numbers in (self.statement.numbers(trips), ragged(self.statement, trips, 0)):
+            for numbers in (self.statement.numbers(trips), choose_ragged(self.statement, trips, 0)):
                 run = Interpretation(kernel, self.statement.launch(numbers).launches[0], Values(self.seed), BUDGET, {})
                 x, y, z = run.launch.grid
                 for place, cta in ((0, (0, 0, 0)), (x * y * z - 1, (x - 1, y - 1, z - 1))):
                     run.machine.start([cta], place)
-                    assert not handlers.bound(run.machine)
+                    assert not handlers.bind_instructions(run.machine)
                     run.machine.go()
                     lines = zip(kernel.instructions, run.machine.ran, strict=True)
                     found |= {one.line for one, executed in lines if executed}

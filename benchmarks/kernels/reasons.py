@@ -25,12 +25,12 @@ import numpy as np
 
 from benchmarks.kernels.edits import Edit, body
 from benchmarks.kernels.meanings import excuse
-from verify.kernel.check import BUDGET, Outcome, check
+from verify.kernel.check import BUDGET, LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
@@ -82,7 +82,7 @@ def written(text: str, claim: str, line: int) -> str:
     """
     found, wrote = sha256(), False
     held: tuple[int, int, list[bytes]] | None = None  # the step and the register of the last write
-    put, to_global, to_shared = Machine.put, Global.write, Shared.write
+    put, to_global, to_shared = Machine.write, Global.write, Shared.write
 
     def keep(parts: Sequence[np.ndarray]) -> None:
         nonlocal wrote
@@ -115,7 +115,7 @@ def written(text: str, claim: str, line: int) -> str:
         to_shared(memory, *parts)
 
     with (
-        patch.object(Machine, "put", note_register),
+        patch.object(Machine, "write", note_register),
         patch.object(Global, "write", note_global),
         patch.object(Shared, "write", note_shared),
     ):
@@ -173,7 +173,7 @@ _ANYTHING = {"%r": "mov.b32 {}, 0x40E12345;", "%f": "mov.f32 {}, 0f40E12345;", "
 def _places(text: str, claim: str) -> list[dict[str, int]]:
     """Return where the variables of shared memory lie in each launch."""
     given = claim_of(tomllib.loads(claim))
-    kernel = read(text, given.kernel)
+    kernel = parse_kernel(text, given.kernel)
     return [Placement(kernel, launch.smem, launch.smem_align).symbols for launch in given.launches]
 
 
@@ -194,7 +194,7 @@ def _any_result(text: str, claim: str, edit: Edit) -> bool:
 
 
 @lru_cache(maxsize=4)
-def right(text: str, claim: str) -> list[Outcome]:
+def right(text: str, claim: str) -> list[LaunchOutcome]:
     """The outcomes of the right kernel."""
     return check(text, claim_of(tomllib.loads(claim)))
 
@@ -228,14 +228,14 @@ class Hasty(Interpretation):
 _GO_ON = WARNINGS | {Severity.UNKNOWN, Severity.RACE}
 
 
-def checked(edit: Edit, text: str, claim: str) -> list[Outcome]:
+def checked(edit: Edit, text: str, claim: str) -> list[LaunchOutcome]:
     """Return the outcomes of an edited kernel, which may execute four times as much as the right one; or raise Refuted.
 
     What is wrong is not explained: the explanation takes as long as the check, and the status rests on the elements.
     """
     budget = min(BUDGET, 4 * max(one.steps for one in right(text, claim)) + 1000)
     home = "verify.kernel"
-    with patch(f"{home}.check.Interpretation", Hasty), patch(f"{home}.explain.explained", lambda *parts: ([], None)):
+    with patch(f"{home}.check.Interpretation", Hasty), patch(f"{home}.explain.explain", lambda *parts: ([], None)):
         return check(edit.on(text), claim_of(tomllib.loads(claim)), budget=budget)
 
 

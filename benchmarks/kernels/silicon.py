@@ -31,7 +31,7 @@ from gpu_checks.worker import Worker
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.values import LIMITS
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel
 
 BITS = {
@@ -183,7 +183,7 @@ def both(path: Path, one: Fate, here: DeviceInfo, seeds: int, times: int) -> Run
     """The job of an edit: every launch of the claim, on data of several seeds."""
     text = retargeted(texts(path)[0], here)
     claim = read_claim(path.with_suffix(".toml"))
-    kernel = read(text, claim.kernel)
+    kernel = parse_kernel(text, claim.kernel)
     jobs = [job(kernel, text, launch, drawn(launch, seed)) for launch in claim.launches for seed in range(seeds)]
     return RunBoth(tuple(jobs), one.edit.on(text), times)
 
@@ -218,7 +218,7 @@ def answered(
                 while (task := waiting.get()) is not None:
                     path, one = task
                     made = both(path, one, here, seeds, times)
-                    ((_, found),) = worker.run([made])
+                    ((_, found),) = worker.run_jobs([made])
                     if isinstance(worker.device, Unavailable):
                         raise ValueError(worker.device.reason)
                     done.put(replace(one, gpu=_words(found, len(made.right) * times)))

@@ -16,9 +16,9 @@ from math import lcm
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kernels import fates
+from benchmarks.kernels.score import write_page
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.statement import state
 from verify.kernel.sizes.theorem import Proof, find_loop, prove
@@ -27,6 +27,7 @@ from verify.kernel.state.findings import Unclear
 COMPILED = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
 BY, BY_K = 16, 8
 SEED = 1
+PAGE = "<!-- sizes -->", "<!-- /sizes -->"  # what lies between is the table
 OUT = "leave the rest of"  # why a grid that rounds down has no theorem but in whole tiles
 
 
@@ -74,7 +75,7 @@ def judge(name: str) -> tuple[str, str, float]:
 def in_whole_tiles(ptx: str, table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim with sizes given as multiples of the CTA's tile, and of a trip."""
     given = {text.split()[0]: text for text in table["given"]}
-    proof = Proof(state(table), read(ptx, str(table["kernel"])), SEED, lambda steps: None)
+    proof = Proof(state(table), parse_kernel(ptx, str(table["kernel"])), SEED, lambda steps: None)
     tiles = [(axis.size, axis.tile) for axis in proof.statement.axes]
     for size, tile in (*tiles, (proof.statement.summed[1], find_loop(proof)[1])):
         given[size] = f"{size} % {lcm(tile, BY)} == 0"
@@ -83,7 +84,7 @@ def in_whole_tiles(ptx: str, table: Mapping[str, Any]) -> dict[str, Any]:
 
 def prove_two_trips(ptx: str, table: Mapping[str, Any]) -> None:
     """Prove a claim for all sizes of the output, at the sizes of K that take two trips; NotLifted if that fails."""
-    proof = Proof(state(table), read(ptx, str(table["kernel"])), SEED, lambda steps: None)
+    proof = Proof(state(table), parse_kernel(ptx, str(table["kernel"])), SEED, lambda steps: None)
     proof.loop, proof.statement.step = find_loop(proof)
     try:
         proof.alone(2)
@@ -116,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(line, flush=True)
         lines.append(line)
     if options.page:
-        fates.written(options.page, "sizes", lines)
+        write_page(options.page, lines, PAGE)
     return 0
 
 

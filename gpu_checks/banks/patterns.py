@@ -47,7 +47,7 @@ def patterns() -> tuple[Pattern, ...]:
         for operation, bits, name, addresses in (
             *_strides(lane),
             *_shared_words(lane),
-            *_merged(lane),
+            *_share_words(lane),
             *_phases(lane),
             *_draw_addresses(),
             *_tiles(lane),
@@ -85,7 +85,7 @@ def _shared_words(lane: Any) -> _Rows:
     yield "load", 32, "reversed", (31 - lane) * 4
 
 
-def _merged(lane: Any) -> _Rows:
+def _share_words(lane: Any) -> _Rows:
     """Wide loads in which lanes share words: which sharing lets two phases become one, and at what price."""
     for bits in (64, 128):
         wide, random = bits // 8, np.random.default_rng(1000 + bits)

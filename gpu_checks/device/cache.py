@@ -13,7 +13,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lanecheck.console.digests import sealed, unsealed
+from lanecheck.console.digests import seal, unseal
 from lanecheck.console.outputs import write_file
 
 
@@ -32,7 +32,7 @@ def fetch(name: str) -> bytes | None:
     if place is None:
         return None
     try:
-        return unsealed(name, (place / name).read_bytes())
+        return unseal(name, (place / name).read_bytes())
     except OSError:
         return None
 
@@ -44,4 +44,4 @@ def keep(name: str, content: bytes) -> None:
         return
     with suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
-        write_file(place / name, sealed(name, content), durable=False)
+        write_file(place / name, seal(name, content), durable=False)

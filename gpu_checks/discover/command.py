@@ -23,7 +23,7 @@ from gpu_checks.discover.observed import APPEARANCE, STORED, of_move, of_recordi
 from gpu_checks.model import Unavailable
 from gpu_checks.recording import Move, Recording
 from isa_tables.signature import Signature, signature
-from lanecheck.console.columns import fitted
+from lanecheck.console.columns import wrap_clauses
 from lanecheck.console.command import add_execution, forbidden, width
 from lanecheck.console.command import parser as parser_of
 from lanecheck.console.exits import Exit
@@ -87,7 +87,7 @@ def _run_discovery(options: argparse.Namespace) -> int:
     if options.format == "json":
         text = _as_json(found)
     else:
-        text = fitted("\n".join(_as_text(found, options)), width(sys.stdout.isatty() and not options.output))
+        text = wrap_clauses("\n".join(_as_text(found, options)), width(sys.stdout.isatty() and not options.output))
     if options.output:
         write_file(options.output, text)
     else:
@@ -195,7 +195,7 @@ def _probe_instructions(wanted: Sequence[Signature], timeout: float) -> list[Rec
     from gpu_checks.worker import Relate, Worker
 
     with Worker(timeout=timeout) as worker:
-        found: dict[int, Recording | Move | Unavailable] = dict(worker.run([Relate(one) for one in wanted]))
+        found: dict[int, Recording | Move | Unavailable] = dict(worker.run_jobs([Relate(one) for one in wanted]))
     return [found[index] for index in range(len(wanted))]
 
 

@@ -115,7 +115,7 @@ def discover_map(
     """Return the map of a function, called twice; ValueError for what is no map."""
     call = CallJob(function.text(), function.options(), function.lanes, function.values)
     with Worker(timeout=timeout) as worker:
-        results = [result for _, result in worker.run([call, call])]
+        results = [result for _, result in worker.run_jobs([call, call])]
     for result in results:
         if isinstance(result, Unavailable):
             return result

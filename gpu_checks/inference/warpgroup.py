@@ -40,7 +40,7 @@ def queries(signature: Signature, seed: int = 0) -> Queries[SlotClasses]:
     images = () if start.notes else _images(start, seed)
     relation: SlotClasses
     relation, *looked = yield from together([sparse.complete(start, seed), *images])
-    seen = [] if relation.notes else [one.labelled(relation) for one in looked]
+    seen = [] if relation.notes else [one.label(relation) for one in looked]
     kept = tuple(image for image, _ in seen if image is not None)
     fixed, odd = absolute(signature, relation.operands, kept)
     notes = (*relation.notes, *(note for _, said in seen for note in said), *odd)
@@ -76,7 +76,7 @@ class _ImageOfA:
     drawn: Labels | None  # [configuration][lane][field] -> pattern
     notes: tuple[str, ...]  # what did not fit
 
-    def labelled(self, relation: SlotClasses) -> LabelledImage:
+    def label(self, relation: SlotClasses) -> LabelledImage:
         """Return the image with the labels of the relation."""
         form, first, image = self.form, self.first, self.image
         labels, wrong = _place_labels(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
@@ -117,7 +117,7 @@ class _ImageOfB:
     tables: Sequence[Interactions]
     notes: tuple[str, ...]
 
-    def labelled(self, relation: SlotClasses) -> LabelledImage:
+    def label(self, relation: SlotClasses) -> LabelledImage:
         """Return the image with the labels of the relation."""
         tables, ways = self.tables, sparse.outer(relation.ways())
         b = np.concatenate([table.b.ravel() for table in tables])

@@ -72,11 +72,11 @@ def family_text(family: Sequence[Signature], index: int) -> str:
     written = []
     for number, members in enumerate(zip(*map(forms, family), strict=True)):
         most = max(members, key=lambda form: form.signature.shape[1]).signature
-        fixed = "\n    ".join(_fixed(most, "(item / a_slots)"))
+        fixed = "\n    ".join(_spell_fixed_words(most, "(item / a_slots)"))
         facts = _facts(members, most, ZERO, most.lanes)
         facts |= {"index": f"{index}_{number}", "fixed": fixed, "a_hot": _a_hot(most), "shared": ""}
         if most.operands["A"].space == "smem":
-            facts["shared"] = f"{_shared(most, 'A')}\n  {_CUDA['one_at'].template}"
+            facts["shared"] = f"{_spell_shared_words(most, 'A')}\n  {_CUDA['one_at'].template}"
         if most.operands["B"].space == "smem":
             facts["b_plane"] = _CUDA["b_resident"].substitute(_PLACES, lanes=most.lanes)
         written.append(_CUDA["form"].substitute(facts, **_PLACES, alignment=ALIGNMENT))
@@ -88,7 +88,7 @@ def text(signature: Signature, index: int) -> str:
     form = forms(signature)[0]
     s, sizes = form.signature, _sizes(form.signature)
     facts = _facts([form], s, f"c_words[trial * {sizes['c_words']} + w]", 1)
-    facts |= {"index": index, "words": sizes["d_words"], "fixed": "\n  ".join(_fixed(s, "plane"))}
+    facts |= {"index": index, "words": sizes["d_words"], "fixed": "\n  ".join(_spell_fixed_words(s, "plane"))}
     return _CUDA["run"].substitute(facts, a_words=_load(s, "A", "a_words", "plane"))
 
 
@@ -121,7 +121,7 @@ def _facts(members: Sequence[InstructionForm], most: Signature, c: str, stride: 
             ready=_CUDA["ready_shared" if shared else "ready"].template,
             cases="\n        ".join(cases),
         ),
-        "shared": "\n  ".join(_shared(most, name) for name in shared),
+        "shared": "\n  ".join(_spell_shared_words(most, name) for name in shared),
         "b_plane": _b_plane(most),
     }
 
@@ -138,7 +138,7 @@ def _load(signature: Signature, name: str, source: str, index: str) -> str:
     return _CUDA["registers"].substitute(facts, stride=words, offset=0)
 
 
-def _fixed(signature: Signature, index: str) -> Iterator[str]:
+def _spell_fixed_words(signature: Signature, index: str) -> Iterator[str]:
     """Metadata and scale factors of one item; a lane's words of all of them are consecutive."""
     names = [name for name in signature.operands if name not in MULTIPLIED]
     sizes = [words_per_lane(signature.operands[name]) for name in names]
@@ -147,7 +147,7 @@ def _fixed(signature: Signature, index: str) -> Iterator[str]:
         yield _CUDA["registers"].substitute(facts, name=name.lower(), words=words, offset=sum(sizes[:place]))
 
 
-def _shared(signature: Signature, name: str) -> str:
+def _spell_shared_words(signature: Signature, name: str) -> str:
     fragment = signature.operands[name]
     words = max(one.size for one in windows(name, fragment, MAJORS)) // 4
     at = int(At.A_DESCRIPTOR if name == "A" else At.B_DESCRIPTOR)

@@ -26,7 +26,7 @@ from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck.console.command import parser as parser_of
 from lanecheck.console.exits import Exit
-from lanecheck.console.outputs import filled, write_file
+from lanecheck.console.outputs import reserve_folder, write_file
 from lanecheck.console.progress import Progress
 
 SCHEMA = 1
@@ -169,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = parser_of("lanecheck order", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the probes and stop")
     words = "write DIR/<gpu>.jsonl, a line for each run"
-    parser.add_argument("--record", type=filled, metavar="DIR", help=words)
+    parser.add_argument("--record", type=reserve_folder, metavar="DIR", help=words)
     command.add_unchecked(parser)
     return guard_exit("order", lambda: _command(command.parse_options(parser, argv, {"list": ()})))
 

@@ -140,7 +140,7 @@ class _File:
 
     def __init__(self, source: Path) -> None:
         self.source = source
-        # A table's id -> its labels. The id is a digest of the content, which `named` compares before they are kept.
+        # A table's id -> its labels. The id is a digest of the content; `check_name` compares it before they are kept.
         self.cache: dict[str, Labels] = {}
 
     # As the file was when it was opened; `recordings` opens any but the shipped ones anew.
@@ -239,14 +239,14 @@ class _File:
                 full.append(entries(column, size))
             except ValueError as error:
                 raise self.bad(number, f"column {place} {error}") from error
-        self.named(number, name, {"shape": shape, "columns": columns})
+        self.check_name(number, name, {"shape": shape, "columns": columns})
         # half of the memory, and the sum of two labels is no more than such a number
         kind: type[np.signedinteger[Any]] = np.int16 if max(one.max() for one in full) < 1 << 14 else np.int32
         labels = np.stack(full, axis=-1, dtype=kind, casting="same_kind").reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
 
-    def named(self, number: int, name: str, body: Mapping[str, Any]) -> None:
+    def check_name(self, number: int, name: str, body: Mapping[str, Any]) -> None:
         """Raise RecordingError unless a line's id is that of its content."""
         if name != identity(body):
             raise self.bad(number, f"{name} has the content of {identity(body)}")
@@ -321,7 +321,7 @@ class _File:
         number = self.index["images"][name]
         line = self.parse(number)
         self.check(number, line, {"images": str, "of": list})
-        self.named(number, name, {"of": line["of"]})
+        self.check_name(number, name, {"of": line["of"]})
         for one in line["of"]:
             if not (isinstance(one, list) and list(map(type, one)) == [str, str, str, int, int, str]):
                 raise self.bad(number, f"images: {one!r} is not an operand, a swizzle, a major, two offsets, a table")

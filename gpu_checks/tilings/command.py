@@ -17,7 +17,7 @@ from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
 from lanecheck.console.command import parser as parser_of
 from lanecheck.console.exits import Exit
-from lanecheck.console.outputs import filled
+from lanecheck.console.outputs import reserve_folder
 from lanecheck.console.progress import Progress, each
 
 EPILOG = """\
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="print the tilings and stop")
     parser.add_argument("--kernel", action="store_true", help="print the CUDA text and stop")
     words = "write DIR/<gpu>.jsonl, a line for each run"
-    parser.add_argument("--record", type=filled, metavar="DIR", help=words)
+    parser.add_argument("--record", type=reserve_folder, metavar="DIR", help=words)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random matrices (0)")
     command.add_unchecked(parser)
     return parser
@@ -81,19 +81,19 @@ def _run_tilings(chosen: Sequence[TilingKernel], options: argparse.Namespace) ->
     done: list[TilingRun] = []
     runs = iter(run_all(chosen, options.seed))
 
-    def run(_: TilingKernel, shown: Progress) -> None:
+    def run_tiling(_: TilingKernel, shown: Progress) -> None:
         tiling, found = next(runs)
         with shown.aside():
             command.show(f"{tiling.name:<28} {_verdict(found)}")
         if isinstance(found, TilingRun):
             done.append(found)
 
-    _, missing = each(chosen, run, "tilings", lambda tiling: tiling.name)
+    _, missing = each(chosen, run_tiling, "tilings", lambda tiling: tiling.name)
     if missing:
         raise Interrupted(missing, len(chosen))
     if options.record and done:
         write(options.record / done[0].device.file, done)
-    refuted, idle = sum(not run.equal for run in done), sum(not run.powered for run in done)
+    refuted, idle = sum(not run.equal for run in done), sum(not run.finds_controls for run in done)
     command.show(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
     if idle:
         return Exit.CONTRADICTION
@@ -105,7 +105,7 @@ def _run_tilings(chosen: Sequence[TilingKernel], options: argparse.Namespace) ->
 def _verdict(found: TilingRun | Unavailable) -> str:
     if isinstance(found, Unavailable):
         return f"UNCHECKED  {found.reason}"
-    status = "REFUTED" if not found.equal else "AGREES" if found.powered else "IDLE"
+    status = "REFUTED" if not found.equal else "AGREES" if found.finds_controls else "IDLE"
     controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
     differ = f"{found.mismatches} of {found.elements} elements differ"
     return f"{status:<9}  {differ}; with one wrong stride in {controls}  {found.sass}"

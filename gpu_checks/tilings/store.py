@@ -47,7 +47,7 @@ class TilingRun(NamedTuple):
         return self.elements > 0 and self.mismatches == 0
 
     @property
-    def powered(self) -> bool:
+    def finds_controls(self) -> bool:
         """Whether there are controls and each of them found its wrong stride."""
         return bool(self.controls) and all(self.controls.values())
 
@@ -127,7 +127,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
     if plain is UnionType:
         return _reader(choices[0])
 
-    def read(data: Any) -> Any:
+    def read_value(data: Any) -> Any:
         if plain is tuple:
             if len(data) != len(choices):
                 raise TypeError(f"{data} has {len(data)} parts, not {len(choices)}")
@@ -136,4 +136,4 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
             raise TypeError(f"{data!r} is no {kind.__name__}")
         return data
 
-    return read
+    return read_value

@@ -11,10 +11,10 @@ COMMANDS = ("replay ", "then ")  # words before a command line to copy
 QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a command line
 
 
-def fitted(text: str, width: int) -> str:
+def wrap_clauses(text: str, width: int) -> str:
     """Return the text with its long lines broken before a clause, which three blanks separate, or else between words.
 
-    >>> print(fitted("SM80  VERIFIED  21 proved   gpu: recording of NVIDIA H200", 40), end="")
+    >>> print(wrap_clauses("SM80  VERIFIED  21 proved   gpu: recording of NVIDIA H200", 40), end="")
     SM80  VERIFIED  21 proved
         gpu: recording of NVIDIA H200
     """

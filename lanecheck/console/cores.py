@@ -14,10 +14,10 @@ OWN = Path("/proc/self/cgroup")
 def cores() -> int:
     """How many processes can work at once: the cores of this process, or fewer where its cgroup limits their time."""
     of_process = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(of_process, _granted(of_process)))
+    return max(1, min(of_process, _count_granted_cores(of_process)))
 
 
-def _granted(most: int) -> int:
+def _count_granted_cores(most: int) -> int:
     """Return the whole cores that a cgroup, or one above it, grants, if it has a limit: `cpu.max` of version 2."""
     found = most
     with suppress(OSError, ValueError, IndexError):

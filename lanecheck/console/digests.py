@@ -2,7 +2,7 @@
 """The digests that name and seal the entries of a cache.
 
 An entry has the digest of all that it depends on as its name (`name_of`), and begins with the digest of its name and
-content (`sealed`): one that is torn, edited or of another name is none (`unsealed`), and is made anew.
+content (`seal`): one that is torn, edited or of another name is none (`unseal`), and is made anew.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ def name_of(*parts: str | bytes) -> str:
     return whole.hexdigest()
 
 
-def sealed(name: str, content: bytes) -> bytes:
+def seal(name: str, content: bytes) -> bytes:
     """Return an entry: a line with the digest of its name and content, then the content."""
     return name_of(name, content).encode() + b"\n" + content
 
 
-def unsealed(name: str, found: bytes) -> bytes | None:
+def unseal(name: str, found: bytes) -> bytes | None:
     """Return the content of an entry; None where it is not what was sealed by that name.
 
-    >>> entry = sealed("one", b"content")
-    >>> unsealed("one", entry), unsealed("other", entry), unsealed("one", entry[:-1])
+    >>> entry = seal("one", b"content")
+    >>> unseal("one", entry), unseal("other", entry), unseal("one", entry[:-1])
     (b'content', None, None)
     """
     content = found.partition(b"\n")[2]
-    return content if sealed(name, content) == found else None
+    return content if seal(name, content) == found else None

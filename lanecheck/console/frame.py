@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frame of every command: Ctrl-C, streams that nobody reads, and one line for whatever ends a command.
 
-`guarded` is the frame. `guarded_printing` is that of commands which print as they go, and end in few ways.
+`run_guarded` is the frame. `guarded_printing` is that of commands which print as they go, and end in few ways.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lanecheck.console.exits import Exit
 from lanecheck.console.streams import tolerant
 
 
-def guarded(body: Callable[[], int], end: Callable[[BaseException], int | None]) -> int:
+def run_guarded(body: Callable[[], int], end: Callable[[BaseException], int | None]) -> int:
     """Return the exit code of a command, or the one that `end` gives for what it raises; None: that goes on."""
     with interrupts.raising(), tolerant():
         try:
@@ -47,7 +47,7 @@ def guarded_printing(name: str, body: Callable[[], int], defect: Callable[[BaseE
         print(f"{name}: {line}", file=sys.stderr)
         return code
 
-    return guarded(until_end, end)
+    return run_guarded(until_end, end)
 
 
 @contextmanager

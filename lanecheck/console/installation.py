@@ -28,10 +28,10 @@ def insist() -> None:
 @cache
 def fault() -> str:
     """Return the installation's error in one line, empty if there is none. It takes under a millisecond."""
-    return _mixed() or next(filter(None, map(_hidden, PACKAGES)), "")
+    return _find_mixed_distribution() or next(filter(None, map(_find_hiding_file, PACKAGES)), "")
 
 
-def _mixed() -> str:
+def _find_mixed_distribution() -> str:
     """Return the error where another distribution has a package of our name, which may have overwritten `verify`."""
     for entry in os.listdir(ROOT):
         name, dash, _ = entry.partition("-")
@@ -48,7 +48,7 @@ def _reinstall(name: str, what: str) -> str:
     )
 
 
-def _hidden(name: str) -> str:
+def _find_hiding_file(name: str) -> str:
     """Return the error where another file hides one of our packages."""
     spec = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
     origin = os.path.realpath(spec.origin) if spec is not None and spec.origin else None

@@ -25,10 +25,10 @@ class Unwritable(OSError):
 
 def output(path: str) -> Path | None:
     """Return the path of a report, None for stdout, which is -; Unwritable at once where it cannot be written."""
-    return None if path == STDOUT else written(path)
+    return None if path == STDOUT else reserve_file(path)
 
 
-def written(path: str) -> Path:
+def reserve_file(path: str) -> Path:
     """Return the path of a file that is written in the end; Unwritable at once where it cannot be."""
     if line := unwritable(path):
         raise Unwritable(line)
@@ -37,7 +37,7 @@ def written(path: str) -> Path:
     return Path(path)
 
 
-def filled(path: str) -> Path:
+def reserve_folder(path: str) -> Path:
     """Return the path of a folder that files are written to in the end; Unwritable at once where they cannot be."""
     if line := unwritable(path, folder=True):
         raise Unwritable(line)

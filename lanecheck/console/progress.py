@@ -121,7 +121,7 @@ class _Line(_Log):
     _shown = False
 
     def draw(self, line: str, _done: int, _total: int) -> None:
-        print(f"\r\x1b[K{cut(line, 1)}", end="", file=self._stream, flush=True)
+        print(f"\r\x1b[K{cut_to_width(line, 1)}", end="", file=self._stream, flush=True)
         self._shown = True
 
     def clear(self) -> None:
@@ -152,7 +152,9 @@ class _Bar(_Log):
             )  # fmt: skip
             self._bar.start()
             self._bar.add_task("", total=total)
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=cut(line, self.WIDTH + 2))
+        self._bar.update(
+            self._bar.task_ids[0], completed=done, total=total, description=cut_to_width(line, self.WIDTH + 2)
+        )
         self._bar.refresh()
 
     def clear(self) -> None:
@@ -167,7 +169,7 @@ def _display() -> _Display:
     return _Bar() if importlib.util.find_spec("rich") else _Line()
 
 
-def cut(line: str, taken: int) -> str:
+def cut_to_width(line: str, taken: int) -> str:
     """Return the line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
     import shutil
 

@@ -23,7 +23,7 @@ PLACEHOLDERS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst
 
 def whole(entry: Entry) -> CopyAtom:
     """Return the copy atom of an entry that leaves nothing out. Raises AtomFileError."""
-    with entry.collected() as read:
+    with entry.collect_errors() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         operands = {operand: read(partial(entry.layout, operand)) for operand in LAYOUTS}
         space = read(lambda: _space(entry))

@@ -26,7 +26,7 @@ PLACEHOLDERS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types":
 def whole(entry: Entry) -> Atom:
     """Return the MMA atom of an entry that leaves nothing out. Raises AtomFileError."""
     operands = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
-    with entry.collected() as read:
+    with entry.collect_errors() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         found = Atom(
             shape=read(lambda: _shape(entry)),

@@ -88,9 +88,9 @@ def read_atom(entry: Entry) -> ReadAtom:
     copy = {"src", "dst"} & {key.lower().removesuffix("layout") for key in entry.table}
     sort = copying if copy else mma
     known = list(dict.fromkeys((*sort.SAID, *sort.REQUIRED, *sort.OPTIONAL)))
-    with entry.collected() as read:
+    with entry.collect_errors() as read:
         read(lambda: entry.check_keys(entry.table, "", (), known))
-        found: ReadAtom = read(lambda: _whole_or_gaps(entry.corrected(known), sort.whole, sort.PLACEHOLDERS))
+        found: ReadAtom = read(lambda: _whole_or_gaps(entry.correct_keys(known), sort.whole, sort.PLACEHOLDERS))
     return found
 
 
@@ -103,7 +103,7 @@ def _whole_or_gaps(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders
     gaps = entry.gaps(placeholders)
     if not gaps or not entry.table.get("ptx"):
         return whole(entry)
-    atom = whole(entry.filled(placeholders))
+    atom = whole(entry.fill(placeholders))
     common = {name: getattr(atom, name) for name in ("name", "ptx", "operands", "file", "known_defect", "spellings")}
     return IncompleteAtom(**common, gaps=gaps, entry=entry)
 
@@ -113,7 +113,7 @@ def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[st
 
     Raises AtomFileError where a key that is filled in does not fit, or one is still missing.
     """
-    whole = read_atom(atom.entry.filled(said, taken))
+    whole = read_atom(atom.entry.fill(said, taken))
     if isinstance(whole, IncompleteAtom):
         raise combine_errors(
             [atom.entry.error(key, "missing, and the instruction does not give it") for key in whole.gaps]

@@ -76,7 +76,7 @@ class Shelf(Mapping[str, AnyAtom]):
                 if any(name.startswith(start) for start in starts):
                     yield name
             elif any(fixed.startswith(start) or start.startswith(fixed) for start in starts):
-                yield from self.named(name)
+                yield from self.list_instances(name)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -91,7 +91,7 @@ class Shelf(Mapping[str, AnyAtom]):
             self.opened[name] = read_family(self._entry(name))
         return self.opened[name]
 
-    def named(self, pattern: str) -> dict[str, dict[str, Word]]:
+    def list_instances(self, pattern: str) -> dict[str, dict[str, Word]]:
         """Return the instances of a family, each with its parameters."""
         if pattern not in self.members:
             self.members[pattern] = dict(self.family(pattern).names())
@@ -104,7 +104,7 @@ class Shelf(Mapping[str, AnyAtom]):
         if name not in self.pattern:
             for pattern in self.texts:
                 if "{" in pattern and name.startswith(pattern.partition("{")[0]):
-                    self.named(pattern)
+                    self.list_instances(pattern)
         pattern = self.pattern[name]
         return _whole(self.family(pattern).instance(name, self.members[pattern][name]))
 

@@ -120,7 +120,7 @@ class Linear:
         )
         return Linear(self.xp, extents, strides)
 
-    def cut(self, room: int) -> tuple[Linear, Linear]:
+    def split(self, room: int) -> tuple[Linear, Linear]:
         """Return the first modes, as many as have at most ``room`` indices together, and the others.
 
         One mode may be cut.
@@ -139,7 +139,7 @@ class Linear:
 
     def table(self, dtype: Any) -> Array:
         """Return the value at every index, where rows have the same extents."""
-        return summed(self.xp, self.extents, self.strides, dtype)
+        return sum_modes(self.xp, self.extents, self.strides, dtype)
 
     def at(self, index: Array, dtype: Any) -> Array:
         """Return the values at an array of indices, digit by digit."""
@@ -147,7 +147,7 @@ class Linear:
         return digit_sum(index, fitting.extents, fitting.strides)
 
 
-def summed(xp: Any, extents: Sequence[int], strides: Sequence[Column], dtype: Any) -> Array:
+def sum_modes(xp: Any, extents: Sequence[int], strides: Sequence[Column], dtype: Any) -> Array:
     """Return the value at every index of modes: sums of one line for each mode, first fastest. The numbers must fit."""
     found = None
     for s, d in zip(extents, strides, strict=True):
@@ -309,7 +309,7 @@ class Batch:
         if not self.first.common:
             return self.first.at(xp.arange(start, stop, dtype=dtype)[None, :], dtype)
         if dtype not in self.tables:
-            inner, outer = self.first.cast(dtype).cut(max(LINE, isqrt(self.size)))
+            inner, outer = self.first.cast(dtype).split(max(LINE, isqrt(self.size)))
             short = prod(outer.extents) <= TABLE
             high = outer.table(dtype)[..., :, None] if short else None
             self.tables[dtype] = inner.table(dtype)[..., None, :], high, outer

@@ -80,7 +80,7 @@ class TiledCopy:
             raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
         for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
             check_multiple(extent, tile, f"{extent} of {layout} is no multiple of the tile's {tile}")
-        return on_layout(lambda plain: self._divided(operand, plain), layout)
+        return on_layout(lambda plain: self._divide(operand, plain), layout)
 
     tidfrg_S = partialmethod(tidfrg, "src")
     tidfrg_D = partialmethod(tidfrg, "dst")
@@ -88,12 +88,12 @@ class TiledCopy:
     @property
     def layoutS_TV(self) -> Layout:
         """(thread, value) -> index in the tile, of the source."""
-        return self._distributed("src", Layout(size(self.shape)))
+        return self._distribute("src", Layout(size(self.shape)))
 
     @property
     def layoutD_TV(self) -> Layout:
         """(thread, value) -> index in the tile, of the destination."""
-        return self._distributed("dst", Layout(size(self.shape)))
+        return self._distribute("dst", Layout(size(self.shape)))
 
     def get_slice(self, thread: int) -> ThrCopy:
         """Return the view of one thread.
@@ -132,16 +132,16 @@ class TiledCopy:
         divided = zipped_divide(layout, tile)
         return make_layout(composition(divided[0], order), *[*divided[1]][1:])
 
-    def _divided(self, operand: str, layout: Layout) -> Layout:
+    def _divide(self, operand: str, layout: Layout) -> Layout:
         tile, rest = zipped_divide(layout, self.tiler)
-        return make_layout(*self._distributed(operand, tile), rest)
+        return make_layout(*self._distribute(operand, tile), rest)
 
     def _atoms(self) -> Layout:
         """layout_tv as ((threads, values) of an atom, the others)."""
         ref = self.atom.values("ref")
         return zipped_divide(self.layout_tv, (size(ref[0]), size(ref[1])))
 
-    def _distributed(self, operand: str, tile: Layout) -> Layout:
+    def _distribute(self, operand: str, tile: Layout) -> Layout:
         """(thread, (values, more values)) of src or dst, for the layout of a tile."""
         ref, wanted = self.atom.values("ref"), self.atom.values(operand)
         atoms, rests = self._atoms()

@@ -54,7 +54,7 @@ class Document:
         often = Counter(name for name, _ in found)
         return {name: path for name, path in found if often[name] == 1}
 
-    def located(self, error: AtomFileError) -> AtomFileError:
+    def locate(self, error: AtomFileError) -> AtomFileError:
         """Return the error with line and column: those of its key, or else of the nearest table around it."""
         if error.place is not None or error.spot is None:
             return error

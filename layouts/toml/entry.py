@@ -2,7 +2,7 @@
 """One atom's table and the readers of its keys, for MMA and copy atoms alike.
 
 Main declarations: `Entry`, a table whose methods each read and validate one key (`layout`, `ptx`, `copies`, ...) and
-whose `collected` gathers the errors of several; `Family`, an entry with parameters, and its instances; `hint`, the
+whose `collect_errors` gathers the errors of several; `Family`, an entry with parameters, and its instances; `hint`, the
 suggestion for an unknown key.
 """
 
@@ -56,7 +56,7 @@ class Entry:
     taken: Mapping[str, str] = field(default_factory=dict)  # keys that were filled in -> with what
 
     def gaps(self, said: Mapping[str, object]) -> tuple[str, ...]:
-        """Return the keys that `filled` would fill in, also those missing from its tables.
+        """Return the keys that `fill` would fill in, also those missing from its tables.
 
         >>> Entry("", "", {"types": {"A": "f16"}}).gaps({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"})
         ('thr', 'types.B')
@@ -68,10 +68,10 @@ class Entry:
                 keys += [f"{key}.{name}" for name in value if name not in own]
         return tuple(keys)
 
-    def filled(self, said: Mapping[str, object], taken: Mapping[str, str] | None = None) -> Entry:
+    def fill(self, said: Mapping[str, object], taken: Mapping[str, str] | None = None) -> Entry:
         """Return the entry with missing keys filled in, also those of its tables; keys that are there are kept.
 
-        >>> Entry("", "", {"types": {"A": "f16"}}).filled({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"}).table
+        >>> Entry("", "", {"types": {"A": "f16"}}).fill({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"}).table
         {'types': {'A': 'f16', 'B': 'f32'}, 'thr': '1:0'}
         """
         table = dict(self.table)
@@ -95,11 +95,11 @@ class Entry:
         return AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem, spot)
 
     @contextmanager
-    def collected(self) -> Iterator[KeyReader]:
+    def collect_errors(self) -> Iterator[KeyReader]:
         """Open a context in which keys are read one after another; at its end all errors are raised at once."""
         errors: list[AtomFileError] = []
 
-        def read(reader: Callable[[], T]) -> T:
+        def read_key(reader: Callable[[], T]) -> T:
             try:
                 return reader()
             except AtomFileError as error:
@@ -107,7 +107,7 @@ class Entry:
                 return cast(T, None)
 
         try:
-            yield read
+            yield read_key
         finally:
             if errors:
                 raise combine_errors(errors)
@@ -144,10 +144,10 @@ class Entry:
         if errors:
             raise combine_errors(errors)
 
-    def corrected(self, known: Sequence[str]) -> Entry:
+    def correct_keys(self, known: Sequence[str]) -> Entry:
         """Return the entry with known keys only; an unknown key is renamed to the known one that was probably meant.
 
-        >>> Entry("", "", {"a": "1:0", "q": 1}).corrected(["A", "B"]).table
+        >>> Entry("", "", {"a": "1:0", "q": 1}).correct_keys(["A", "B"]).table
         {'A': '1:0'}
         """
         table = {key: value for key, value in self.table.items() if key in known}
@@ -183,14 +183,14 @@ class Entry:
 
     def ptx(self) -> tuple[str, ...] | None:
         """Return the instructions in order, each by its first mnemonic; None where the key is absent."""
-        issued = self._issued()
+        issued = self._issued_mnemonics()
         return None if issued is None else tuple(mnemonics[0] for mnemonics in issued)
 
     def spellings(self) -> dict[str, tuple[str, ...]]:
         """Return the other mnemonics of each instruction, by its first."""
-        return {first: tuple(others) for first, *others in self._issued() or () if others}
+        return {first: tuple(others) for first, *others in self._issued_mnemonics() or () if others}
 
-    def _issued(self) -> tuple[tuple[str, ...], ...] | None:
+    def _issued_mnemonics(self) -> tuple[tuple[str, ...], ...] | None:
         """Each instruction with all its mnemonics: a nested array gives several."""
         given = self.table.get("ptx")
         if given is None:
@@ -228,7 +228,7 @@ class Entry:
 
     def layout_of(self, value: object, key: str, plain: bool = True) -> str:
         """Return the text of a value that is a layout, as `layout` of a key of the table."""
-        text = _without_identity(self.text(_bracketed(value) if isinstance(value, list) else value, key))
+        text = _without_identity(self.text(_spell_bracketed(value) if isinstance(value, list) else value, key))
         if text not in self.parsed:
             try:
                 shape, stride = parse_shape_stride(text) if plain else _any_layout(text)
@@ -285,9 +285,9 @@ class Entry:
         return text
 
 
-def _bracketed(value: object) -> str:
+def _spell_bracketed(value: object) -> str:
     """Return the text of a list of shape and strides: [[4, 8], [8, 1]]."""
-    return f"[{','.join(map(_bracketed, value))}]" if isinstance(value, list) else str(value)
+    return f"[{','.join(map(_spell_bracketed, value))}]" if isinstance(value, list) else str(value)
 
 
 def _without_identity(text: str) -> str:
@@ -361,10 +361,10 @@ class Family(NamedTuple):
     def instance(self, name: str, params: Mapping[str, Word]) -> Entry:
         """Return the entry of one instance; raises AtomFileError where a text cannot be filled in."""
         filled = Entry(self.entry.file, name, {}, self.entry.parsed, self, params)
-        table = {key: _filled(filled, key, value) for key, value in self.entry.table.items()}
+        table = {key: _fill_value(filled, key, value) for key, value in self.entry.table.items()}
         return Entry(self.entry.file, name, table, self.entry.parsed, self, params)
 
-    def said(self, name: str) -> dict[str, str] | None:
+    def read_name(self, name: str) -> dict[str, str] | None:
         """Return the parameters in a name of this family, listed values or not; None where the name does not fit."""
         fixed = PLACE.split(self.name)
         parts = (re.escape(text) if i % 2 == 0 else rf"(?P<{text}>[A-Za-z0-9_]+?)" for i, text in enumerate(fixed))
@@ -372,7 +372,7 @@ class Family(NamedTuple):
         return None if found is None else found.groupdict()
 
 
-def _filled(entry: Entry, key: str, value: object) -> object:
+def _fill_value(entry: Entry, key: str, value: object) -> object:
     """Return a value of the table with the parameters in its texts filled in.
 
     In `shape`, numbers in texts become integers.
@@ -384,7 +384,7 @@ def _filled(entry: Entry, key: str, value: object) -> object:
             entry.fail(key, str(error))
         return int(text) if key == "shape" and text.isdigit() else text
     if isinstance(value, list):
-        return [_filled(entry, key, item) for item in value]
+        return [_fill_value(entry, key, item) for item in value]
     if isinstance(value, dict):
-        return {name: _filled(entry, f"{key}.{name}", item) for name, item in value.items()}
+        return {name: _fill_value(entry, f"{key}.{name}", item) for name, item in value.items()}
     return value

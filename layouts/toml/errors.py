@@ -52,7 +52,7 @@ class AtomFileError(ValueError):
         return type(self), (self.file, self.key, self.problem, self.spot, self.place, errors)
 
     @property
-    def pointed(self) -> str:
+    def caret_lines(self) -> str:
         """The line of the file with a caret below the column, in two lines; empty where no place is known."""
         if self.place is None:
             return ""

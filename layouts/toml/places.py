@@ -121,7 +121,7 @@ class _Walk:
         start, several = self.at, self.sees("[[")
         self.expect("[[" if several else "[")
         self.skip(SPACE)
-        parts = self.dotted()
+        parts = self.read_dotted()
         self.expect("]]" if several else "]")
         path: Path = ()
         for position, (word, offset) in enumerate(parts):
@@ -137,7 +137,7 @@ class _Walk:
         self.found.heads.append((start, path))
         return path
 
-    def dotted(self) -> list[tuple[str, int]]:
+    def read_dotted(self) -> list[tuple[str, int]]:
         """Return the parts of a key, each with its offset, and the blanks behind it."""
         parts = [self.key()]
         self.skip(SPACE)
@@ -152,7 +152,7 @@ class _Walk:
         start = self.at
         if self.sees('"'):
             quoted = self.skip(BASIC)
-            return (_unescaped(quoted, start) if "\\" in quoted else quoted[1:-1]), start
+            return (_unescape(quoted, start) if "\\" in quoted else quoted[1:-1]), start
         if self.sees("'"):
             return self.skip(LITERAL)[1:-1], start
         return self.skip(BARE_KEY), start
@@ -160,7 +160,7 @@ class _Walk:
     def statement(self, table: Path, depth: int) -> None:
         """Read a key with its value."""
         path = table
-        for word, offset in self.dotted():
+        for word, offset in self.read_dotted():
             path = (*path, word)
             self.found.keys.setdefault(path, offset)
         self.expect("=")
@@ -211,7 +211,7 @@ class _Walk:
         self.expect("}")
 
 
-def _unescaped(quoted: str, at: int) -> str:
+def _unescape(quoted: str, at: int) -> str:
     """Return the text of a quoted key with escapes."""
     try:
         import tomllib

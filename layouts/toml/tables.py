@@ -53,7 +53,7 @@ def tables(
             items += reader(find_named(document.file, name, table, what, keys))
         except AtomFileError as error:
             errors += error.errors
-    located = [document.located(error) for error in errors]
+    located = [document.locate(error) for error in errors]
     return ReadTables(tuple(items), by_line(located))
 
 

@@ -55,7 +55,7 @@ def certificate(law: Law) -> dict[str, Any]:
     return {
         "sha256": digest(problem(law)),
         "obligations": {o.name: _obligation(o) for o in obligations(law)},
-        "models": {m.query.why: m.values if m.confirmed else m.status for m in models},
+        "models": {m.query.why: m.values if m.is_confirmed else m.status for m in models},
     }
 
 

@@ -94,7 +94,7 @@ class SatQuery:
         functions = {name: (lambda *x, table=table: table[x]) for name, table in tables.items()}
         return all(bool(evaluate(node, model, functions, self.law.bits)) for node in self.formulas)
 
-    def shown(self, model: Mapping[str, int]) -> str:
+    def spell_model(self, model: Mapping[str, int]) -> str:
         """Return the model in one line: the values of the variables, then of the functions."""
         parts = [f"{x}={model[x]}" for x in self.law.variables]
         for i, application in enumerate(self.applications()):

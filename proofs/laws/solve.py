@@ -83,13 +83,13 @@ class Model:
     reason: str = ""
 
     @property
-    def confirmed(self) -> bool:
+    def is_confirmed(self) -> bool:
         """Whether the query is true for the values, in plain Python."""
         return self.status == "sat" and self.query.holds(self.values)
 
-    def shown(self) -> str:
+    def spell(self) -> str:
         """Return the values, or the reason, in one line."""
-        return self.query.shown(self.values) if self.values else self.reason
+        return self.query.spell_model(self.values) if self.values else self.reason
 
 
 def satisfy(query: SatQuery, wishes: Sequence[Sequence[Node]] = (), solver: Solver | None = None) -> Model:
@@ -123,7 +123,7 @@ def counterexample(query: SatQuery, solver: Solver | None = None) -> Model:
 
     >>> from proofs.laws.decide import list_shipped
     >>> from proofs.laws.problem import mutants
-    >>> counterexample(next(mutants(list_shipped()["MONO"]))).confirmed
+    >>> counterexample(next(mutants(list_shipped()["MONO"]))).is_confirmed
     True
     """
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
@@ -138,7 +138,7 @@ def recall_model(query: SatQuery, kept: Mapping[str, Values]) -> Model | None:
     if not isinstance(values, dict) or values.keys() != set(query.names()):
         return None
     model = Model("sat", query, values)
-    return model if all(type(value) is int for value in values.values()) and model.confirmed else None
+    return model if all(type(value) is int for value in values.values()) and model.is_confirmed else None
 
 
 def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Model, ...]:

@@ -101,7 +101,9 @@ class _Ownership(BoxClaim):
 
         problem = MixedRadixScript()
         here, there = (
-            MixedRadix(tuple((problem.variable(f"d{n}_{which}", s), d) for n, (s, d) in enumerate(self._ranked()) if d))
+            MixedRadix(
+                tuple((problem.variable(f"d{n}_{which}", s), d) for n, (s, d) in enumerate(self._ranked_modes()) if d)
+            )
             for which in "12"
         )
         problem.alike(here, there)
@@ -113,14 +115,14 @@ class _Ownership(BoxClaim):
         text = {title: render(goal.expr) for title, goal in goals.items()}
         counts = (self._repeats(), self.copies), (self._size(), self.copies * self.elements)
         text["the number of owners"] = f"(and {' '.join(f'(= {a} {b})' for a, b in counts)})"
-        return [problem.lemmas(), Obligations(f"; {self.title}\n{problem.assumed()}", text, "true")]
+        return [problem.lemmas(), Obligations(f"; {self.title}\n{problem.spell_assumptions()}", text, "true")]
 
     def facts(self, point: Point) -> Point | None:
         first, second = (self._rank(point, suffix) for suffix in ("", "2"))
-        element = value(self._ranked(), first)
+        element = value(self._ranked_modes(), first)
         if not 0 <= element < self.elements:
             return self._place(first) | {"element": element}
-        if element != value(self._ranked(), second) or self._owner(first) == self._owner(second):
+        if element != value(self._ranked_modes(), second) or self._owner(first) == self._owner(second):
             return None
         return self._place(first) | self._place(second, "2") | {"element": element}
 
@@ -129,14 +131,14 @@ class _Ownership(BoxClaim):
 
     def miscount(self) -> Point | None:
         if self._repeats() != self.copies:
-            lowest = sum((s - 1) * min(d, 0) for s, d in self._ranked())
+            lowest = sum((s - 1) * min(d, 0) for s, d in self._ranked_modes())
             return {"element": lowest, "owners": self._repeats()}
         if self._size() != self.copies * self.elements:
             return {"points": self._size(), "elements": self.elements}
         return None
 
     def survey(self) -> Survey | None:
-        elements = values(self._ranked())
+        elements = values(self._ranked_modes())
         owners = Counter(elements)
         wrong = {e for e, n in owners.items() if n != self.copies or not 0 <= e < self.elements}
         missing = [e for e in range(self.elements) if e not in owners]
@@ -160,7 +162,7 @@ class _Ownership(BoxClaim):
     def _names(self) -> list[str]:
         return list(self.variables)[: len(self.layouts)]
 
-    def _ranked(self) -> Modes:
+    def _ranked_modes(self) -> Modes:
         """All modes, those of the last variable first: a point's rank is the index into them."""
         return tuple(mode for flat in reversed(self.layouts) for mode in flat)
 
@@ -179,17 +181,17 @@ class _Ownership(BoxClaim):
     def _owner(self, rank: int) -> int:
         """Return the rank with every digit of stride 0 set to 0: points that differ only there share an element."""
         owner, unit = 0, 1
-        for s, d in self._ranked():
+        for s, d in self._ranked_modes():
             rank, digit = divmod(rank, s)
             owner += digit * unit if d else 0
             unit *= s
         return owner
 
     def _repeats(self) -> int:
-        return prod(s for s, d in self._ranked() if d == 0)
+        return prod(s for s, d in self._ranked_modes() if d == 0)
 
     def _size(self) -> int:
-        return size(self._ranked())
+        return size(self._ranked_modes())
 
 
 def _owners(copies: int) -> str:

@@ -44,7 +44,7 @@ class MixedRadixScript(Parametric):
         self.ratios: set[int] = set()
         self._parts: dict[str, tuple[Term, Term, int]] = {}
 
-    def assumed(self) -> str:
+    def spell_assumptions(self) -> str:
         """Return the text of all declarations and assertions so far."""
         return "\n".join([LOGIC, *self._lines, ""])
 
@@ -59,9 +59,9 @@ class MixedRadixScript(Parametric):
 
     def sum(self, number: MixedRadix) -> Term:
         """Return the number as a term: the sum of digit * weight, in the digits after all splits so far."""
-        return self.total(digit * weight for digit, weight in self.cut(number).digits)
+        return self.total(digit * weight for digit, weight in self.split_digits(number).digits)
 
-    def cut(self, number: MixedRadix) -> MixedRadix:
+    def split_digits(self, number: MixedRadix) -> MixedRadix:
         """Return the number with each digit replaced by the digits that it was split into."""
         found: list[tuple[Term, int]] = []
         for digit, weight in number.digits:
@@ -70,19 +70,19 @@ class MixedRadixScript(Parametric):
                 found.append((digit, weight))
             else:
                 low, high, radix = parts
-                found += self.cut(MixedRadix(((low, weight), (high, weight * radix)))).digits
+                found += self.split_digits(MixedRadix(((low, weight), (high, weight * radix)))).digits
         return MixedRadix(tuple(found))
 
-    def parted(self, number: MixedRadix, radix: int, stem: str) -> tuple[MixedRadix, MixedRadix]:
+    def divide(self, number: MixedRadix, radix: int, stem: str) -> tuple[MixedRadix, MixedRadix]:
         """Return (number mod radix, number div radix).
 
         A digit that extends across the radix is split in two there. If the sum of the digits below the radix is then
         less than it, the digits are distributed to the two results; else the results are two new variables with
         number = first + second * radix, the second one unbounded.
         """
-        for digit, weight in self.cut(number).digits:
+        for digit, weight in self.split_digits(number).digits:
             self._cut_at(digit, weight, radix)
-        digits = self.cut(number).digits
+        digits = self.split_digits(number).digits
         low = MixedRadix(tuple((digit, weight) for digit, weight in digits if weight % radix))
         high = MixedRadix(tuple((digit, weight // radix) for digit, weight in digits if weight % radix == 0))
         within = self.sum(low)
@@ -98,7 +98,7 @@ class MixedRadixScript(Parametric):
         for j, (extent, stride) in enumerate(flat):
             digit = number
             if j < len(flat) - 1:
-                digit, number = self.parted(number, extent, f"{stem}_{j}")
+                digit, number = self.divide(number, extent, f"{stem}_{j}")
             values += [(part, weight * stride) for part, weight in digit.digits]
         return MixedRadix(tuple(values))
 
@@ -107,7 +107,7 @@ class MixedRadixScript(Parametric):
 
         Returns False, and asserts nothing, when these are not the weights of a mixed-radix number.
         """
-        pairs = zip(self.cut(first).digits, self.cut(second).digits, strict=True)
+        pairs = zip(self.split_digits(first).digits, self.split_digits(second).digits, strict=True)
         digits = sorted(((w, a, b) for (a, w), (b, _) in pairs if w), key=lambda digit: digit[0])
         ratios = []
         for (weight, digit, _), (after, _, _) in pairwise(digits):
@@ -125,7 +125,7 @@ class MixedRadixScript(Parametric):
     def differ(self, first: MixedRadix, second: MixedRadix) -> BoolTerm | bool:
         """Return the condition that two numbers with the same weights differ in a digit."""
         found: BoolTerm | bool = False
-        for (a, _), (b, _) in zip(self.cut(first).digits, self.cut(second).digits, strict=True):
+        for (a, _), (b, _) in zip(self.split_digits(first).digits, self.split_digits(second).digits, strict=True):
             found = (a != b) | found
         return found
 

@@ -140,11 +140,11 @@ def prove_conflict_free(access: SharedAccess, budget: int = BUDGET, solver: Solv
 
 @dataclass(frozen=True, slots=True)
 class _OfAccess(BoxClaim):
-    """A claim about an access; `posed` and `at` give the index in the tile and the byte address of a value."""
+    """A claim about an access; `pose_value` and `at` give the index in the tile and the byte address of a value."""
 
     access: SharedAccess
 
-    def posed(self, script: Script, name: str, base: Term, lane: Term, position: Term) -> tuple[Term, Term]:
+    def pose_value(self, script: Script, name: str, base: Term, lane: Term, position: Term) -> tuple[Term, Term]:
         lanes, values, tile = self.layouts
         index = script.define(f"index{name}", script.image(lanes, lane) + script.image(values, position))
         place = base * self.access.unit + script.image(tile, index) * self.access.element
@@ -181,7 +181,7 @@ class _ConflictFree(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         first, phase = at["step"] * self.access.vector, self.access.phase
         here, there = (
-            self.posed(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
+            self.pose_value(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
         )
         apart = (at["lane"] // phase != at["lane2"] // phase) | (here % BANKS != there % BANKS)
         return apart | (here == there if self.access.shared else at["lane"] == at["lane2"])
@@ -220,7 +220,7 @@ class _Room(_OfAccess):
 class _Disjoint(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         (one, here), (other, there) = (
-            self.posed(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
+            self.pose_value(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
         )
         return (here != there) | (one == other)
 
@@ -236,7 +236,7 @@ class _Whole(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         vector, element = self.access.vector, self.access.element
         first, here = (
-            self.posed(script, name, at["base"], at["lane"], position)[1]
+            self.pose_value(script, name, at["base"], at["lane"], position)[1]
             for name, position in (("", at["value"] // vector * vector), ("2", at["value"]))
         )
         return (here == first + at["value"] % vector * element) & (first % (vector * element) == 0)

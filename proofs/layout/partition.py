@@ -180,7 +180,9 @@ def _compare_layouts(p: Partition, layout: Layout) -> Obligations:
     ]
     x, y = map(script.sum, point.element)
     goal = script.sum(parts[0].plus((parts[1], 1))) == x + y * p.axes[0].tile
-    return Obligations(f"; {layout} is {p.layout} tiled\n{script.assumed()}", {"as tiled": render(goal.expr)}, "true")
+    return Obligations(
+        f"; {layout} is {p.layout} tiled\n{script.spell_assumptions()}", {"as tiled": render(goal.expr)}, "true"
+    )
 
 
 def _difference(p: Partition, layout: Layout, session: Session) -> dict[str, int]:
@@ -223,7 +225,7 @@ def _pose(p: Partition) -> list[Obligations]:
     goals["one owner"] = ((x[0] == x[1]) & (y[0] == y[1]) & script.differ(here.identity, there.identity)) ^ True
     text = {title: render(goal.expr) for title, goal in goals.items()}
     text["the number of owners"] = f"(and (= {p.holders} {p.copies * p.elements}) (= {p.repeats} {p.copies}))"
-    return [script.lemmas(), Obligations(f"; {p.layout} over {p.threads}\n{script.assumed()}", text, "true")]
+    return [script.lemmas(), Obligations(f"; {p.layout} over {p.threads}\n{script.spell_assumptions()}", text, "true")]
 
 
 class _Point(NamedTuple):
@@ -249,7 +251,7 @@ def _point(script: MixedRadixScript, p: Partition, which: str) -> _Point:
             identity = identity.plus((digit, 1)) if stride else identity
         numbers.append(number)
     coordinates, atom, repeat, positions = [], [], [], []
-    inside = script.parted(element, p.axes[0].atom, f"i_{which}")
+    inside = script.divide(element, p.axes[0].atom, f"i_{which}")
     for n, axis, i in zip("xy", p.axes, inside, strict=True):
         w = MixedRadix(((script.variable(f"w{n}_{which}", axis.count), 1),))
         r = MixedRadix(((script.variable(f"r{n}_{which}", axis.rest), 1),))

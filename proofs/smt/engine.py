@@ -41,9 +41,9 @@ class Solver:
     def reset(self) -> str:
         """Forget every problem; the output has the resource units that were spent on them."""
         again = "(reset)" if self._used else ""  # of a new context it takes longer than of a used one
-        return self.run(f"{again}(get-info :rlimit)")
+        return self.run_text(f"{again}(get-info :rlimit)")
 
-    def run(self, text: str) -> str:
+    def run_text(self, text: str) -> str:
         """Return the output of z3 for a piece of SMT-LIB text.
 
         Raises EngineError when z3 rejects the text, _OutOfBudget when the limit ends a command other than a check.
@@ -92,7 +92,7 @@ class Session:
 
     def assume(self, assertion: str) -> None:
         """Add an assertion that stays."""
-        self._run(f"(assert {assertion})")
+        self._run_command(f"(assert {assertion})")
 
     def values(self, names: tuple[str, ...]) -> dict[str, int]:
         """Return the values of some constants in the last model; bit-vectors are read as unsigned.
@@ -101,7 +101,7 @@ class Session:
         >>> s.check().status, s.values(("a", "b"))
         ('sat', {'a': 11, 'b': -7})
         """
-        text = self._run(f"(get-value ({' '.join(names)}))")
+        text = self._run_command(f"(get-value ({' '.join(names)}))")
         found = {name: _number(digits) for name, *digits in re.findall(_VALUE, text)}
         if found.keys() != set(names):
             raise EngineError(f"z3 gave no values for {', '.join(names)}: {text}")
@@ -110,13 +110,13 @@ class Session:
     def _check(self, before: str) -> Answer:
         left = self._budget - self.spent
         if left <= 0:
-            return self._exhausted()
+            return self._give_up()
         limited = f"(set-option :rlimit {left})\n{self._text}{before}"
         self._text = ""
         try:
-            text = self._solver.run(f"{limited}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
+            text = self._solver.run_text(f"{limited}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
         except _OutOfBudget:
-            return self._exhausted()
+            return self._give_up()
         self.spent = _read_spent(text) - self._start
         status = text.split(maxsplit=1)[0]
         if status == "sat":
@@ -127,16 +127,16 @@ class Session:
         cancelled = "cancel" in reason or "resource" in reason
         if "keyboard" in reason or (cancelled and self.spent < self._budget):
             raise KeyboardInterrupt  # while z3 solves, it catches Ctrl-C and reports it as a reason
-        return self._exhausted() if cancelled else Answer("unknown", f"z3: {reason}")
+        return self._give_up() if cancelled else Answer("unknown", f"z3: {reason}")
 
-    def _exhausted(self) -> Answer:
+    def _give_up(self) -> Answer:
         self.spent = max(self.spent, self._budget)
         return Answer("unknown", f"rlimit {self._budget} exhausted")
 
-    def _run(self, text: str) -> str:
+    def _run_command(self, text: str) -> str:
         """Return the output of a command other than a check: it is short, so it has no limit."""
         before, self._text = self._text, ""
-        return self._solver.run(f"(set-option :rlimit 0){before}{text}")
+        return self._solver.run_text(f"(set-option :rlimit 0){before}{text}")
 
 
 class _OutOfBudget(Exception):

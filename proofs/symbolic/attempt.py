@@ -28,10 +28,10 @@ class _TimeOver(BaseException):
     """The time limit of a call is over; not an Exception, which the called code could catch."""
 
 
-def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
+def attempt(call: Callable[[], T], seconds: float) -> T | Stopped:
     """Return the result of a call, or the reason why there is none; its output goes to stderr.
 
-    >>> attempted(lambda: 2 + 2, 1), attempted(lambda: [][0], 1).why
+    >>> attempt(lambda: 2 + 2, 1), attempt(lambda: [][0], 1).why
     (4, 'IndexError: list index out of range')
     """
     try:

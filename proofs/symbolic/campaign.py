@@ -169,7 +169,7 @@ def _examine(label: str) -> dict[str, Any]:
     return _entry(examine(ours(), operations()[label]))
 
 
-def run(jobs: int, file: Path = FILE) -> None:
+def examine_missing(jobs: int, file: Path = FILE) -> None:
     """Examine the operations that are not recorded; each result is written as soon as it is known.
 
     Raises EditedError, and ProblemError when the code changes meanwhile.
@@ -217,7 +217,7 @@ def _main(argv: Sequence[str] | None) -> int:
         parser.error(f"--jobs {options.jobs}: at least 1")
     if not options.check:
         try:
-            run(options.jobs)
+            examine_missing(options.jobs)
         except KeyboardInterrupt:
             missing = len(operations()) - len(read_recorded())
             raise KeyboardInterrupt(f"interrupted: {missing} of {len(operations())} operations not recorded") from None

@@ -28,7 +28,7 @@ class Claimed(Published):
     def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
         """Return the modes of A o B, for B of rank 2 or more, when each mode alone is admissible (Shah 2024)."""
         super().by_mode(a, b)  # raises Rejected where a mode alone is not admissible
-        found = self._run(lambda on: on.composition(self._layout(a), self._layout(b)))
+        found = self._call(lambda on: on.composition(self._layout(a), self._layout(b)))
         return [_flat((s, d)) for s, d in zip(*pair(found), strict=True)]
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
@@ -46,15 +46,15 @@ class Claimed(Published):
 
     def compatible(self, a: object, b: object) -> bool:
         """Whether a shape is compatible with another."""
-        return bool(self._run(lambda on: on.compatible(a, b)))
+        return bool(self._call(lambda on: on.compatible(a, b)))
 
     def _layout(self, a: Flat) -> Any:
         return self.target.make(*((side[0] if len(side) == 1 else side) for side in a))
 
     def _flat(self, call: Callable[[Any], Any]) -> Flat:
-        return _flat(pair(self._run(call)))
+        return _flat(pair(self._call(call)))
 
-    def _run(self, call: Callable[[Any], Any]) -> Any:
+    def _call(self, call: Callable[[Any], Any]) -> Any:
         try:
             return call(self.target.functions)
         except self.target.refused as error:

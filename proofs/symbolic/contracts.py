@@ -15,7 +15,7 @@ from typing import Any
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.engine import InputSpace, Path
-from proofs.symbolic.execution import Operation, Target, pair, replaced
+from proofs.symbolic.execution import Operation, Target, pair, replace_attribute
 from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
 
@@ -32,7 +32,7 @@ def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any,
         return b
 
     owner = sys.modules[getattr(t.functions, function).__module__]
-    with replaced(owner, "composition", composition):
+    with replace_attribute(owner, "composition", composition):
         result = getattr(t.functions, function)(*arguments)
     ((a, b),) = composed
     return a, b, result

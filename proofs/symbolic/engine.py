@@ -57,10 +57,10 @@ class InputSpace:
     @classmethod
     def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> InputSpace:
         """Return a space with random small samples, the same in every run."""
-        return cls.drawn(names, assumed, lambda source: {x: _draw(source, top) for x in names}, count)
+        return cls.draw_space(names, assumed, lambda source: {x: _draw(source, top) for x in names}, count)
 
     @classmethod
-    def drawn(
+    def draw_space(
         cls, names: Sequence[str], assumed: Sequence[Node], draw: Callable[[random.Random], Values], count: int = 1000
     ) -> InputSpace:
         """Return a space with those samples drawn by a function that satisfy the assumptions, the same in every run."""
@@ -354,7 +354,7 @@ def _decide(condition: Node) -> bool:
     return path.decide(condition)
 
 
-def _unfollowed(name: str) -> Callable[..., NoReturn]:
+def _refuse_operator(name: str) -> Callable[..., NoReturn]:
     def refuse(self: object, *_: object) -> NoReturn:
         raise Unfollowed(f"{name} of a symbolic integer")
 
@@ -413,6 +413,6 @@ for _name, _head in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "
     setattr(SymInt, f"__{_name}__", _comparison(_head))
 for _name in ("int", "float", "truediv", "rtruediv", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor",
               "lshift", "rlshift", "rshift", "rrshift", "invert", "round", "trunc", "ceil", "floor"):  # fmt: skip
-    setattr(SymInt, f"__{_name}__", _unfollowed(_name))
+    setattr(SymInt, f"__{_name}__", _refuse_operator(_name))
 for _name in ("bit_length", "bit_count", "to_bytes"):
-    setattr(SymInt, _name, _unfollowed(_name))
+    setattr(SymInt, _name, _refuse_operator(_name))

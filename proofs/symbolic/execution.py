@@ -120,7 +120,7 @@ def _importing(path: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
+def replace_attribute(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
     """Replace an attribute in a block."""
     before = getattr(owner, name)
     setattr(owner, name, stand_in)

@@ -42,12 +42,12 @@ class OperationFamily:
     note: str = ""
 
     @property
-    def shown(self) -> Mapping[str, Node]:
+    def shown_inputs(self) -> Mapping[str, Node]:
         """The formula of each input: a number, or the letter of the user."""
         return {name: int(x) if _number(x) else x for name, x in self.given.items()}
 
     @property
-    def granted(self) -> tuple[Node, ...]:
+    def granted_assumptions(self) -> tuple[Node, ...]:
         """The assumptions of the operation, without lower bounds of inputs that are given as numbers."""
         assumed = self.operation.space.assumed
         return tuple(
@@ -64,7 +64,7 @@ class OperationFamily:
 
     def domain(self) -> Iterator[str]:
         """Yield the line that says what is assumed of the letters, when anything is."""
-        shown = [text(compute(substitute(node, self.shown))) for node in self.granted]
+        shown = [text(compute(substitute(node, self.shown_inputs))) for node in self.granted_assumptions]
         if shown := [node for node in dict.fromkeys(shown) if node != "1"]:
             yield f"  where {', '.join(shown)}"
 
@@ -80,13 +80,13 @@ class OperationFamily:
             *(("==", name, value) for name, value in fixed.items()),
             *(("==", *pair) for pair in equal.items()),
         ]
-        known = (*self.granted, *narrow)
+        known = (*self.granted_assumptions, *narrow)
         names = self.operation.space.names
         samples = [{**at, **fixed} for at in self.operation.space.samples]
         samples = [{**at, **{name: at[other] for name, other in equal.items()}} for at in samples]
         kept = tuple(at for at in samples if all(evaluate(node, at, {}) for node in known))
         if not kept and Session(script(names, known), GOAL_BUDGET).check().status == "unsat":
-            assumed = ", ".join(text(substitute(node, self.shown)) for node in self.granted)
+            assumed = ", ".join(text(substitute(node, self.shown_inputs)) for node in self.granted_assumptions)
             raise InferenceError(f"{self.operation.label}: no layouts are so, where {assumed} is taken for granted")
         return replace(self.operation.space, assumed=known, samples=kept)
 

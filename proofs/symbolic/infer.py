@@ -127,7 +127,7 @@ class _Found:
 def _conditions(family: OperationFamily, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # numbers too: a dictionary does not compare 8 with a symbol
-    with execution.replaced(interleaved, "spaced", _unfollowed):
+    with execution.replace_attribute(interleaved, "spaced", _refuse_search):
         paths, left = execution.follow_paths(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
         return _Found((), left)
@@ -144,7 +144,7 @@ def _conditions(family: OperationFamily, until: float) -> _Found:
     return _Found(tuple(ways), 0)
 
 
-def _unfollowed(*_: object) -> NoReturn:
+def _refuse_search(*_: object) -> NoReturn:
     raise NotFollowed("whether interleaved modes keep their distance is searched for, with numbers alone")
 
 
@@ -160,7 +160,7 @@ def _feasible(path: Path) -> bool:
 
 
 def _way(status: str, path: Path, family: OperationFamily) -> Way:
-    conditions = [text(compute(substitute(c, family.shown))) for c in _list_needed(path)]
+    conditions = [text(compute(substitute(c, family.shown_inputs))) for c in _list_needed(path)]
     small = min(path.samples, key=lambda at: sum(map(abs, at.values())), default=None)
     return Way(status, tuple(c for c in conditions if c != "1"), family.operation.shown(small) if small else "")
 

@@ -21,7 +21,7 @@ from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import pathwise
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.engine import InputSpace, Path, formula, resume_path
-from proofs.symbolic.execution import Operation, Target, pair, replaced
+from proofs.symbolic.execution import Operation, Target, pair, replace_attribute
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total
 from proofs.symbolic.runs import bounded_digits
@@ -84,7 +84,7 @@ def _loops_space(rank: int, right: int) -> InputSpace:
         *at_least([f"n{x}" for x in pieces], 2),
         *(_kinds(j, rank) for j in range(right)),
     ]
-    return InputSpace.drawn([*names, *used], assumed, lambda source: _sample(source, rank, right))
+    return InputSpace.draw_space([*names, *used], assumed, lambda source: _sample(source, rank, right))
 
 
 def _kinds(j: int, rank: int) -> Node:
@@ -116,14 +116,14 @@ def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
     requested: list[tuple[Any, Any]] = []
     states: list[Any] = []
 
-    def run(carry: Any, rest: Any, step: Any) -> Any:
+    def take_recorded(carry: Any, rest: Any, step: Any) -> Any:
         _, _, n, value, used = todo[len(requested)]
         requested.append((rest, step))
         states.extend(carry.used)
         carry.used = list(used)
         return n, value
 
-    with replaced(Carry, "run", run):
+    with replace_attribute(Carry, "run", take_recorded):
         result = compose_it()
     calls = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
     return calls, t.make(tuple(states), tuple(states)), result

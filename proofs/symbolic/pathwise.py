@@ -186,16 +186,16 @@ def _no_carry(
             if partial != 0:
                 hints.append(instance("DIGITS_ADD", m, partial, term))
             partial = total([partial, term])
-        remainder = _weighed(parts, [("%", step, m) for step in steps])
+        remainder = _weigh(parts, [("%", step, m) for step in steps])
         steps = [("//", step, m) for step in steps]
-        exact = ("and", ("==", ("%", partial, m), remainder), ("==", ("//", partial, m), _weighed(parts, steps)))
+        exact = ("and", ("==", ("%", partial, m), remainder), ("==", ("//", partial, m), _weigh(parts, steps)))
         yield Goal(f"digits modulo {text(m)}", *scope, exact, tuple(hints))
         terms.append(("*", remainder, d))
-    linear = total([*terms, ("*", _weighed(parts, steps), a[-1][1])])
+    linear = total([*terms, ("*", _weigh(parts, steps), a[-1][1])])
     yield Goal("linear", *scope, ("==", result, linear))
 
 
-def _weighed(parts: Sequence[tuple[str, Node, Node]], weights: Sequence[Node]) -> Node:
+def _weigh(parts: Sequence[tuple[str, Node, Node]], weights: Sequence[Node]) -> Node:
     return total([("*", digit, weight) for (digit, _, _), weight in zip(parts, weights, strict=True)])
 
 

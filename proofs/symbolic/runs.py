@@ -70,7 +70,7 @@ def composition_run(rank: int) -> Operation:
         a = t.make(*layout_of("MD", rank, at))
         carry = Carry(a, a, [at[m] for m in bounded], [at[f"D{i}"] for i in range(rank)])
         carry.used = [at[f"u{i}"] for i in range(rank - 1)]
-        n, value = carry.run(at["N"], at["r"])
+        n, value = carry.take_run(at["N"], at["r"])
         return t.make((n, *carry.used), (value, *carry.used))
 
     def goals(path: Path, result: Any) -> Iterator[Goal]:

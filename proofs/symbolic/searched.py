@@ -15,7 +15,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from proofs.symbolic.execution import Operation, Target, replaced
+from proofs.symbolic.execution import Operation, Target, replace_attribute
 
 SEARCHING = ("complement", "logical_divide", "logical_product")
 """The operations that may come to a search."""
@@ -38,7 +38,7 @@ def answer_searches(interleaved: Any, single: Any) -> Iterator[None]:
     """Replace the searches for interleaved modes and for a single copy in a block."""
     # By its full name, as `layouts.complement` is the function; and `layouts` imports `products` when it is asked for.
     with (
-        replaced(import_module("layouts.complement"), "below_interleaved", interleaved),
-        replaced(import_module("layouts.products"), "single", single),
+        replace_attribute(import_module("layouts.complement"), "below_interleaved", interleaved),
+        replace_attribute(import_module("layouts.products"), "single", single),
     ):
         yield

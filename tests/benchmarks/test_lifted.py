@@ -13,7 +13,7 @@ from benchmarks.kernels import lifted
 from benchmarks.kernels.drifts import Drift, apply_drift, draw_drifts
 from benchmarks.kernels.lifted import MISSED, ProvedKernel, Trial, draw_sizes, refuted_at
 from tests.verify.kernel import small
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 
 SEED, SAMPLE = 37, 2
 
@@ -29,7 +29,7 @@ def test_every_operand_from_the_head_on_may_drift(kernel: ProvedKernel) -> None:
     assert len(every) > 40 and {one.shift for one in every} == {4, 9}
     assert {"%p1", "%rd5", "%f2", "%r20", "2"} <= {one.operand for one in every}
     for one in every:
-        read(apply_drift(small.PTX, "small", kernel.theorem.head, one), "small")
+        parse_kernel(apply_drift(small.PTX, "small", kernel.theorem.head, one), "small")
 
 
 @pytest.mark.long

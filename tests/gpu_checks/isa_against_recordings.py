@@ -94,7 +94,7 @@ def in_memory(isa: Instruction, image: Image, home: Path) -> Places:
     operand = isa.operands[image.operand]
     rows, cols = np.indices(operand.extent).reshape(2, -1)
     mn, k = (rows, cols) if image.operand == "A" else (cols, rows)
-    layouts, bits = smem.read("wgmma", home / "memory"), operand.bits
+    layouts, bits = smem.read_layouts("wgmma", home / "memory"), operand.bits
     address = layouts.address(mn, k, bits, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
     slot = (8 * address + k * bits % 8) // bits
     found = np.full((image.labels.shape[1], 3), -1)

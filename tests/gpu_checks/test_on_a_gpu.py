@@ -165,7 +165,7 @@ def test_bad_instructions_are_marked_and_the_ones_behind_them_answered():
         Relate(good),
     ]
     with Worker(timeout=8) as worker:
-        found = [result for _, result in worker.run(jobs)]
+        found = [result for _, result in worker.run_jobs(jobs)]
     assert found[0].sound and found[2] == 0 and found[6].hash == found[0].hash
     bad = [found[n] for n in (1, 3, 4, 5)]
     assert all(isinstance(result, Unavailable) for result in bad), bad

@@ -22,13 +22,13 @@ IDLE = "tests.gpu_checks.fake_probes:idle"
 
 def outcomes(jobs, **options):
     with Worker(IDLE, **options) as worker:
-        return list(worker.run(jobs))
+        return list(worker.run_jobs(jobs))
 
 
 def test_answers_come_in_order_from_one_process_that_is_not_ours():
     with Worker(IDLE) as worker:
-        first = list(worker.run([Answer(n) for n in range(5)]))
-        second = list(worker.run([Answer(9)]))
+        first = list(worker.run_jobs([Answer(n) for n in range(5)]))
+        second = list(worker.run_jobs([Answer(9)]))
     assert [(index, number) for index, (number, _) in first] == [(n, n) for n in range(5)]
     processes = {pid for _, (_, pid) in first + second}
     assert len(processes) == 1 and os.getpid() not in processes
@@ -74,21 +74,21 @@ def test_a_defect_of_a_probe_is_raised_with_its_place_and_never_taken_for_a_miss
 
 def test_answers_that_were_not_waited_for_are_not_those_of_the_next_call():
     with Worker(IDLE) as worker:
-        index, (number, _) = next(iter(worker.run([Answer(n) for n in range(5)])))
+        index, (number, _) = next(iter(worker.run_jobs([Answer(n) for n in range(5)])))
         assert (index, number) == (0, 0)
-        assert [number for _, (number, _) in worker.run([Answer(8), Answer(9)])] == [8, 9]
+        assert [number for _, (number, _) in worker.run_jobs([Answer(8), Answer(9)])] == [8, 9]
 
 
 def test_without_a_machine_every_probe_is_unavailable_for_its_reason():
     with Worker("tests.gpu_checks.fake_probes:none") as worker:
-        found = list(worker.run([Answer(0), Answer(1)]))
+        found = list(worker.run_jobs([Answer(0), Answer(1)]))
         assert worker.device == Unavailable("no GPU in this test")
     assert found == [(n, Unavailable("no GPU in this test")) for n in (0, 1)]
 
 
 def test_a_machine_that_cannot_be_opened_is_unavailable_for_its_reason():
     with Worker("tests.gpu_checks.fake_probes:full") as worker:
-        found = list(worker.run([Answer(0), Answer(1)]))
+        found = list(worker.run_jobs([Answer(0), Answer(1)]))
     assert found == [(n, Unavailable("CUDA_ERROR_OUT_OF_MEMORY: out of memory")) for n in (0, 1)]
 
 
@@ -101,20 +101,20 @@ def test_machines_are_opened_one_after_the_other():
 
 def test_a_process_that_dies_in_its_turn_does_not_delay_others():
     with Worker("tests.gpu_checks.fake_probes:dying") as first, Worker(IDLE) as second:
-        found = list(first.run([Answer(0), Answer(1)]))
+        found = list(first.run_jobs([Answer(0), Answer(1)]))
         assert found == [(n, Unavailable("the probe process ended with exit code 9")) for n in (0, 1)]
-        assert next(second.run([Answer(7)]))[1][0] == 7
+        assert next(second.run_jobs([Answer(7)]))[1][0] == 7
 
 
 def test_a_worker_does_not_wait_for_ever_for_its_turn():
     with OPENING, Worker(IDLE, start=3) as worker:
-        found = list(worker.run([Answer(0)]))
+        found = list(worker.run_jobs([Answer(0)]))
     assert found == [(0, Unavailable("others took longer than 3 s to open a CUDA context"))]
 
 
 def test_a_worker_that_is_ended_from_another_thread_answers_and_starts_nothing_more():
     with Worker(IDLE) as worker, ThreadPoolExecutor(1) as pool:
-        answers = worker.run([Answer(0), Misbehave("hang"), Answer(2)])
+        answers = worker.run_jobs([Answer(0), Misbehave("hang"), Answer(2)])
         assert next(answers)[1][0] == 0
         rest = pool.submit(list, answers)
         time.sleep(0.5)
@@ -126,18 +126,18 @@ def test_a_worker_that_is_ended_from_another_thread_answers_and_starts_nothing_m
 
 def test_a_machine_that_cannot_be_made_is_a_defect():
     with Worker("tests.gpu_checks.fake_probes:broken") as worker, pytest.raises(WorkerError, match="text file"):
-        list(worker.run([Answer(0)]))
+        list(worker.run_jobs([Answer(0)]))
 
 
 def test_a_process_that_never_starts_is_reported():
     with Worker("tests.gpu_checks.fake_probes:idle", start=0.0) as worker:
-        found = list(worker.run([Answer(0)]))
+        found = list(worker.run_jobs([Answer(0)]))
     assert found == [(0, Unavailable("no answer within 0 s; the probe process was ended"))]
 
 
 def test_no_process_outlives_the_worker():
     with Worker(IDLE) as worker:
-        ((_, (_, process)),) = worker.run([Answer(0)])
+        ((_, (_, process)),) = worker.run_jobs([Answer(0)])
         os.kill(process, 0)
     with pytest.raises(ProcessLookupError):  # it is killed at once, and waited for in another thread
         while True:

@@ -68,7 +68,7 @@ def wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
 
 
 def test_addresses_are_those_of_the_canonical_layouts() -> None:
-    layouts = smem.read("wgmma")
+    layouts = smem.read_layouts("wgmma")
     assert set(layouts.texts) == {(swizzle, major) for swizzle in CHUNKS for major in ("K", "MN")}
     assert wrong(layouts) == []
 
@@ -89,11 +89,11 @@ def test_a_planted_address_error_is_seen(old: str, new: str, tmp_path: Path) -> 
     text = (HOME / "memory" / "wgmma.toml").read_text()
     assert old in text
     (tmp_path / "wgmma.toml").write_text(text.replace(old, new, 1))
-    assert wrong(smem.read("wgmma", tmp_path)) != []
+    assert wrong(smem.read_layouts("wgmma", tmp_path)) != []
 
 
 def test_canonical_layouts_are_printed_as_the_isa_prints_them() -> None:
-    for (swizzle, major), text in smem.read("wgmma").canonical.items():
+    for (swizzle, major), text in smem.read_layouts("wgmma").canonical.items():
         w = CHUNKS[swizzle]
         wt = "T" if swizzle == "none" else f"{w}T"
         k_major = f"((8,m),(T,2k)):(({wt},SBO),(1,{'LBO' if swizzle == 'none' else 'T'}))"
@@ -130,13 +130,13 @@ def test_rows_of_a_and_columns_of_b_are_the_outer_coordinate() -> None:
 
 def test_the_descriptor() -> None:
     """9.7.15.5.1.2.2: 13-0 start, 29-16 LBO, 45-32 SBO, 51-49 base offset, 63-62 swizzle."""
-    word = smem.read("wgmma").descriptor(start=0x12340, lbo=16, sbo=1024, swizzle="128B", base_offset=5)
+    word = smem.read_layouts("wgmma").descriptor(start=0x12340, lbo=16, sbo=1024, swizzle="128B", base_offset=5)
     assert word == 0x1234 | 1 << 16 | 64 << 32 | 5 << 49 | 1 << 62
-    codes = {s: smem.read("wgmma").descriptor(start=0, lbo=0, sbo=0, swizzle=s) >> 62 for s in CHUNKS}
+    codes = {s: smem.read_layouts("wgmma").descriptor(start=0, lbo=0, sbo=0, swizzle=s) >> 62 for s in CHUNKS}
     assert codes == {"none": 0, "128B": 1, "64B": 2, "32B": 3}
     for bad in ({"start": 8}, {"start": 1 << 18}, {"lbo": -16}, {"base_offset": 8}, {"swizzle": "16B"}):
         with pytest.raises(IsaError, match=r"descriptor|no swizzle"):
-            smem.read("wgmma").descriptor(**{"start": 0, "lbo": 16, "sbo": 16, "swizzle": "none", **bad})
+            smem.read_layouts("wgmma").descriptor(**{"start": 0, "lbo": 16, "sbo": 16, "swizzle": "none", **bad})
 
 
 def test_what_cannot_be_addressed_is_rejected() -> None:
@@ -145,7 +145,7 @@ def test_what_cannot_be_addressed_is_rejected() -> None:
         lambda: rs.operands["A"].address(0, 0, "none", "K"),
         lambda: ss.operands["B"].address(0, 0, "16B", "K"),
         lambda: instruction(F16.replace("k16", "k8").replace("f16", "tf32")).operands["B"].address(0, 0, "none", "MN"),
-        lambda: smem.read("wgmma").address(0, 0, 6, "none", "K"),
+        lambda: smem.read_layouts("wgmma").address(0, 0, 6, "none", "K"),
         lambda: ss.operands["B"].locate(0, 0),
         lambda: ss.operands["B"].place(0, 0),
     ):
@@ -178,7 +178,7 @@ def test_a_bad_file_of_layouts(old: str, new: str, words: str, tmp_path: Path) -
     text = (HOME / "memory" / "wgmma.toml").read_text()
     (tmp_path / "wgmma.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(TableError, match=re.escape(words)):
-        smem.read("wgmma", tmp_path).address(0, 0, 16, "none", "K")
+        smem.read_layouts("wgmma", tmp_path).address(0, 0, 16, "none", "K")
 
 
 # M, cta_group, mode -> layout (9.7.16.10.5)
@@ -306,7 +306,7 @@ def test_a_fragment_without_a_layout_has_each_element_equally_often(extent: str,
 @pytest.mark.parametrize(("swizzle", "advance"), [("64B", 32), ("128B", 32), ("128B", 64), ("128B", 96)])
 def test_a_start_inside_the_pattern_is_permuted_with_it(swizzle: str, advance: int) -> None:
     """CUTLASS steps along k by the start alone: element (mn, k) of the step is element (mn, k + step) of the tile."""
-    layouts = smem.read("wgmma")
+    layouts = smem.read_layouts("wgmma")
     mn, k = numpy.indices((16, 8))
     whole = layouts.address(mn, k + advance // 2, 16, swizzle, "K", sbo=1024, start=4096)
     assert (layouts.address(mn, k, 16, swizzle, "K", sbo=1024, start=4096 + advance) == whole).all()
@@ -315,7 +315,7 @@ def test_a_start_inside_the_pattern_is_permuted_with_it(swizzle: str, advance: i
 
 @pytest.mark.parametrize("name", ["wgmma", "tcgen05"])
 def test_a_descriptor_is_decoded(name: str) -> None:
-    layouts = smem.read(name)
+    layouts = smem.read_layouts(name)
     for swizzle in layouts.swizzles:
         said = {"start": 0x12340, "lbo": 16, "sbo": 1024, "base_offset": 5, "swizzle": swizzle}
         assert layouts.decode(layouts.descriptor(**said)) == smem.Descriptor(**said)  # type: ignore[arg-type]
@@ -331,6 +331,6 @@ def test_a_descriptor_is_decoded(name: str) -> None:
     ],
 )
 def test_bits_that_mean_nothing_are_an_error(name: str, flip: int, words: str) -> None:
-    word = smem.read(name).descriptor(start=0, lbo=16, sbo=16, swizzle="none")
+    word = smem.read_layouts(name).descriptor(start=0, lbo=16, sbo=16, swizzle="none")
     with pytest.raises(IsaError, match=re.escape(words)):
-        smem.read(name).decode(word ^ flip)
+        smem.read_layouts(name).decode(word ^ flip)

@@ -164,7 +164,7 @@ def wrong_addresses(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
 
 
 def test_addresses_are_those_of_the_canonical_layouts() -> None:
-    layouts = smem.read("tcgen05")
+    layouts = smem.read_layouts("tcgen05")
     assert {*layouts.texts} == {(m, "K") for m in MODES} | {(m, "MN") for m in MN_MODES}
     assert wrong_addresses(layouts) == []
     assert instruction(MMA.format("", 1, "tf32")).operands["B"].address(1, 4, "128B32", "MN", lbo=0, sbo=0) == 144 ^ 32
@@ -183,12 +183,12 @@ def test_a_planted_address_is_seen(old: str, new: str, tmp_path: Path) -> None:
     text = (PTX.parent / "memory" / "tcgen05.toml").read_text()
     assert old in text
     (tmp_path / "tcgen05.toml").write_text(text.replace(old, new))
-    assert wrong_addresses(smem.read("tcgen05", tmp_path))
+    assert wrong_addresses(smem.read_layouts("tcgen05", tmp_path))
 
 
 def test_the_descriptor() -> None:
     """9.7.16.4.1: as that of wgmma, but 48-46 hold 0b001 and 63-61 another code of the swizzle."""
-    layouts = smem.read("tcgen05")
+    layouts = smem.read_layouts("tcgen05")
     word = layouts.descriptor(start=0x12340, lbo=16, sbo=1024, swizzle="128B", base_offset=5)
     assert word == 0x1234 | 1 << 16 | 64 << 32 | 1 << 46 | 5 << 49 | 2 << 61
     codes = {s: layouts.descriptor(start=0, lbo=0, sbo=0, swizzle=s) >> 61 for s in MN_MODES}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from verify.kernel.check import Outcome
+from verify.kernel.check import LaunchOutcome
 from verify.kernel.state.findings import WARNINGS
 
 BUGS: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("planted.toml").read_text())
@@ -48,7 +48,7 @@ def verdict(bug: Mapping[str, Any]) -> str:
     return WARNED if bug.get("overflow") else "REFUTED"
 
 
-def said(found: Outcome) -> tuple[str, str]:
+def said(found: LaunchOutcome) -> tuple[str, str]:
     """Return the verdict on a kernel, and its first finding that refutes: its kind, or the change that it names."""
     overflows = any("no power of 2 overflows" in text for text, _ in found.notes)
     first = next((one for one in found.findings if one.severity not in WARNINGS), None)

@@ -23,11 +23,11 @@ from gpu_checks.opcodes.recording import OpcodeRecording, recordings_of_opcodes
 from gpu_checks.opcodes.rejected import accepted_forms, expand, fold
 from gpu_checks.opcodes.text import GUARDS, HEAD, PATTERN, Probe, entry, guard_columns
 from gpu_checks.opcodes.values import LANES, PACKED
-from verify.kernel.claims.expression import read as read_claim
+from verify.kernel.claims.expression import read_claim
 from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.values import SIZE, Values
 from verify.kernel.interpretation import Interpretation, Missing
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.state.findings import GUARD_LOST, Unclear
 
@@ -85,7 +85,7 @@ def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int,
     given = np.concatenate([guard_columns(probes[0].form), *(probe.operands for probe in probes)])
     try:
         run = _interpretation(text, given, writes[-1], _together(probes[0])[1])
-        run.run()
+        run.interpret()
     except Missing as missing:
         return {bisect_right(starts, one.line) - 1: one.text for one in missing.findings}
     except (Unclear, PtxError) as error:
@@ -111,7 +111,7 @@ def _interpretation(text: str, given: np.ndarray, size: int, kind: str) -> Inter
         Array("taken", ("i",), (size // SIZE[kind],), (1,), kind, 0, True, False, False),
     )
     launch = Launch({}, (1, 1, 1), (LANES, 1, 1), 0, arrays, ("given", "taken"), {}, _TARGET, _VALUE, (), ())
-    run = Interpretation(read(text, "opcodes"), launch, Values(seed=1), budget=10**7, samples={})
+    run = Interpretation(parse_kernel(text, "opcodes"), launch, Values(seed=1), budget=10**7, samples={})
     stored = run.regions[1].stored
     assert stored is not None
     stored.labels[:], stored.plain[:] = 0, PATTERN

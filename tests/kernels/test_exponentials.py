@@ -25,19 +25,19 @@ from gpu_checks.model import Unsupported
 from tests.kernels import compile as corpus
 from tests.kernels import planted
 from verify.kernel import comparison
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.claims.expression import functions
 from verify.kernel.claims.launch import Launch
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 
 FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
 PATHS = [path for path in sorted(FOLDER.glob("*.ptx")) if path.stem.startswith(corpus.EXPONENTIALS)]
 TOLERANCES = {"f32": 2e-3, "tf32": 4e-3, "f16": 4e-3, "bf16": 2e-2}  # of sums of powers, which are narrowed too
 
 
-def outcome(name: str, edit: Callable[[str], str] = str, **keys: Any) -> Outcome:
+def outcome(name: str, edit: Callable[[str], str] = str, **keys: Any) -> LaunchOutcome:
     """What the check of a kept kernel says, its PTX edited, its claim with other keys."""
     path = corpus.COMPILED / f"{name}.ptx"
     text, table = edit(path.read_text()), tomllib.loads(path.with_suffix(".toml").read_text())
@@ -314,7 +314,7 @@ def test_a_gpu_computes_what_numpy_does(path: Path) -> None:
         pytest.skip(str(reason))
     (launch,) = claim.launches
     samples = draw_samples(launch, len(path.stem), real=True)
-    (found,) = run_all([job(read(text, claim.kernel), text, launch, samples)])
+    (found,) = run_all([job(parse_kernel(text, claim.kernel), text, launch, samples)])
     assert not isinstance(found, Unavailable), found.reason
     target = launch.array(launch.target.name)
     made, wanted = unpacked(target, found[launch.arrays.index(target)]), expected(launch, samples, path.stem)

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from tests.kernels import compile as corpus
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state.findings import Severity
 
@@ -83,7 +83,7 @@ TWINS = (
 
 
 @cache
-def outcome(kernel: str, old: str = "", new: str = "", place: int = 0) -> Outcome:
+def outcome(kernel: str, old: str = "", new: str = "", place: int = 0) -> LaunchOutcome:
     """The outcome of a kernel, one place of its text exchanged."""
     text = (corpus.COMPILED / f"{kernel}.ptx").read_text()
     parts = text.split(old) if old else [text]

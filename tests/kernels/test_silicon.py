@@ -24,7 +24,7 @@ from tests.kernels import compile as corpus
 from verify.kernel.check import check
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.claims.launch import Array
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 
 FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
 KERNELS = [path for path in sorted(FOLDER.glob("*.ptx")) if not path.stem.startswith(corpus.EXPONENTIALS)]
@@ -41,7 +41,7 @@ def prepared(path: Path) -> tuple[RunCompiled, int, Array, np.ndarray]:
     if outcome.status == "UNKNOWN":
         pytest.skip(f"{path.stem} has instructions without a meaning: {outcome.findings[0].text}")
     target = launch.array(launch.target.name)
-    made = job(read(ptx, claim.kernel), ptx, launch, samples)
+    made = job(parse_kernel(ptx, claim.kernel), ptx, launch, samples)
     return made, launch.arrays.index(target), target, outcome.output[target.name]
 
 

@@ -18,7 +18,7 @@ from benchmarks.kernels.sizes import COMPILED, claim_for_all
 from gpu_checks import Unavailable
 from gpu_checks.compiled import RunCompiled, run_all
 from verify.kernel.claims.launch import Array
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.statement import state
 
 MANY, SEED = 50, 20261128
@@ -38,7 +38,7 @@ def jobs_of(name: str, many: int) -> Iterator[Job]:
         samples = drawn(launch, SEED + number)
         b = samples["B"] if launch.array("B").dims == ("k", "n") else samples["B"].T
         target = launch.array(launch.target.name)
-        made = job(read(ptx, table["kernel"]), ptx, launch, samples)
+        made = job(parse_kernel(ptx, table["kernel"]), ptx, launch, samples)
         yield f"{name} at {sizes}", made, launch.arrays.index(target), target, samples["A"] @ b
 
 

@@ -76,14 +76,14 @@ def test_what_is_no_size_is_refused(given: Any) -> None:
 def test_sizes_that_no_test_has_are_named() -> None:
     sizes = NamedSizes()
     item = make_item(lambda m=3: m, lanecheck_sizes=[{"m": 4}, {"mm": 4}])
-    for number, table in enumerate(sizes.read(item)):
+    for number, table in enumerate(sizes.read_tables(item)):
         if place_sizes(item, table):
             sizes.place(item, number)
     assert [why for _, why in sizes.complain()] == [
         "lanecheck_sizes: no test that ran has mm, as an argument that parametrize or a default gives"
     ]
     other = NamedSizes()
-    assert other.read(make_item(lambda: 0, lanecheck_sizes=7)) == []
+    assert other.read_tables(make_item(lambda: 0, lanecheck_sizes=7)) == []
     assert [file for file, _ in other.complain()] == ["test_x.py"]
 
 

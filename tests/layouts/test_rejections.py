@@ -29,7 +29,7 @@ from layouts import (
     upcast,
 )
 from layouts.errors import RejectedError
-from layouts.interleaved import spaced
+from layouts.interleaved import are_spaced
 
 Modes = list[tuple[int, int]]
 
@@ -134,7 +134,7 @@ def test_spaced_is_the_least_difference() -> None:
         found = sorted(values(modes))
         least = min(y - x for x, y in pairwise(found))
         ascending = sorted((d, s) for s, d in modes)
-        assert [spaced(ascending, n) for n in (1, 2, 3, 4)] == [least >= n for n in (1, 2, 3, 4)], modes
+        assert [are_spaced(ascending, n) for n in (1, 2, 3, 4)] == [least >= n for n in (1, 2, 3, 4)], modes
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from lanecheck.console.digests import sealed, unsealed
+from lanecheck.console.digests import seal, unseal
 from tests.kernels import planted
 from tests.project import rooms, schemas, tables
 from verify.explain import command as explain
@@ -42,9 +42,9 @@ def _page(path: Path, renew: Callable[[str], str]) -> bytes:
 def _catalogue() -> bytes:
     """The catalogue as it is if it is sealed with today's tables and code: to make it takes seconds."""
     kept = catalogue.FILE.read_bytes() if catalogue.FILE.exists() else b""
-    if unsealed(catalogue.name(), kept) is not None:
+    if unseal(catalogue.name(), kept) is not None:
         return kept
-    return sealed(catalogue.name(), making.text().encode())
+    return seal(catalogue.name(), making.text().encode())
 
 
 def stale() -> dict[Path, bytes]:

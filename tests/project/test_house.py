@@ -87,7 +87,7 @@ def unexplained(text: str) -> Iterator[str]:
                 or comments.intersection(range(field.lineno, (field.end_lineno or 0) + 1))
                 or (first in comments and lines[first - 1].lstrip().startswith("#"))
                 or (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
-                or (isinstance(field.value, ast.Call) and ast.unparse(field.value.func) in ("key", "required"))
+                or (isinstance(field.value, ast.Call) and ast.unparse(field.value.func) in ("key", "require"))
             ):
                 yield f"{node.name}.{name}"
 

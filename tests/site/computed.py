@@ -106,7 +106,11 @@ def claims() -> list[Row]:
         ("UNCHECKED, {} | UNCHECKED, {} | UNCHECKED, {} |", undecided, undecided, 0),
         ("Of each block {} points or all ({} of a formula's)", Map.samples, IsaFormula.samples),
         ("layouts and tiles of at most {}^{} points", 2, LARGEST.bit_length() - 1),
-        ("the points of its fragment, at most {}^{},", 2, prod(longest.expected(longest.parts[1])).bit_length() - 1),
+        (
+            "the points of its fragment, at most {}^{},",
+            2,
+            prod(longest.expect_extents(longest.parts[1])).bit_length() - 1,
+        ),
         ("movements take layouts of at most {}^{} points", 2, min(OF_MOVEMENTS, OF_TILINGS).bit_length() - 1),
     ]
 

@@ -49,7 +49,7 @@ def draw(one: Report, folder: Path) -> bool:
         given = [str(entry)]
     else:
         return False
-    pictures = subjects.shown(show.parser().parse_args(given)).pictures
+    pictures = subjects.draw_arguments(show.parser().parse_args(given)).pictures
     entry.unlink(missing_ok=True)
     (folder / f"{one.number}.svg").write_text(svg.document([_near(one) for one in pictures]), encoding="utf-8")
     near = zoom(pictures[0])

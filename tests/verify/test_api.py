@@ -51,11 +51,11 @@ def test_a_check_that_is_required_and_was_not_made_is_no_pass() -> None:
 
 
 def test_tilings_and_movements_by_file_by_name_and_as_values() -> None:
-    for ask, module, file in (
-        (verify.verify_tiling, tiling, EXAMPLES / "tilings.toml"),
-        (verify.verify_movement, movement, EXAMPLES / "movement.toml"),
+    for ask, read, file in (
+        (verify.verify_tiling, tiling.read_tilings, EXAMPLES / "tilings.toml"),
+        (verify.verify_movement, movement.read_movements, EXAMPLES / "movement.toml"),
     ):
-        first = module.read(file).items[0]
+        first = read(file).items[0]
         named = ask(first.name, file)
         assert named.exit() is Exit.OK and [case.name for case in named.cases] == [first.name]
         assert ask(first).exit() is Exit.OK

@@ -126,6 +126,6 @@ def test_a_badly_written_table_is_one_line(
     table = tmp_path / shipped.name
     table.write_text(shipped.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     wanted = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
-    assert ending.guarded(lambda _: bool(isa_tables.instruction(wanted, tmp_path)), None) == 2
+    assert ending.run_guarded(lambda _: bool(isa_tables.instruction(wanted, tmp_path)), None) == 2
     line = capsys.readouterr().err
     assert line.startswith(f"lanecheck: {table}:") and line.count("lanecheck: ") == 1

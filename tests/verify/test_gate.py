@@ -19,14 +19,14 @@ from verify.gate import Suite
 def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f"{FULL}\n{MINIMAL.replace('MIN', 'BAD').replace('A =', 'a =')}", encoding="utf-8")
-    entries, problem = Suite().read(path)
+    entries, problem = Suite().read_entries(path)
     assert ([entry.name for entry in entries], problem) == (["MIN", "BAD.a"], "")
     assert [Suite().verify([entry]).failure.partition("BAD")[2] for entry in entries] == [
         "",
         ".a: unknown key; did you mean 'A'?",
     ]
     path.write_text(MINIMAL.replace("A =", "a =").replace("B =", "b ="), encoding="utf-8")
-    entries, problem = Suite().read(path)
+    entries, problem = Suite().read_entries(path)
     assert not entries and problem.count("mine.toml:") == 2
 
 
@@ -37,13 +37,13 @@ def test_the_claim_of_a_kernel_is_an_entry(tmp_path: Path) -> None:
     for claim, status in (("sum_k", "VERIFIED"), ("2 * sum_k", "REFUTED")):
         text = example.read_text().replace('"C[m,n] = sum_k', f'"C[m,n] = {claim}')
         path.write_text(f'ptx = "{example.with_suffix(".ptx")}"\n{text}')
-        (entry,), problem = Suite().read(path)
+        (entry,), problem = Suite().read_entries(path)
         assert (entry.name, problem) == ("gemm", "")
         found = Suite().verify([entry])
         assert [case.status for case in found.report.cases] == [status] * 2
         assert bool(found.failure) == (status == "REFUTED")
     path.write_text(example.read_text())
-    (entry,), _ = Suite().read(path)
+    (entry,), _ = Suite().read_entries(path)
     assert "names no kernel" in Suite().verify([entry]).failure
 
 
@@ -62,7 +62,7 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
 
     monkeypatch.setattr(AtomChecker, "verify", checked)
     checker = Suite()
-    entries, fault = checker.read(path)
+    entries, fault = checker.read_entries(path)
     found = checker.verify(entries)
     assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
     assert "internal error, two was not verified" in found.failure

@@ -81,7 +81,7 @@ def junit(path: Path) -> dict[str, list[str]]:
 def test_a_right_atom_is_verified_by_whichever_checks_are_requested(name: str, chosen: set[Check]) -> None:
     found = case(name, chosen)
     assert (found.status, found.gap) == ("VERIFIED", "")
-    assert found.observed == (chosen == {Check.GPU})
+    assert found.is_only_observed == (chosen == {Check.GPU})
     assert Report((found,)).exit() == 0
 
 
@@ -89,7 +89,7 @@ def test_a_right_atom_is_verified_by_whichever_checks_are_requested(name: str, c
 def test_an_unrecorded_instruction_is_no_gap_unless_only_the_gpu_is_requested(chosen: set[Check]) -> None:
     found = case(UNRECORDED, chosen)
     alone = chosen == {Check.GPU}
-    assert found.status == ("UNCHECKED" if alone else "VERIFIED") and not found.observed
+    assert found.status == ("UNCHECKED" if alone else "VERIFIED") and not found.is_only_observed
     assert found.gap.startswith("no recorded GPU has run") == alone
     assert Report((found,)).exit() == (4 if alone else 0)
     assert Report((found,), allow_unchecked=True).exit() == 0

@@ -47,13 +47,13 @@ def file(tmp_path: Path) -> Path:
 
 def test_the_pytest_suite_verifies_it(file: Path) -> None:
     suite = Suite()
-    entries, problem = suite.read(file)
+    entries, problem = suite.read_entries(file)
     assert ([(entry.name, entry.line) for entry in entries], problem) == ([("mine", 1), ("yours", 5)], "")
     first, second = (suite.verify([entry]) for entry in entries)
     assert (first.failure, first.unchecked) == ("", "")
     assert "place 2 goes to 0" in second.failure
     file.write_text(RIGHT + "ordre = [0]\n")
-    entries, problem = suite.read(file)
+    entries, problem = suite.read_entries(file)
     assert not entries and "rotations.toml:4:1: mine.ordre: unknown key; did you mean 'order'?" in problem
 
 
@@ -140,10 +140,10 @@ def test_two_kinds_that_recognize_a_text_equally_are_a_usage_error() -> None:
     other: Kind[Rotation] = Kind(
         name="turn", one="a turn", plural="turns", command="none", spelled=lambda _: Recognition(LIKELY, "it turns")
     )
-    assert kinds.spelled("rotate 1 0", kinds.all()) is TOY
+    assert kinds.find_surest("rotate 1 0", kinds.all()) is TOY
     with kinds.register(other), pytest.raises(UsageError, match=r"a rotation \(it begins with rotate\) or a turn"):
-        kinds.spelled("rotate 1 0", kinds.all())
-    assert kinds.spelled("\0", kinds.all()) is None
+        kinds.find_surest("rotate 1 0", kinds.all())
+    assert kinds.find_surest("\0", kinds.all()) is None
 
 
 def test_every_kind_has_a_command_and_words_of_its_own() -> None:
@@ -210,7 +210,7 @@ def test_a_file_of_two_kinds_names_both(tmp_path: Path, capsys: pytest.CaptureFi
     assert check.main([str(path)]) == 2
     line = f"{path}: its tables are of several kinds, movements and rotations: a file has those of one"
     assert line in capsys.readouterr().err
-    assert Suite().read(path) == ([], line)
+    assert Suite().read_entries(path) == ([], line)
 
 
 WITH_PROPERTIES = [kind for kind in (*kinds.KINDS, TOY) if kind.tables()]

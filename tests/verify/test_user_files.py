@@ -12,7 +12,7 @@ from layouts import LayoutError
 from layouts.atoms import Atom, IncompleteAtom, load
 from layouts.tiled.atom import MmaAtom
 from verify.atom import command as atom
-from verify.binding.completion import completed
+from verify.binding.completion import complete_atom
 from verify.movement import command as movement
 from verify.tiling import command as tiling
 
@@ -52,7 +52,7 @@ def test_a_tiling_of_an_entry_with_gaps_names_them(tmp_path: Path) -> None:
     assert isinstance(found, IncompleteAtom)
     with pytest.raises(LayoutError, match="MIN leaves shape, thr, types to its instruction"):
         MmaAtom.of(found)
-    whole = completed(found)
+    whole = complete_atom(found)
     assert isinstance(whole, Atom) and MmaAtom.of(whole).shape == (16, 8, 16)
 
 

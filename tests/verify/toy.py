@@ -16,9 +16,9 @@ from typing import Any
 
 from layouts.toml.entry import Entry
 from layouts.toml.tables import ReadTables, tables
-from verify.core.files import opened, values
+from verify.core.files import open_document, values
 from verify.core.registry import Signs
-from verify.core.specs import Between, Several, keys, required
+from verify.core.specs import Between, Several, keys, require
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, finding
 from verify.evidence.run import Run
 from verify.kind import LIKELY, Drawing, Functions, Kind, PropertyTable, Recognition, Reported, Resources
@@ -34,8 +34,8 @@ class Rotation:
     """A rotation as its user writes it."""
 
     name: str
-    places: int = required("how many places there are", Between(2, 64))
-    order: tuple[int, ...] = required("where each place goes", Several(Between(0, 63)))
+    places: int = require("how many places there are", Between(2, 64))
+    order: tuple[int, ...] = require("where each place goes", Several(Between(0, 63)))
 
     @property
     def map(self) -> FragmentMap:
@@ -73,7 +73,7 @@ def read(path: Path) -> ReadTables[Rotation]:
     def of_entry(entry: Entry) -> list[Rotation]:
         return [Rotation(entry.name, **values(entry, Rotation))]
 
-    return tables(opened(path, "rotation"), "a rotation", keys(Rotation), of_entry)
+    return tables(open_document(path, "rotation"), "a rotation", keys(Rotation), of_entry)
 
 
 def verifier(resources: Resources) -> Callable[[Rotation], Case]:

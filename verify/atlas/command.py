@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanecheck.console.outputs import Unwritable, filled, write_file
+from lanecheck.console.outputs import Unwritable, reserve_folder, write_file
 from verify.atom import selection
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
@@ -33,7 +33,7 @@ EXAMPLE = "--arch sm80 --by family"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the atlas, write it with --write; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -41,9 +41,9 @@ def _main(argv: Sequence[str] | None) -> int:
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
     words = "also write it to this folder, as Markdown, JSON and HTML"
-    parser.add_argument("--write", metavar="DIR", type=filled, help=words)
+    parser.add_argument("--write", metavar="DIR", type=reserve_folder, help=words)
     parser.add_argument("--from", dest="document", metavar="FILE", help="the page of a report that --format json wrote")
-    options = arguments.parsed(parser, argv, {"document": ("format", "output")})
+    options = arguments.parse(parser, argv, {"document": ("format", "output")})
     if options.document:
         return _page(options)
     atlas = _atlas(options)
@@ -51,9 +51,9 @@ def _main(argv: Sequence[str] | None) -> int:
         return atlas.exit  # the message was printed, and there is nothing else
     if options.write:
         _write(atlas, Path(options.write))
-    text = _rendered(atlas, options.format, options.quiet)
+    text = _render(atlas, options.format, options.quiet)
     plain = options.format == "text" and not options.quiet
-    output.write(output.fitted(text, options.output) if plain else text, options.output)
+    output.write(output.wrap_report(text, options.output) if plain else text, options.output)
     return atlas.exit
 
 
@@ -74,13 +74,13 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     pool, loaded = selection.pool(files)
 
     everything = not (names or options.arch or files)
-    whole = _tabulated(pool, selection.choose_names(names, options.arch, pool), checks, everything, options)
+    whole = _tabulate(pool, selection.choose_names(names, options.arch, pool), checks, everything, options)
     if loaded.failures and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
         whole = replace(whole, exit=Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole
 
 
-def _tabulated(
+def _tabulate(
     pool: Mapping[str, AnyAtom], names: Sequence[str], checks: frozenset[Check], everything: bool, options: Namespace
 ) -> Atlas:
     from verify.atlas.rows import tabulate
@@ -93,7 +93,7 @@ def _tabulated(
     return tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked, jobs)
 
 
-def _rendered(atlas: Atlas, form: str, quiet: bool = False) -> str:
+def _render(atlas: Atlas, form: str, quiet: bool = False) -> str:
     from verify.atlas import report
 
     if form == "text":
@@ -110,7 +110,7 @@ def _write(atlas: Atlas, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for form, name in FILES.items():
-            write_file(folder / name, _rendered(atlas, form))
+            write_file(folder / name, _render(atlas, form))
     except Unwritable as error:
         raise UsageError(f"--write: {error}") from error
     except OSError as error:

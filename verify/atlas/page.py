@@ -114,9 +114,9 @@ def _row(row: Mapping[str, Any], names: list[str], place: str = "#") -> Element:
     cells = [first, element("td", str(row[counted]), data_name=counted)]
     for check in names[2:-2]:
         outcomes = {word: count for word, count in row["checks"].get(check, {}).items() if word != "reasons" and count}
-        cells.append(element("td", *_counted(outcomes), data_name=check))
+        cells.append(element("td", *_spell_counts(outcomes), data_name=check))
     known = len({wrong["name"] for wrong in row["refuted"] if wrong["known"]})
-    verdict = element("td", *_counted(row["verdicts"]), data_name="verdict")
+    verdict = element("td", *_spell_counts(row["verdicts"]), data_name="verdict")
     verdict.extend([element("span", f" ({known} known)")] if known else ())
     kinds: dict[str, list[str]] = {}
     for operand, texts in row["provenance"].items():
@@ -143,7 +143,7 @@ def _why(row: Mapping[str, Any]) -> Iterator[Element]:
         yield element("details", element("summary", "why"), element("ul", *(element("li", line) for line in lines)))
 
 
-def _counted(words: Mapping[str, int]) -> Iterator[Element | str]:
+def _spell_counts(words: Mapping[str, int]) -> Iterator[Element | str]:
     for number, (word, count) in enumerate(words.items()):
         yield ", " if number else ""
         yield element("span", f"{count} {word}", class_=word.partition(" ")[0])

@@ -23,7 +23,7 @@ def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
 
 def cells(atlas: Atlas, row: AtlasRow) -> list[str]:
     """Return a row's cells, in words."""
-    outcomes = [_counted(row.outcomes.get(check, Counter())) for check in atlas.checks]
+    outcomes = [_spell_counts(row.outcomes.get(check, Counter())) for check in atlas.checks]
     return [row.instruction, str(row.atoms), *outcomes, verdicts(row), _provenance(row)]
 
 
@@ -37,7 +37,7 @@ def _parts(atlas: Atlas) -> Iterator[tuple[list[str], list[list[str]], list[str]
             yield header(atlas, counted), [cells(atlas, row) for row in rows], [*cells(atlas, whole)[:-1], ""]
 
 
-def _counted(counts: Counter[CheckOutcome]) -> str:
+def _spell_counts(counts: Counter[CheckOutcome]) -> str:
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in CheckOutcome if counts[outcome]) or "none"
 
 
@@ -93,10 +93,10 @@ def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
         for name, how in row.surprises.items():
             yield "refuted", surprise(name, how)
     for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.without_atom)):
-        yield from _unchecked(counted, rows)
+        yield from _list_unchecked(counted, rows)
 
 
-def _unchecked(counted: str, rows: Iterable[AtlasRow]) -> Iterator[tuple[str, str]]:
+def _list_unchecked(counted: str, rows: Iterable[AtlasRow]) -> Iterator[tuple[str, str]]:
     for reason, missing in reasons(rows).items():
         about: dict[tuple[tuple[str, int], ...], list[str]] = {}
         for check, counts in missing.items():

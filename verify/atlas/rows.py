@@ -194,11 +194,11 @@ class Atlas:
 
     def total(self) -> AtlasRow:
         """All rows of atoms as one."""
-        return joined("total", self.rows)
+        return join_rows("total", self.rows)
 
     def total_without_atom(self) -> AtlasRow:
         """All rows of instructions without an atom as one."""
-        return joined("total without an atom", self.without_atom)
+        return join_rows("total without an atom", self.without_atom)
 
     def by_family(self) -> Atlas:
         """Return the same atlas with one row for each family of instructions."""
@@ -209,10 +209,10 @@ def _by_family(rows: Iterable[AtlasRow]) -> tuple[AtlasRow, ...]:
     grouped: dict[str, list[AtlasRow]] = {}
     for row in rows:
         grouped.setdefault(row.family, []).append(row)
-    return tuple(joined(family, rows) for family, rows in sorted(grouped.items()))
+    return tuple(join_rows(family, rows) for family, rows in sorted(grouped.items()))
 
 
-def joined(name: str, rows: Iterable[AtlasRow]) -> AtlasRow:
+def join_rows(name: str, rows: Iterable[AtlasRow]) -> AtlasRow:
     """Rows counted together as one row of that name."""
     whole = AtlasRow(name, name)
     for row in rows:
@@ -269,11 +269,11 @@ class CountedRows:
                 self._add(found, row, (one,), checks, True)
             return None
 
-        def counted(atom: AnyAtom) -> None:
+        def count_atom(atom: AnyAtom) -> None:
             case, (family, name) = verify(atom), instruction(atom)
             self._add(case, self.rows.setdefault(name, AtlasRow(name, family)), atom.mnemonics, checks, allow_unchecked)
 
-        failed = attempt(one, counted)
+        failed = attempt(one, count_atom)
         if isinstance(failed, Failure):
             self.exits.add(failed.code)
         return failed

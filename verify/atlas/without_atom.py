@@ -114,7 +114,7 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom:
     for name, operand in copy_operands(atom, instruction).items():
         lanes = range(operand.lanes)
         text = f"({operand.lanes},{operand.per_thread}):(0,1)" if operand.table is None else None
-        text = text or written(operand.number, lanes, operand.per_thread)
+        text = text or find_layout_text(operand.number, lanes, operand.per_thread)
         if text is None:
             raise NoAtom(f"no layout equals the ISA's formula for {name}")
         texts[name], copies[name] = text, operand.copies
@@ -133,13 +133,13 @@ def _fragment(formula: OperandFormula, thr: Sequence[int], rows: int) -> str | N
         x, y = formula.locate(lane, value)
         return x + rows * y
 
-    return written(number, thr, formula.values)
+    return find_layout_text(number, thr, formula.values)
 
 
-def written(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int) -> str | None:
+def find_layout_text(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int) -> str | None:
     """Return the layout (thread, value) -> number(lanes[thread], value), or None where no layout equals it.
 
-    >>> written(lambda lane, value: 8 * lane + value, range(4), 6)
+    >>> find_layout_text(lambda lane, value: 8 * lane + value, range(4), 6)
     '(4,6):(8,1)'
     """
     table = number(np.array(lanes)[:, None], np.arange(values)[None, :])

@@ -50,7 +50,7 @@ def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
     """
     if is_copy(atom) or operand.layout is None or atom.others or atom.by is None:
         return None
-    if atom.uncompared or atom.thr_fault or atom.shape_fault:
+    if atom.uncompared_reasons or atom.thr_fault or atom.shape_fault:
         return None
     cited = tuple((formula.citation, formula.provenance) for formula in operand.formulas)
     return operand_key(Check.PROOF, atom, operand), operand.name, operand.no_formula, cited

@@ -11,7 +11,7 @@ from verify.binding.atom import BoundAtom
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
 from verify.core.verdict import Status, Verdict
-from verify.evidence.cause import EQUALS, MOST, Compared, Rows, compare_map, folded
+from verify.evidence.cause import EQUALS, MOST, Compared, Rows, compare_map, fold_consequences
 
 OF_ALL = frozenset({"product", "relation", "equals_absolute"})  # claims that rest on the maps of all operands
 
@@ -20,7 +20,7 @@ def add_causes(subject: BoundAtom, verdicts: Sequence[Verdict]) -> list[Verdict]
     """Return the verdicts on an atom with their causes."""
     own = subject.parts if isinstance(subject.atom, Atom) else ()  # the formula of a copy depends on its other side
     parts = {part.name: part for part in own if part.well_formed and prod(part.domain) <= MOST}
-    return _of_all(folded(verdicts, lambda name: _compare(subject, parts[name]) if name in parts else None))
+    return _of_all(fold_consequences(verdicts, lambda name: _compare(subject, parts[name]) if name in parts else None))
 
 
 def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
@@ -42,7 +42,7 @@ def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
 def _compare(subject: BoundAtom, part: BoundOperand) -> Compared:
     """Return an operand's map beside the only formula that it should equal, if there is just one."""
     wanted: Rows | None = None
-    if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expected(part):
+    if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expect_extents(part):
         lanes = [lane_of(subject.thr, thread) for thread in range(subject.threads)]
         wanted = [[part.formulas[0].locate(lane, value) for value in range(part.values)] for lane in lanes]
     return compare_map(part.points, subject.multiplicity(part), wanted)

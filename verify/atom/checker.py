@@ -19,14 +19,14 @@ from verify.atom.cache_keys import is_copy
 from verify.atom.cause import add_causes
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
-from verify.binding.atom import BoundAtom, NamedInstruction, bound, mnemonic_of
-from verify.binding.completion import completed, in_order
+from verify.binding.atom import BoundAtom, NamedInstruction, bind_atom, mnemonic_of
+from verify.binding.completion import complete_atom, in_order
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
-from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, replayed
+from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, add_replay
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted, everything
-from verify.maps.relabelling import written
+from verify.maps.relabelling import spell_permutation
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ class AtomChecker(Run):
         """
         subject = prepare_atom(atom)
         verdicts = [verdict for verdict in list_taken_keys(subject.atom) if wanted(verdict.claim)]
-        verdicts += self.relabelled(subject, self.judge(subject, wanted))
+        verdicts += self.explain_by_relabelling(subject, self.judge(subject, wanted))
         if wanted is everything:
             edit = edit or partial(repairs.edit_atom, subject.atom)
             verdicts = repairs.add_repairs(subject, verdicts, edit, self.confirms)
         verdicts = add_causes(subject, verdicts)
         again = partial(command, subject.atom, self.options)
-        return [replayed(verdict, again) for verdict in verdicts]
+        return [add_replay(verdict, again) for verdict in verdicts]
 
     def judge(self, subject: BoundAtom, wanted: Wanted = everything) -> list[Verdict]:
         """Return the verdicts by the evidence alone: what explains one (a relabelling, a cause) is not looked for."""
@@ -78,7 +78,7 @@ class AtomChecker(Run):
                 return False
         return True
 
-    def relabelled(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
+    def explain_by_relabelling(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
         """Return the verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
         if is_copy(subject):
             return verdicts
@@ -93,7 +93,7 @@ class AtomChecker(Run):
         >>> case.status, {verdict.status.value for verdict in case.verdicts if verdict.claim.part == "C"}
         ('VERIFIED', {'PROVED'})
         """
-        atom = completed(entry)
+        atom = complete_atom(entry)
         verdicts = tuple(self.verify(atom, edit=edit))
         return Case(
             atom.name,
@@ -111,7 +111,8 @@ class AtomChecker(Run):
         """Return the units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
         if scope == Scope.OPERAND:
             absent = (
-                BoundOperand(name, "", None, "", (1, 1), (), not_given(subject, name)) for name in subject.omitted
+                BoundOperand(name, "", None, "", (1, 1), (), not_given(subject, name))
+                for name in subject.omitted_operands
             )
             return [*subject.parts, *absent]
         return subject.named or (None,) if scope == Scope.INSTRUCTION else (None,)
@@ -162,7 +163,7 @@ def permutations(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window
     elif not is_copy(subject) and subject.mma.relabel:
         numbers = {axis: one for axis, one in relabelling.read_declared(subject).items() if one}
     for number, (axis, one) in enumerate((numbers or {}).items()):
-        yield maps.permutation(axis, one, written(one), window, (4 + number, 0))
+        yield maps.permutation(axis, one, spell_permutation(one), window, (4 + number, 0))
 
 
 def list_citations(subject: BoundAtom) -> list[tuple[str, str, str]]:
@@ -214,8 +215,8 @@ def by_name(view: BoundAtom, evidence: Evidence) -> Evidence:
 
 def prepare_atom(entry: ReadAtom) -> BoundAtom:
     """Return an atom of either sort, completed by and bound to its instructions."""
-    atom = completed(entry)
-    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blame_threads(bound(atom))
+    atom = complete_atom(entry)
+    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blame_threads(bind_atom(atom))
 
 
 def blame_threads(subject: BoundAtom) -> BoundAtom:
@@ -226,7 +227,7 @@ def blame_threads(subject: BoundAtom) -> BoundAtom:
     own, lanes = _lanes(subject.thr), _lanes(Layout.parse(right))
     if (own != lanes and len(own) == len(lanes)) or _all_equal(subject):
         return subject
-    if not _all_equal(bound(replace(subject.mma, thr=right))):
+    if not _all_equal(bind_atom(replace(subject.mma, thr=right))):
         return subject
     names = ", ".join(part.name for part in subject.parts if part.formulas)
     how = "permutes the lanes" if own == lanes else f"has {len(own)} threads, not {len(lanes)}"
@@ -242,7 +243,7 @@ def _lanes(thr: Layout) -> list[int]:
 def _all_equal(subject: BoundAtom) -> bool:
     """Whether all operands equal their formulas in the ISA tables."""
     parts = [part for part in subject.parts if part.formulas]
-    if not parts or any(part.layout is None or part.domain != subject.expected(part) for part in parts):
+    if not parts or any(part.layout is None or part.domain != subject.expect_extents(part) for part in parts):
         return False
     return all(isa.equals(subject, part)[2] is None for part in parts)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from lanecheck.console.outputs import Unwritable, filled, write_file
+from lanecheck.console.outputs import Unwritable, reserve_folder, write_file
 from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import AbsentError, UsageError
@@ -31,11 +31,11 @@ EXAMPLE = "SM80_16x8x16 --require gpu"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the atoms that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = arguments.parsed(_parser(), argv, {"list": ("names", "arch", "atoms", "all", "output")})
+    options = arguments.parse(_parser(), argv, {"list": ("names", "arch", "atoms", "all", "output")})
     names, files = selection.split(options)
     pool, loaded = selection.pool(files)
     if options.list:
@@ -55,7 +55,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
-    from verify.cli.batch import verified
+    from verify.cli.batch import verify_each
 
     with ExitStack() as clean_up:
         clean_up.enter_context(ending.warnings_in_a_line())
@@ -65,7 +65,7 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
             from verify.atom.pool import pool_atoms
 
             verify = clean_up.enter_context(pool_atoms(checker, atoms, lambda atom: atom))
-        report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
+        report = verify_each(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)
     return report
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
     parser.add_argument("--recordings", metavar="DIR", help="further recordings, such as those of your own GPU")
     words = "write the SMT-LIB problem of each proof there"
-    parser.add_argument("--emit-smt", metavar="DIR", type=filled, help=words)
+    parser.add_argument("--emit-smt", metavar="DIR", type=reserve_folder, help=words)
     arguments.add_budget(parser)
     return parser
 

@@ -12,14 +12,23 @@ import isa_tables
 from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
-from verify.binding.atom import BoundAtom, NamedInstruction, issuers, joined, known, look_up, thread_value, threads
+from verify.binding.atom import (
+    BoundAtom,
+    NamedInstruction,
+    issuers,
+    join_views,
+    list_instructions,
+    look_up,
+    thread_value,
+    threads,
+)
 from verify.binding.axes import OperandFormula
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
 from verify.binding.operand import BoundOperand, map_layout
 from verify.core.digits import every, halves, modes
-from verify.core.verdict import Check, Counterexample, Evidence, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, finding, leave_unchecked
 from verify.core.wording import owners
 from verify.evidence import isa
 from verify.evidence.isa import Table, computed_rows, evaluate
@@ -35,7 +44,7 @@ def prepare_copy(atom: CopyAtom) -> BoundAtom:
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     chosen = _choose_bytes(parsed["Src"][0])
     named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
-    return joined([_view(atom, parsed, named, instruction) for instruction in known(named) or (None,)])
+    return join_views([_view(atom, parsed, named, instruction) for instruction in list_instructions(named) or (None,)])
 
 
 def _view(
@@ -166,7 +175,7 @@ def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
 def fits_copy(subject: BoundAtom, atom: CopyAtom, named: NamedInstruction) -> Evidence:
     """Return the evidence on one mnemonic: the ISA has it, with equal threads, widths and multiplicities."""
     if named.unknown:
-        return unchecked(Check.ISA, named.unknown)
+        return leave_unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
         return isa.form("looked up", named.rejected)
     faults = [*_faults(subject.seen_by(named.instruction), atom)]
@@ -213,7 +222,7 @@ def same_bits(subject: BoundAtom) -> Evidence:
         name: evaluate(part.layout, subject.tables) for name, part in parts.items() if part.layout is not None
     }  # Ref is one of two
     if len(tables) < len(parts):
-        return unchecked(Check.ISA, "a layout is not well formed")
+        return leave_unchecked(Check.ISA, "a layout is not well formed")
     points = sum(table.size for table in tables.values())
     wrong = _find_unshared_bit(parts, tables)
     if wrong is None and not any(_equal(tables["Ref"], tables[name]) for name in COPY_OPERANDS):
@@ -231,7 +240,7 @@ def _find_unshared_bit(parts: Mapping[str, BoundOperand], tables: Mapping[str, T
     rows = {name: computed_rows(table)[0] for name, table in tables.items()}
     low, high = min(int(row.min()) for row in rows.values()), max(int(row.max()) for row in rows.values())
     if high - low > LARGEST_SPAN:
-        ends = [end for name in tables for end in _ends(parts[name].parsed)]
+        ends = [end for name in tables for end in _ends(parts[name].layout_of_text)]
         statement, again = f"the distance of the bits named is up to {high - low}", max(ends) - min(ends) == high - low
         return Counterexample({"bits": high - low}, statement, reproduced=again)
     named = {}
@@ -255,7 +264,7 @@ def _find_unshared_bit(parts: Mapping[str, BoundOperand], tables: Mapping[str, T
 
 def _values(part: BoundOperand) -> list[list[int]]:
     """Return what a layout gives every thread, and every value: its value at (thread, value) is the sum of the two."""
-    return [every(shape, stride) for shape, stride in halves(part.parsed)]
+    return [every(shape, stride) for shape, stride in halves(part.layout_of_text)]
 
 
 def _names(part: BoundOperand, bit: int) -> bool:

@@ -16,8 +16,8 @@ from layouts.atoms import Adapter, CopyAtom
 from verify.atom.copies import elsewhere
 from verify.binding.atom import BoundAtom
 from verify.core.digits import lane_of, walks
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
-from verify.evidence.gpu import Lookup, Missing
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
+from verify.evidence.gpu import Lookup, MissingRecording
 from verify.evidence.recorded import place, source
 
 BYTE = 8
@@ -28,21 +28,21 @@ Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 def compare_moves(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
     found = lookup.moves(subject.instruction.signature)
-    if isinstance(found, Missing):
-        return [unchecked(Check.GPU, found.reason, found.applies)]
+    if isinstance(found, MissingRecording):
+        return [leave_unchecked(Check.GPU, found.reason, found.applies)]
     if fault := next(elsewhere(atom, subject.instruction), ""):
-        return [unchecked(Check.GPU, fault)]
+        return [leave_unchecked(Check.GPU, fault)]
     return [_evidence(subject, atom, move) for move in found]
 
 
 def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
     started = time.perf_counter()
     if not move.sound:
-        return unchecked(Check.GPU, f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
+        return leave_unchecked(Check.GPU, f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
     operands = {part.name: _by_lane(subject, part.name) for part in subject.parts if part.name in ("Src", "Dst")}
     fault = next((rows for rows in operands.values() if isinstance(rows, str)), "")
     if fault:
-        return unchecked(Check.GPU, fault)
+        return leave_unchecked(Check.GPU, fault)
     registers, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
     tables = {name: rows for name, rows in operands.items() if not isinstance(rows, str)}
     adapter = atom.adapter if registers == "Dst" else None

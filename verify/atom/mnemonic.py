@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 
 import isa_tables
-from verify.binding.atom import BoundAtom, NamedInstruction, contracted
+from verify.binding.atom import BoundAtom, NamedInstruction, count_contracted
 from verify.binding.completion import EXTRA, fragment_of
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
-from verify.core.verdict import Check, Evidence, unchecked
+from verify.core.verdict import Check, Evidence, leave_unchecked
 from verify.core.wording import owners
 from verify.evidence import isa
 
@@ -21,7 +21,7 @@ from verify.evidence import isa
 def fits(subject: BoundAtom, named: NamedInstruction) -> Evidence:
     """Return the evidence on one mnemonic: the ISA has it, with its extents, its types and one product per replica."""
     if named.unknown:
-        return unchecked(Check.ISA, named.unknown)
+        return leave_unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
         return isa.form("looked up", named.rejected)
     faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)]
@@ -52,7 +52,7 @@ def _faults(subject: BoundAtom) -> Iterator[str]:
     signature = subject.instruction.signature
     atom = subject.mma
     m, n, k = atom.shape
-    claimed, real = (m, n, k * contracted(atom)), signature.shape
+    claimed, real = (m, n, k * count_contracted(atom)), signature.shape
     if claimed != real and not subject.shape_fault:
         yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
     yield from type_faults(subject)
@@ -139,6 +139,6 @@ def _element_faults(subject: BoundAtom) -> Iterator[str]:
     if counts.get("C", 1) != counts.get("D", 1):
         yield f"an element of C has {counts.get('C', 1)} components, of D {counts.get('D', 1)}"
     issued, most = len(atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
-    least = 1 if contracted(atom) > 1 else max(counts.values())
+    least = 1 if count_contracted(atom) > 1 else max(counts.values())
     if not least <= issued <= most:
         yield f"elements of {counts} components take {least} to {most} instructions, the atom issues {issued}"

@@ -2,7 +2,8 @@
 """The properties of an atom: the table `PROPERTIES`, one row (`SIZE`, `OWNERSHIP`, `EQUALS`, ...) each.
 
 A row says where a property applies (MMA or copy atoms), what a claim of it states, by which functions of (run, atom,
-operand) it is checked, what it needs (`verified`, ...), and what its evidence depends on. Reports are in its order.
+operand) it is checked, what it needs (`needs_confirmed`, ...), and what its evidence depends on. Reports are in this
+order.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from verify.core.verdict import (
     Statement,
     Status,
     Verdict,
-    unchecked,
+    leave_unchecked,
 )
 from verify.core.wording import owners, times
 from verify.evidence import isa, proof
 from verify.evidence.product import product
-from verify.evidence.run import Run, first, verified
+from verify.evidence.run import Run, first, needs_confirmed
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
 NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
@@ -157,12 +158,12 @@ def _not_refuted(other: Property) -> Need:
 def _name_unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
     if atom.by is None or atom.shape_fault:
         return ()
-    return [*atom.uncompared, *(not_given(atom, operand) for operand in atom.omitted)]
+    return [*atom.uncompared_reasons, *(not_given(atom, operand) for operand in atom.omitted_operands)]
 
 
 def not_given(atom: BoundAtom, operand: str) -> str:
     """Why nothing is known of an operand that the atom omits."""
-    return f"the atom does not give {operand}, which {atom.omitted[operand]} takes from registers"
+    return f"the atom does not give {operand}, which {atom.omitted_operands[operand]} takes from registers"
 
 
 # What the checks find
@@ -218,7 +219,7 @@ def _for_family(which: str) -> CheckFunction:
 
 def _certify(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
     """Ownership proved by the solver, and by a certificate that needs no solver."""
-    return proof.certified(operand.points, atom.multiplicity(operand), run.budget, run.solver)
+    return proof.prove_ownership(operand.points, atom.multiplicity(operand), run.budget, run.solver)
 
 
 def _follows_from(other: Property) -> CheckFunction:
@@ -235,7 +236,7 @@ def _follows_from(other: Property) -> CheckFunction:
 
 def _looked_up(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> list[Evidence]:
     if named is None:
-        return [unchecked(Check.ISA, atom.no_instruction)]
+        return [leave_unchecked(Check.ISA, atom.no_instruction)]
     return [fits_copy(atom, atom.atom, named) if isinstance(atom.atom, CopyAtom) else fits(atom, named)]
 
 
@@ -346,7 +347,7 @@ EQUALS = _of_layout(
     proof=of_strides(first(_for_family("equals"), _equals_formulas)),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
-    gaps=lambda atom, operand: atom.uncompared if atom.by is not None and gives_operand(atom, operand) else (),
+    gaps=lambda atom, operand: atom.uncompared_reasons if atom.by is not None and gives_operand(atom, operand) else (),
     required=frozenset({Check.ISA, Check.PROOF}),
 )
 RIGHT_INVERSE = _of_layout(
@@ -390,7 +391,7 @@ PRODUCT = Property(
     gpu=lambda run, atom, _: run.multiply(atom) if run.multiply else [],
     how=("sampled", "", "sampled, with `--live`"),
     needs=(
-        verified(SHAPE, SIZE, IN_BOUNDS, RELABEL),
+        needs_confirmed(SHAPE, SIZE, IN_BOUNDS, RELABEL),
         _is_known,
         _lanes_numbered,
         lambda atom, *_: next((part.no_formula for part in atom.parts if part.no_formula), ""),
@@ -403,7 +404,7 @@ TILING = Property(
     states=_tiles,
     proof=lambda run, *_: [proof.tiling(run.budget, run.solver)],
     how=("", "z3, uninterpreted atom", ""),
-    needs=(verified(OWNERSHIP),),
+    needs=(needs_confirmed(OWNERSHIP),),
     reads=lambda *_: "for every atom",
 )
 SAME_BITS = Property(

@@ -22,7 +22,7 @@ from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import METADATA, SCALES, blocks, order
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, Verdict, finding
-from verify.maps.relabelling import is_identity, permutation, written
+from verify.maps.relabelling import is_identity, permutation, spell_permutation
 
 if TYPE_CHECKING:
     from verify.evidence.run import Run
@@ -76,7 +76,12 @@ def find_permutations(subject: BoundAtom, wrong: Collection[str] = ()) -> Number
     extents: dict[str, int] = {}
     for name in sorted("ABC", key=lambda name: name not in wrong):
         part = next((part for part in subject.parts if part.name == name), None)
-        if part is None or not part.well_formed or len(part.formulas) != 1 or part.domain != subject.expected(part):
+        if (
+            part is None
+            or not part.well_formed
+            or len(part.formulas) != 1
+            or part.domain != subject.expect_extents(part)
+        ):
             return None
         extents |= zip(part.axes, part.extent, strict=True)
         for mine, theirs in _points(subject, part):
@@ -151,7 +156,7 @@ def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) ->
 
 def _explain(axis: str, numbers: Sequence[int]) -> Iterator[str]:
     one, other = HOLDERS[axis]
-    yield f"{axis}' = {written(numbers)} of {axis} in {one} and in {other}: the same permutation"
+    yield f"{axis}' = {spell_permutation(numbers)} of {axis} in {one} and in {other}: the same permutation"
     yield RIGHT[axis]
     yield f"wrong unless relabelled alike: {WRONG[axis]}"
 

@@ -27,9 +27,9 @@ from layouts.int_tuple import leaves, unflatten
 from layouts.text import format_int_tuple, parse_shape_stride
 from verify.atom import relabelling
 from verify.atom.copies import COPY_OPERANDS, copy_operands
-from verify.binding.atom import BoundAtom, contracted
+from verify.binding.atom import BoundAtom, count_contracted
 from verify.binding.completion import EXTENTS, fragment_of, in_order, spaces
-from verify.binding.copy import CopyOperand, adapted
+from verify.binding.copy import CopyOperand, adapt_bit
 from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import order
 from verify.core.digits import walks
@@ -37,7 +37,7 @@ from verify.core.repair import fold
 from verify.core.verdict import Fix, Scope, Status, Verdict
 from verify.evidence import repair
 from verify.evidence.repair import Candidate
-from verify.maps.relabelling import written
+from verify.maps.relabelling import spell_permutation
 
 MOST = 24  # changes that are tried: a wrong atom takes a few times as long as a right one
 Keys: TypeAlias = Mapping[str, Any]
@@ -112,7 +112,7 @@ def _relabel(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[KeyCha
     numbers = relabelling.find_permutations(subject) if parts else None
     if numbers is None:
         return
-    texts = {axis: written(one) for axis, one in numbers.items()}
+    texts = {axis: spell_permutation(one) for axis, one in numbers.items()}
     if all(order(text, len(numbers[axis])) for axis, text in texts.items()):
         listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
         yield KeyChange({"relabel": texts}, dict.fromkeys(parts, f"declare relabel = {{ {listed} }}"))
@@ -166,7 +166,7 @@ def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candida
     (other,) = set(COPY_OPERANDS) - {given}
     if not by_name or parts[other].layout is None:
         return None
-    names = np.array(walks(parts[other].parsed))
+    names = np.array(walks(parts[other].layout_of_text))
     lanes = np.array([subject.thr(thread) for thread in range(subject.threads)])[:, None]
     numbers: repair.Table | None = None
     with suppress(IsaError):  # a wrong adapter names bits that the instruction doesn't have
@@ -187,7 +187,7 @@ def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candida
 
 def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> repair.Table:
     """Return the number of every (thread, bit) of an operand of a copy."""
-    bits = adapted(np.arange(operand.per_thread), adapter)[None, :]
+    bits = adapt_bit(np.arange(operand.per_thread), adapter)[None, :]
     found = operand.number(lanes, bits)
     return np.broadcast_to(found, (len(lanes), operand.per_thread))
 
@@ -226,7 +226,7 @@ def _keys(subject: BoundAtom) -> Iterator[KeyChange]:
         yield KeyChange({"space": space}, {"space": f"give space = {{ {listed} }}"})
     if isinstance(atom, Atom):
         shape = subject.by.signature.shape
-        if shape != atom.shape and contracted(atom) == 1 and not {*EXTENTS} & {*subject.by.signature.select}:
+        if shape != atom.shape and count_contracted(atom) == 1 and not {*EXTENTS} & {*subject.by.signature.select}:
             yield KeyChange({"shape": shape}, {"shape": f"give shape = {[*shape]}"})
         yield from _types(subject, atom)
 

@@ -98,7 +98,7 @@ def _select_atoms(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list
         else:
             families = [*{atom.family.name: atom.family for atom in atoms.values() if atom.family}.values()]
         for name, family in product(bare, families):
-            for parameter, word in (family.said(name) or {}).items():
+            for parameter, word in (family.read_name(name) or {}).items():
                 values = [str(value) for value in family.params[parameter]]
                 if word not in values:
                     problem = f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"

@@ -23,10 +23,10 @@ from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.binding.axes import AXES, OperandFormula
-from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
+from verify.binding.completion import EXTRA, FRAGMENTS, complete_atom, in_tables, moves
 from verify.binding.coordinates import formulas
 from verify.binding.operand import BoundOperand, map_layout
-from verify.binding.relabelling import relabelled
+from verify.binding.relabelling import relabel_formula
 from verify.core.digits import lane_of
 from verify.maps.map import Map
 from verify.maps.strided import of_text
@@ -96,10 +96,12 @@ class BoundAtom:
     @cached_property
     def shape_fault(self) -> str:
         """How the shape differs from that of the only instruction of the atom; empty if it does not."""
-        if not isinstance(self.atom, Atom) or self.by is None or len(known(self.named)) > 1:
+        if not isinstance(self.atom, Atom) or self.by is None or len(list_instructions(self.named)) > 1:
             return ""
         m, n, k = self.atom.shape
-        claimed, real = ("x".join(map(str, s)) for s in ((m, n, k * contracted(self.atom)), self.by.signature.shape))
+        claimed, real = (
+            "x".join(map(str, s)) for s in ((m, n, k * count_contracted(self.atom)), self.by.signature.shape)
+        )
         return "" if claimed == real else f"shape is {claimed}, the instruction's is {real}"
 
     @property
@@ -114,12 +116,12 @@ class BoundAtom:
         return next(view for view in self.views if view.by and mnemonic_of(view.by) == mnemonic_of(instruction))
 
     @cached_property
-    def uncompared(self) -> tuple[str, ...]:
+    def uncompared_reasons(self) -> tuple[str, ...]:
         """Why some instructions of the atom cannot be compared with it."""
         return tuple(n.rejected or n.unknown for n in self.named if n.instruction is None)
 
     @cached_property
-    def omitted(self) -> dict[str, str]:
+    def omitted_operands(self) -> dict[str, str]:
         """The operands in registers of an instruction that the atom does not give, each with its mnemonic."""
         return {
             name: mnemonic_of(view.by)
@@ -138,7 +140,7 @@ class BoundAtom:
             return "the atom names no instruction (`ptx` is absent)"
         if not self.atom.ptx:
             return "the atom issues no matrix instruction (`ptx` is empty)"
-        return "; ".join(self.uncompared)
+        return "; ".join(self.uncompared_reasons)
 
     @property
     def threads(self) -> int:
@@ -163,7 +165,7 @@ class BoundAtom:
             return self.atom.copies.get(part.name, max(1, self.threads) if whole else 1)
         return max(1, part.formulas[0].copies // self.rep_size)
 
-    def expected(self, part: BoundOperand) -> tuple[int, int]:
+    def expect_extents(self, part: BoundOperand) -> tuple[int, int]:
         """(logical threads, values per thread) that the operand must have.
 
         With a formula: its values per lane. Without one: so many that each element has its given number of owners.
@@ -188,21 +190,21 @@ def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, Map] = NO_MAPS) -> 
     >>> atom.parts[2].formulas[0].locate(5, 3)  # the ISA's (m, n) of value 3 of lane 5
     (9, 3)
     """
-    atom = completed(entry)
+    atom = complete_atom(entry)
     if not isinstance(atom, Atom):
         raise TypeError(f"{atom.name} is a copy atom")
-    return bound(atom, maps)
+    return bind_atom(atom, maps)
 
 
-def bound(atom: Atom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
+def bind_atom(atom: Atom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
     """Return a completed MMA atom, bound to its instructions."""
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
     scale = {"stype": atom.types["SFA"]} if "SFA" in atom.types else {}
-    chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * contracted(atom)}.items())
+    chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * count_contracted(atom)}.items())
     named = tuple(_copying(mnemonic) or look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
-    every = known(named)
-    return joined([_view(atom, named, instruction, maps) for instruction in every or (None,)])
+    every = list_instructions(named)
+    return join_views([_view(atom, named, instruction, maps) for instruction in every or (None,)])
 
 
 def _copying(mnemonic: str) -> NamedInstruction | None:
@@ -214,13 +216,13 @@ def _copying(mnemonic: str) -> NamedInstruction | None:
     return NamedInstruction(mnemonic, None, rejected=f"{mnemonic} {why}")
 
 
-def known(named: Sequence[NamedInstruction]) -> list[isa_tables.Instruction]:
+def list_instructions(named: Sequence[NamedInstruction]) -> list[isa_tables.Instruction]:
     """Return the instructions that were found, each once, however often and by whatever mnemonic it is named."""
     found = [n.instruction for n in named if n.instruction is not None]
     return list({mnemonic_of(instruction): instruction for instruction in reversed(found)}.values())[::-1]
 
 
-def joined(views: Sequence[BoundAtom]) -> BoundAtom:
+def join_views(views: Sequence[BoundAtom]) -> BoundAtom:
     """Return the first view of an atom, with the others in it."""
     first, *others = views
     return replace(first, others=tuple(others)) if others else first
@@ -245,13 +247,13 @@ def _view(
         if points is None:
             points, fault = of_text(text, fault, dict(zip(AXES[name], extents[name], strict=True)))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
-        distinct = tuple(relabelled(formula, atom.relabel, name, extents[name]) for formula in found.values())
+        distinct = tuple(relabel_formula(formula, atom.relabel, name, extents[name]) for formula in found.values())
         keys = tuple(formula.key for formula in distinct)
         parts.append(BoundOperand(name, text, points, fault, extents[name], distinct, no_formula, keys))
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
-def contracted(atom: Atom) -> int:
+def count_contracted(atom: Atom) -> int:
     """Return the number of components of an element of A and of B that one instruction sums over, as it sums over k.
 
     The accumulator lacks these components: a complex A and B with a real D have two.
@@ -269,14 +271,14 @@ def thread_value(text: str) -> tuple[Layout | None, str]:
     >>> thread_value("8:1")
     (None, '8:1 has rank 1, a (thread, value) layout has 2')
     """
-    layout, fault = _parsed(text, Layout.parse)
+    layout, fault = _parse_layout(text, Layout.parse)
     if layout is not None and len(layout) != 2:
         return None, f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
     return layout, fault
 
 
 @lru_cache(maxsize=4096)  # the parser is part of the key: a bug planted in Layout.parse shows in texts read before
-def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, str]:
+def _parse_layout(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, str]:
     """Return the layout, or None and why the text is none; other texts were rejected when the file was read."""
     try:
         layout = parse(text)
@@ -304,7 +306,7 @@ def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int
 
     Without an instruction there are as many lanes as logical threads.
     """
-    thr, fault = _parsed(text, parse)
+    thr, fault = _parse_layout(text, parse)
     if thr is None:
         return lanes, None, None, fault
     lanes = lanes or size(thr)

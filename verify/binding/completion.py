@@ -17,7 +17,7 @@ from layouts.atoms.mma import SPACES
 from layouts.atoms.reading import ReadAtom, complete, list_atoms
 from layouts.toml.errors import Spot, combine_errors
 from layouts.toml.tables import ReadTables, by_line
-from verify.core.files import opened
+from verify.core.files import open_document
 
 FRAGMENTS = {"C": ("D", "C")}  # the operands of an instruction that an atom's operand is, where the names differ
 TYPED = ("D", "A", "B", "C")
@@ -34,24 +34,24 @@ def atoms(path: Path) -> ReadTables[AnyAtom]:
 
     Raises AtomFileError for a file that cannot be read at all.
     """
-    document = opened(path, "atom")
+    document = open_document(path, "atom")
     found = list_atoms(document)
     whole: list[AnyAtom] = []
     errors = list(found.errors)
     for atom in found.items:
         try:
-            whole.append(completed(atom))
+            whole.append(complete_atom(atom))
         except AtomFileError as error:
-            errors += map(document.located, error.errors)
+            errors += map(document.locate, error.errors)
     return ReadTables(tuple(whole), by_line(errors))
 
 
-def completed(atom: ReadAtom) -> AnyAtom:
+def complete_atom(atom: ReadAtom) -> AnyAtom:
     """Return the atom with the keys that it leaves out taken from its instructions.
 
     Raises AtomFileError with every key that no instruction determines, or that two determine differently.
     """
-    whole = _filled(atom) if isinstance(atom, IncompleteAtom) else _placed(atom) if isinstance(atom, Atom) else atom
+    whole = _fill(atom) if isinstance(atom, IncompleteAtom) else _place(atom) if isinstance(atom, Atom) else atom
     if errors := [*_without_operand(whole)]:
         raise combine_errors(errors)
     return whole
@@ -68,7 +68,7 @@ def _without_operand(atom: AnyAtom) -> Iterator[AtomFileError]:
             yield AtomFileError(atom.file, f"{atom.name}.{name}", problem, spot)
 
 
-def _filled(atom: IncompleteAtom) -> AnyAtom:
+def _fill(atom: IncompleteAtom) -> AnyAtom:
     found: dict[str, object] = {}
     errors: list[AtomFileError] = []
     for mnemonic in atom.mnemonics:
@@ -79,17 +79,17 @@ def _filled(atom: IncompleteAtom) -> AnyAtom:
             errors.append(atom.entry.error("ptx", problem))
     for gap in () if errors else atom.gaps:
         try:
-            found[gap] = _agreed(atom, gap)
+            found[gap] = _agree_on(atom, gap)
         except AtomFileError as error:
             errors.append(error)
     if errors:
         raise combine_errors(errors)
     taken = {key: _words(value) for key, value in found.items()}
-    whole = complete(atom, _nested(found), taken)
-    return _placed(whole) if isinstance(whole, Atom) else whole
+    whole = complete(atom, _nest_keys(found), taken)
+    return _place(whole) if isinstance(whole, Atom) else whole
 
 
-def _nested(found: Mapping[str, object]) -> dict[str, object]:
+def _nest_keys(found: Mapping[str, object]) -> dict[str, object]:
     """Keys such as types.D as nested tables."""
     tables: dict[str, Any] = {}
     for key, value in found.items():
@@ -112,13 +112,13 @@ def _words(value: object) -> str:
     return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _agreed(atom: IncompleteAtom, gap: str) -> object:
+def _agree_on(atom: IncompleteAtom, gap: str) -> object:
     """Return the value that all instructions determine for a key that the atom leaves out; raises AtomFileError."""
     found: dict[str, object] = {}
     for mnemonic in atom.mnemonics:
         instruction = isa_tables.instruction(mnemonic)
         try:
-            found[instruction.signature.mnemonic] = _determined(atom, instruction, gap)
+            found[instruction.signature.mnemonic] = _determine(atom, instruction, gap)
         except Undetermined as error:
             problem = f"missing, and {instruction.signature.mnemonic} does not determine it: {error}"
             raise atom.entry.error(gap, problem) from error
@@ -130,7 +130,7 @@ def _agreed(atom: IncompleteAtom, gap: str) -> object:
     return value
 
 
-def _determined(atom: IncompleteAtom, instruction: isa_tables.Instruction, gap: str) -> object:
+def _determine(atom: IncompleteAtom, instruction: isa_tables.Instruction, gap: str) -> object:
     """Return the value that an instruction determines for a key; raises Undetermined."""
     key, _, operand = gap.partition(".")
     if key == "shape":
@@ -184,7 +184,7 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
     return found
 
 
-def _placed(atom: Atom) -> Atom:
+def _place(atom: Atom) -> Atom:
     """Return the atom with the spaces that it leaves out and its instructions determine."""
     found: dict[str, str] = {}
     for operand in atom.operands.keys() - atom.space.keys():

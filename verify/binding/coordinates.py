@@ -42,11 +42,11 @@ class Registers(NamedTuple):
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(x, y) of the position that `value` is in: value j of an element of the instruction is its j-th position."""
-        x, y = self._located(lane, value)
+        x, y = self._locate(lane, value)
         of_x, of_y = self.labels
         return x if of_x is None else image(of_x, x), y if of_y is None else image(of_y, y)
 
-    def _located(self, lane: Any, value: Any) -> tuple[Any, Any]:
+    def _locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         if self.coarse > 1:
             x, y = codomain(self.operand, *self.table.locate(lane, value // self.coarse))
             return x, y * self.coarse + value % self.coarse
@@ -94,7 +94,7 @@ class Registers(NamedTuple):
     def map(self) -> tuple[object, ...]:
         """Equal for formulas with one text, however large their domain: those of a family."""
         used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
-        return self.operand, self.table.written, used, self.coarse, self.fine, self.which, self.labels
+        return self.operand, self.table.formulas, used, self.coarse, self.fine, self.which, self.labels
 
     def text(self) -> str:
         """Return the formula as the ISA tables write it."""

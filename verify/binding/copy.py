@@ -100,7 +100,7 @@ class Carried(NamedTuple):
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(name of the bit, 0)."""
-        number = self.operand.number(lane, adapted(value, self.adapter))
+        number = self.operand.number(lane, adapt_bit(value, self.adapter))
         return walk(self.layout, *self.memory.owner(number)), 0
 
     @property
@@ -151,7 +151,7 @@ class Carried(NamedTuple):
         return self.operand.table.text() if self.operand.table is not None else "every thread addresses all bits"
 
 
-def adapted(bit: Any, adapter: Adapter | None) -> Any:
+def adapt_bit(bit: Any, adapter: Adapter | None) -> Any:
     """Return the bit after the instruction that is `bit` after the adapter."""
     if adapter is None:
         return bit

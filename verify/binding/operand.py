@@ -32,7 +32,7 @@ class BoundOperand(NamedTuple):
         return self.map.plain if isinstance(self.map, StridedMap) else None
 
     @property
-    def parsed(self) -> Layout:
+    def layout_of_text(self) -> Layout:
         """The layout. Raises TypeError where it is ill formed, or another map."""
         layout = self.layout
         if layout is None:
@@ -80,7 +80,7 @@ class BoundOperand(NamedTuple):
 
         Raises TypeError if it is ill formed.
         """
-        return self.points.elements() if self.layout is None else walks(self.parsed)
+        return self.points.elements() if self.layout is None else walks(self.layout_of_text)
 
     @property
     def tile(self) -> str:

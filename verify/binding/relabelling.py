@@ -31,7 +31,7 @@ def order(text: str, extent: int) -> tuple[int, ...]:
     return found if sorted(found) == list(range(extent)) else ()
 
 
-def relabelled(
+def relabel_formula(
     formula: OperandFormula, relabel: Mapping[str, str], operand: str, extent: tuple[int, int]
 ) -> OperandFormula:
     """Return a formula of an operand in registers, with its coordinates numbered as declared.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
-from lanecheck.console.outputs import written
+from lanecheck.console.outputs import reserve_file
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.wording import count_of
@@ -39,16 +39,16 @@ STOPS = {"count": ("files", "only", "module", "path", "output")}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaigns that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = arguments.parsed(_parser(), argv, STOPS)
+    options = arguments.parse(_parser(), argv, STOPS)
     _check(options)
-    from verify.campaign.spec import read
+    from verify.campaign.spec import read_campaigns
     from verify.campaign.tasks import BUDGET, Implementation, parts
 
-    loaded: LoadedFiles[CampaignSpec] = inputs.load(options.files, read).only(options.only, "campaign")
+    loaded: LoadedFiles[CampaignSpec] = inputs.load(options.files, read_campaigns).only(options.only, "campaign")
     target = Implementation(options.module or "", options.path or "", options.budget or BUDGET)
     if target.module:
         from verify.laws.conformance import check_module
@@ -79,7 +79,7 @@ def _check(options: argparse.Namespace) -> None:
         if given and not needed:
             raise UsageError(message)
     if options.results:
-        written(options.results)
+        reserve_file(options.results)
     if options.module and not options.count:
         arguments.check_execution(options.allow_exec)
 
@@ -107,7 +107,7 @@ def _run_campaign(
         if options.format == "json":
             text = report.as_json(known, target.name, malformed)
         else:
-            text = output.fitted(report.as_text(known, target.name, options.quiet), options.output)
+            text = output.wrap_report(report.as_text(known, target.name, options.quiet), options.output)
         output.write(text, options.output)
     if end is not None:
         return ending.complain(f"lanecheck: {end} ({done} chunks are kept in {file})", end.code)

@@ -74,11 +74,11 @@ class _Side:
             strides = [arguments[place][1] for place in some]  # type: ignore[index]  # a layout, as was seen
             self.layouts[shape] = LayoutBatch(shape, _flat(shape, strides))
 
-    def made(self, target: Target) -> list[Any]:
+    def make_arguments(self, target: Target) -> list[Any]:
         """Return the arguments as an implementation has them."""
         return [target.make(*one) if isinstance(one, tuple) else one for one in self.arguments]
 
-    def changed(self, made: Sequence[Any]) -> bool:
+    def has_changed(self, made: Sequence[Any]) -> bool:
         """Whether an argument is no longer what it was made of."""
         given = zip(made, self.arguments, strict=True)
         now = [(x.shape, x.stride) if isinstance(one, tuple) else one for x, one in given]
@@ -147,7 +147,7 @@ def _call_cases(target: Target, law: str, left: _Side, right: _Side) -> _Called 
     All cases of a second argument have the numbers that follow those of the one before it.
     """
     function = getattr(target.functions, law)
-    firsts, seconds = left.made(target), right.made(target)
+    firsts, seconds = left.make_arguments(target), right.make_arguments(target)
     called = _Called()
     rejected, odd = called.rejected, called.odd
     groups_of = {b: [called.groups[a, b] for a in left.shapes] for b in dict.fromkeys(right.shapes)}
@@ -168,7 +168,7 @@ def _call_cases(target: Target, law: str, left: _Side, right: _Side) -> _Called 
                 numbers.append(number)
             except (AttributeError, TypeError):  # no layout, or a shape that cannot be compared
                 odd.append(number)
-    return None if left.changed(firsts) or right.changed(seconds) else called
+    return None if left.has_changed(firsts) or right.has_changed(seconds) else called
 
 
 def _decide_cases(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[Any]) -> Decided | None:

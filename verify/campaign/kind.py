@@ -24,9 +24,9 @@ def list_specs() -> Sequence[type]:
 
 def read_campaigns(path: Path) -> ReadTables[CampaignSpec]:
     """Return the campaigns of a file, and all errors of the others."""
-    from verify.campaign.spec import read
+    from verify.campaign.spec import read_campaigns
 
-    return read(path)
+    return read_campaigns(path)
 
 
 CAMPAIGN: Kind[CampaignSpec] = Kind(

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from layouts.batched.evaluate import summed
+from layouts.batched.evaluate import sum_modes
 from layouts.coords import INT64_MAX, digit_sum
 from layouts.int_tuple import IntTuple, leaves
 from proofs.symbolic.definitions import TooLarge
@@ -50,7 +50,7 @@ class LayoutBatch:
     @cached_property
     def table(self) -> Array:
         """Their values: (layouts, points)."""
-        return summed(np, self.extents, _columns(self.strides), np.int64)
+        return sum_modes(np, self.extents, _columns(self.strides), np.int64)
 
     @cached_property
     def once(self) -> Array:

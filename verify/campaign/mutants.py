@@ -39,7 +39,7 @@ class MutantTask:
     cases: int
     rlimit: int | None
 
-    def run(self) -> Tally:
+    def count(self) -> Tally:
         """Return the mutants counted."""
         budget = self.rlimit or proofs.BUDGET
         bench = Checkers(

@@ -35,7 +35,7 @@ class Results:
         self.file, self._descriptor = file, descriptor
         self.found: dict[tuple[str, int], Tally] = {}
         self._end = 0
-        self._read()
+        self._read_lines()
 
     def append(self, key: str, chunk: int, found: Tally) -> None:
         """Add a result, as one whole line. Raises UsageError where it cannot be written; the lines before stay."""
@@ -51,7 +51,7 @@ class Results:
         self._end += len(line)
         self.found[key, chunk] = found
 
-    def _read(self) -> None:
+    def _read_lines(self) -> None:
         with open(self._descriptor, "rb", closefd=False) as stream:
             for number, line in enumerate(stream, 1):
                 if not line.endswith(b"\n"):
@@ -63,7 +63,7 @@ class Results:
     def _drop(self, line: bytes, number: int) -> None:
         """Drop a torn last line of ours, and nothing else."""
         if not (line.startswith(BEGINNING) or BEGINNING.startswith(line)):
-            raise self._other(number)
+            raise self._reject_line(number)
         os.ftruncate(self._descriptor, self._end)
 
     def _take(self, line: bytes, number: int) -> None:
@@ -71,11 +71,11 @@ class Results:
             data = json.loads(without_digest(line.decode().removesuffix("\n")))
             key, chunk, found = str(data["campaign"]), int(data["chunk"]), Tally.of(data["found"])
         except (ValueError, KeyError, TypeError) as error:
-            raise self._other(number) from error
+            raise self._reject_line(number) from error
         if self.found.setdefault((key, chunk), found) != found:
             raise ResultsError(f"{self.file}:{number}: chunk {chunk} has another result above")
 
-    def _other(self, number: int) -> UsageError:
+    def _reject_line(self, number: int) -> UsageError:
         why = "no result of a campaign, or an edited one: remove the line, or name another file with --results"
         return UsageError(f"{self.file}:{number}: {why}")
 

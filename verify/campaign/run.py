@@ -93,7 +93,7 @@ class CampaignRun:
         while self._waiting:
             done, _ = wait(self._waiting, LOOK, return_when=FIRST_COMPLETED)
             for future in done:
-                shown.done += self._kept(future, self._waiting.pop(future))
+                shown.done += self._keep(future, self._waiting.pop(future))
             now = time.monotonic()
             if not began:  # the processes have begun, which is no part of the rate
                 began, before = now if done else 0.0, shown.done
@@ -114,7 +114,7 @@ class CampaignRun:
         try:
             return workers()
         except (RuntimeError, OSError) as error:  # the scheduler has gone
-            raise self._gone(error) from error
+            raise self._tell_gone(error) from error
 
     def _submit(self, pool: Executor, queue: Iterator[Place], more: int) -> None:
         module, path = self.target.module, self.target.path
@@ -126,20 +126,20 @@ class CampaignRun:
             try:
                 future = pool.submit(work, task, code.digest(module, path), module, path)
             except (RuntimeError, OSError) as error:  # the pool is broken, or its scheduler has gone
-                raise self._gone(error) from error
+                raise self._tell_gone(error) from error
             self._waiting[future] = place
             more -= 1
 
-    def _kept(self, future: Future[Any], place: Place) -> int:
+    def _keep(self, future: Future[Any], place: Place) -> int:
         """Keep the result of a chunk; returns how many cases it has."""
         part, chunk = self.parts[place[0]], place[1]
         try:
             found = future.result()
         except (BrokenExecutor, CancelledError, OSError) as error:
-            raise self._gone(error) from error
+            raise self._tell_gone(error) from error
         except Exception as error:
             if type(error).__name__ == "KilledWorker":  # Dask's, after it tried several workers
-                raise self._gone(error) from error
+                raise self._tell_gone(error) from error
             raise
         if isinstance(found, Stopped):
             self.stopped.setdefault(part.key, found.why)
@@ -147,7 +147,7 @@ class CampaignRun:
             self.results.append(part.key, chunk, found)
         return part.tasks[chunk].cases
 
-    def _gone(self, error: BaseException) -> GoneError:
+    def _tell_gone(self, error: BaseException) -> GoneError:
         return GoneError(f"the workers have gone ({type(error).__name__}); the same command goes on from here")
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.core.specs import Between, Choice, Several, key, keys, required, text
+from verify.core.specs import Between, Choice, Several, key, keys, require, text
 
 if TYPE_CHECKING:
     from layouts.toml.entry import Entry
@@ -44,9 +44,9 @@ class CampaignSpec:
     """A campaign as its user gives it; each kind of campaign has further keys."""
 
     name: str
-    kind: str = required("laws: every layout up to a bound; mutants: every one-edit mutant of atoms", text)
+    kind: str = require("laws: every layout up to a bound; mutants: every one-edit mutant of atoms", text)
 
-    def keyed(self) -> dict[str, Any]:
+    def as_key(self) -> dict[str, Any]:
         """Return what its results depend on: all but the name."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
 
@@ -58,13 +58,13 @@ class LawsSpec(CampaignSpec):
     laws: tuple[str, ...] = key(
         "operations whose definition is checked; all of them where absent", Several(Choice(LAWS)), default=LAWS
     )
-    rank: int = required("modes of a layout, at most", Between(1, 6))
+    rank: int = require("modes of a layout, at most", Between(1, 6))
     depth: int = key("how deep modes are nested, at most; 1 where absent: flat layouts", Between(1, 4), default=1)
-    size: int = required("points of a layout, at most", Between(1, MOST))
+    size: int = require("points of a layout, at most", Between(1, MOST))
     extents: tuple[int, ...] | None = key(
         "extents of the modes; all up to the size where absent", Several(Between(1, MOST))
     )
-    strides: tuple[int, ...] = required("strides of the modes", Several(Between(0, LARGEST)))
+    strides: tuple[int, ...] = require("strides of the modes", Several(Between(0, LARGEST)))
     cotargets: tuple[int, ...] | None = key(
         "cotargets of complement; the size where absent", Several(Between(1, LARGEST))
     )
@@ -84,16 +84,16 @@ class MutantsSpec(CampaignSpec):
 KINDS: Mapping[str, type[CampaignSpec]] = {"laws": LawsSpec, "mutants": MutantsSpec}
 
 
-def read(path: Path) -> ReadTables[CampaignSpec]:
+def read_campaigns(path: Path) -> ReadTables[CampaignSpec]:
     """Return the campaigns of a file that can be read, and what is wrong with the others.
 
     Raises AtomFileError where none can be.
     """
     from layouts.toml.tables import tables
-    from verify.core.files import opened
+    from verify.core.files import open_document
 
     known = {name for kind in KINDS.values() for name in keys(kind)}
-    return tables(opened(path, "campaign"), "a campaign", known, lambda entry: [of_entry(entry)])
+    return tables(open_document(path, "campaign"), "a campaign", known, lambda entry: [of_entry(entry)])
 
 
 def of_entry(entry: Entry) -> CampaignSpec:

@@ -17,7 +17,7 @@ from math import isqrt
 from typing import Protocol
 
 from proofs.symbolic import execution
-from proofs.symbolic.attempt import Stopped, attempted
+from proofs.symbolic.attempt import Stopped, attempt
 from proofs.symbolic.execution import Target
 from verify.campaign import code
 from verify.campaign.domain import Domain
@@ -47,7 +47,7 @@ class Task(Protocol):
     def cases(self) -> int:
         """How many cases it has."""
 
-    def run(self) -> Tally | Stopped:
+    def count(self) -> Tally | Stopped:
         """Return the cases counted, or why a implementation of others has none."""
 
 
@@ -71,7 +71,7 @@ class Implementation:
 
 @lru_cache(maxsize=4)
 def _target(module: str, path: str, seconds: float) -> Target | Stopped:
-    return attempted(lambda: execution.foreign(module, path or None), seconds) if module else execution.ours()
+    return attempt(lambda: execution.foreign(module, path or None), seconds) if module else execution.ours()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class LawTask:
         """How many cases it has."""
         return len(self.firsts) * len(self.seconds)
 
-    def run(self) -> Tally | Stopped:
+    def count(self) -> Tally | Stopped:
         """Return the cases counted, or why the implementation has none."""
         target = self.target.target()
         if isinstance(target, Stopped):
@@ -98,12 +98,12 @@ class LawTask:
         if not hasattr(target.functions, self.law):
             return Stopped(f"{target.name} has no function {self.law}")
         return (
-            attempted(lambda: self._decided(target), self.target.seconds)
+            attempt(lambda: self._decide_law(target), self.target.seconds)
             if self.target.module
-            else self._decided(target)
+            else self._decide_law(target)
         )
 
-    def _decided(self, target: Target) -> Tally:
+    def _decide_law(self, target: Target) -> Tally:
         domain, found = domain_of(self.spec), Tally()
         seconds: list[Second] = [*self.seconds]
         if isinstance(self.seconds, range):
@@ -207,7 +207,7 @@ def _list_words(numbers: Sequence[int]) -> str:
 
 def _key(spec: CampaignSpec, law: str, digest: str) -> str:
     """Return the key of a part's chunks. The laws of a spec do not depend on each other."""
-    data = spec.keyed() | ({"laws": law} if law else {})
+    data = spec.as_key() | ({"laws": law} if law else {})
     return hashlib.sha256(f"{digest}\0{json.dumps(data, sort_keys=True)}".encode()).hexdigest()
 
 
@@ -216,7 +216,7 @@ def work(task: Task, digest: str, module: str = "", path: str = "") -> Tally | S
     if code.digest(module, path) != digest:
         raise UsageError("a worker has other code than this process: install the same version there")
     before = frozenset(sys.modules)
-    found = task.run()
+    found = task.count()
     if module and (other := code.left_out(module, path, before)):
         raise UsageError(f"--module {module}: it runs {other}, which is not in the folder of --path: put it there")
     return found

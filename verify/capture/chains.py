@@ -10,8 +10,8 @@ from typing import Any
 from verify.capture.claims import TestClaim, claim_side, list_parts, make_table, refuse_problem
 from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
 from verify.capture.expressions import GivenArray
-from verify.kernel.claims.claim import Claim, claim_of
-from verify.kernel.ptx.parse import read
+from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.ptx.parse import parse_kernel
 
 Launches = Sequence[Mapping[str, Any]]
 MOST = 8  # launches of a chain
@@ -114,12 +114,12 @@ def _find_first(contents: Contents, number: int) -> int:
     return number
 
 
-def put_before(claim: Claim, before: Sequence[tuple[str, Mapping[str, Any]]]) -> Claim:
+def put_before(claim: KernelClaim, before: Sequence[tuple[str, Mapping[str, Any]]]) -> KernelClaim:
     """Return a claim whose launch comes after others, (PTX, table) each."""
     if not before:
         return claim
     earlier = []
     for ptx, table in before:
-        kernel = read(ptx, str(table["kernel"]))
+        kernel = parse_kernel(ptx, str(table["kernel"]))
         earlier.append((kernel, claim_of(table, claimed=False).launches[0]))
     return claim._replace(launches=tuple(one._replace(before=tuple(earlier)) for one in claim.launches))

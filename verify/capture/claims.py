@@ -12,7 +12,7 @@ import numpy as np
 from verify.capture.contents import BITS, KINDS, Contents, TensorReading, Unchecked, is_exact, say_made
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.masks import Names
-from verify.kernel.claims.expression import elements, read
+from verify.kernel.claims.expression import elements, read_claim
 
 APART = 256  # bytes before an array, so that none begins where its memory begins
 NOTHING = "nothing"  # the array of a claim that says nothing of values
@@ -163,7 +163,7 @@ def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> Tes
     Raises Unchecked for indices that don't fit the tensors.
     """
     refuse_problem(variant)
-    target, value = read(text)
+    target, value = read_claim(text)
     given = {one["arg"] for one in variant["tensors"]}
     used = [target, *elements(value)]
     if not {one.name for one in used} <= given:

@@ -31,7 +31,7 @@ def is_script(words: Sequence[str]) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the launches of a script; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:

@@ -31,14 +31,14 @@ from verify.capture.elements import explain_part
 from verify.capture.neighbours import list_neighbours
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
-from verify.kernel.check import Outcome, check
-from verify.kernel.claims.claim import Claim, claim_of
-from verify.kernel.ptx.parse import read
+from verify.kernel.check import LaunchOutcome, check
+from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.safety import SAFE, check_safety
 from verify.kernel.state.findings import Severity
-from verify.kernel.verdict import case, said
+from verify.kernel.verdict import case, spell_finding
 from verify.report import Case
 
 SAFETY = ("memory", "order", "progress")
@@ -81,7 +81,7 @@ class KernelSession:
 
     seed: int
     seconds: float = SECONDS
-    known: dict[str, Outcome | str] = field(default_factory=dict)
+    known: dict[str, LaunchOutcome | str] = field(default_factory=dict)
     stored: dict[str, frozenset[int]] = field(default_factory=dict)  # PTX -> parameters through which it may write
     beside: set[tuple[str, str]] = field(default_factory=set)  # (file, name) of kernels whose neighbours were run
 
@@ -91,7 +91,7 @@ class KernelSession:
         variant: Mapping[str, Any],
         table: Mapping[str, Any],
         before: Sequence[tuple[str, Mapping[str, Any]]] = (),
-    ) -> Outcome:
+    ) -> LaunchOutcome:
         """Return the outcome of one variant under a claim, after others, (file, table) each; raises Unchecked."""
         key = self.key(variant, {**table, "before": [*before]} if before else table)
         if key not in self.known:
@@ -102,7 +102,7 @@ class KernelSession:
             raise Unchecked(found)
         return found
 
-    def find_safe(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome | None:
+    def find_safe(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> LaunchOutcome | None:
         """Return the outcome of one variant whatever its data are, if it is safe to run."""
         limit = time.monotonic() + self.seconds
 
@@ -124,7 +124,7 @@ class KernelSession:
             return every
         if variant["ptx"] not in self.stored:
             try:
-                kernel = read((folder / variant["ptx"]).read_text("utf-8"), variant["entry"])
+                kernel = parse_kernel((folder / variant["ptx"]).read_text("utf-8"), variant["entry"])
             except PtxError:
                 return every
             names = list_stored(kernel)
@@ -142,7 +142,7 @@ class KernelSession:
 
     def _interpret(
         self, ptx: str, table: Mapping[str, Any], before: Sequence[tuple[str, Mapping[str, Any]]]
-    ) -> Outcome | str:
+    ) -> LaunchOutcome | str:
         start = time.monotonic()
 
         def tick(steps: int) -> None:
@@ -189,17 +189,19 @@ class KernelSession:
                 if outcome.status != "REFUTED":
                     why = None
                 if why is not None:
-                    found = f"at {one.describe()}, which nothing launches, this kernel would be wrong: {said(why)}"
+                    found = (
+                        f"at {one.describe()}, which nothing launches, this kernel would be wrong: {spell_finding(why)}"
+                    )
                 if (why is not None) == one.alone:
                     break  # one size alone is wrong, or all of them together are right
         except (TooLong, SpecError, PtxError):
             return found  # what isn't known is no note, as the first line says; no verdict rests on it
         return found
 
-    def _interpret_part(self, ptx: str, claim: Claim) -> Outcome | str:
+    def _interpret_part(self, ptx: str, claim: KernelClaim) -> LaunchOutcome | str:
         """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""
         late = f"not interpreted within {self.seconds:g} s"
-        kernel = read(ptx, claim.kernel)
+        kernel = parse_kernel(ptx, claim.kernel)
         if exchange := find_exchange(kernel):
             return f"{late}, and its CTAs are not independent ({exchange})"
         start, (launch,) = time.monotonic(), claim.launches
@@ -356,7 +358,7 @@ class Judge:
         self._refuse_timed(variant, claim, outcome)
         return self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
 
-    def _refuse_timed(self, variant: Mapping[str, Any], claim: TestClaim, outcome: Outcome) -> None:
+    def _refuse_timed(self, variant: Mapping[str, Any], claim: TestClaim, outcome: LaunchOutcome) -> None:
         """Raise Unchecked if a launch rests on what a tensor held before the autotuner ran the kernel to time it."""
         arrays = {name: claim.alias.get(name, name) for name in variant.get("timed", ())}
         changed = {name: one for name, one in arrays.items() if one in outcome.written}
@@ -408,7 +410,7 @@ class Judge:
             return found
         return replace(found, note=self.session.note_neighbours(self.folder, variant, claim.table))
 
-    def _judge(self, name: str, claim: TestClaim, outcome: Outcome, text: str, at: str) -> Decision:
+    def _judge(self, name: str, claim: TestClaim, outcome: LaunchOutcome, text: str, at: str) -> Decision:
         """Return the decision that an outcome amounts to."""
         made = case(outcome, claim.text, False, f"--lanecheck-seed {self.session.seed}")
         wanted = SAFETY + (("values",) if claim.target else ())
@@ -426,13 +428,13 @@ class Judge:
         return self._weigh(Decision(name, "UNKNOWN", text, at, made), claim, outcome, {status[one] for one in wanted})
 
     @staticmethod
-    def _weigh(found: Decision, claim: TestClaim, outcome: Outcome, wanted: Collection[Status]) -> Decision:
+    def _weigh(found: Decision, claim: TestClaim, outcome: LaunchOutcome, wanted: Collection[Status]) -> Decision:
         """Return the decision on a launch of which nothing is refuted."""
         severities = {one.severity for one in outcome.findings}
         part = outcome.part
         if not outcome.ended or Severity.UNKNOWN in severities:
             reason = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
-            return found if reason is None else replace(found, text=f"UNKNOWN: {said(reason)}; {found.text}")
+            return found if reason is None else replace(found, text=f"UNKNOWN: {spell_finding(reason)}; {found.text}")
         if part is None and not all(one.confirmed for one in wanted):
             return found
         if claim.target and Severity.PRECISION in severities:  # exact arithmetic can't tell how far that goes

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from verify.kernel.claims.expression import read
+from verify.kernel.claims.expression import read_claim
 
 F = TypeVar("F", bound=Callable[..., Any])
 CLAIMS = "__lanecheck_claims__"  # the attribute of a test's function
@@ -23,7 +23,7 @@ def claim(text: str) -> Callable[[F], F]:
 
     Raises SpecError for a text that is no claim, with the column.
     """
-    read(text)
+    read_claim(text)
 
     def mark(function: F) -> F:
         setattr(function, CLAIMS, [text, *getattr(function, CLAIMS, [])])

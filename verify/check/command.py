@@ -14,7 +14,7 @@ from lanecheck.console.command import Help, Version, add_execution
 from lanecheck.console.exits import RULE
 from verify import kinds
 from verify.cli import arguments, ending, inputs, output
-from verify.cli.batch import verified
+from verify.cli.batch import verify_each
 from verify.core.errors import UsageError
 from verify.core.wording import in_words
 from verify.kind import Kind, Resources
@@ -25,7 +25,7 @@ MISSING = "check what? Give a file, a folder, a layout in quotes, or a name; or 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify what the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -122,5 +122,5 @@ def _verify(kind: Kind[Any], files: Sequence[str], words: Sequence[str]) -> int:
         return output.list_names(loaded, options)
     if kind.runs_code is not None and any(map(kind.runs_code, loaded.items)):
         arguments.check_execution(options.allow_exec)
-    report = verified(loaded.items, kind.verifier(Resources()), kind.plural, options.require, quiet=options.quiet)
+    report = verify_each(loaded.items, kind.verifier(Resources()), kind.plural, options.require, quiet=options.quiet)
     return output.report(report, options, loaded)

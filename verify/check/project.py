@@ -41,7 +41,7 @@ def verify_project(words: Sequence[str]) -> Exit:
     add_execution(parser)
     arguments.add_require(parser)
     options = parser.parse_args(list(words))
-    entries, failures = _read(found, options.allow_exec)
+    entries, failures = _read_entries(found, options.allow_exec)
     results, missing = check_each(entries, lambda one: one.cases(), "entries", options.quiet)
     cases = tuple(case for one in results if not isinstance(one, Failure) for case in one)
     failures += [one for one in results if isinstance(one, Failure)]
@@ -49,14 +49,14 @@ def verify_project(words: Sequence[str]) -> Exit:
     return output.report(Report(cases, require, missing=missing, failures=tuple(failures)), options)
 
 
-def _read(settings: Settings, allow_exec: bool) -> tuple[list[ProjectEntry], list[Failure]]:
+def _read_entries(settings: Settings, allow_exec: bool) -> tuple[list[ProjectEntry], list[Failure]]:
     """Return the entries of all files, and an error of each file that can't be read."""
     suite = Suite(allow_exec, "--allow-exec", settings.of_kernels())
     entries: list[ProjectEntry] = []
     failures: list[Failure] = []
     for path in settings.list_files():
         file = os.path.relpath(path)
-        found, problem = suite.read(Path(file))
+        found, problem = suite.read_entries(Path(file))
         entries += [ProjectEntry(one.name, file, one) for one in found]
         failures += [Failure(file, problem, Exit.USAGE, Place(file, 1))] if problem else []
     return entries, failures

@@ -123,7 +123,7 @@ def check_execution(allowed: bool, how: str = "--allow-exec") -> None:
         raise UsageError(line)
 
 
-def parsed(
+def parse(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Collection[str]]
 ) -> argparse.Namespace:
     """Return the options; a UsageError for an option that would have no effect (`unread`)."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entries checked one by one: an entry that is rejected, or ends in an internal error, stops no other.
 
-`verified` makes a report, `check_each` any results, `attempt` one result.
+`verify_each` makes a report, `check_each` any results, `attempt` one result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ S = TypeVar("S", bound=Named)
 T = TypeVar("T")
 
 
-def verified(
+def verify_each(
     subjects: Sequence[S],
     verify: Callable[[S], Case],
     what: str,
@@ -44,14 +44,14 @@ def check_each(
     `what` names the entries, in the plural. A failure is also printed as one line on stderr.
     """
 
-    def checked(one: S, shown: Progress) -> T | Failure:
+    def check_one(one: S, shown: Progress) -> T | Failure:
         found = attempt(one, check)
         if isinstance(found, Failure):
             with shown.aside():
                 complain(f"lanecheck: {found.message.splitlines()[0]}", found.code)
         return found
 
-    return each(entries, checked, what, lambda one: one.name, quiet)
+    return each(entries, check_one, what, lambda one: one.name, quiet)
 
 
 def attempt(one: S, check: Callable[[S], T]) -> T | Failure:

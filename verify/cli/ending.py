@@ -38,24 +38,24 @@ def as_process(command: Callable[[], int] | str) -> NoReturn:
     if not callable(command):
         installation.insist()  # before the command's imports, which fail where a file of the user's hides ours
     code = command() if callable(command) else import_module(command).main()
-    if not _watched():
+    if not _is_watched():
         with suppress(OSError, AttributeError):  # there is no stderr
             sys.stderr.flush()
         os._exit(code)
     raise SystemExit(code)
 
 
-def _watched() -> bool:
+def _is_watched() -> bool:
     """Whether a profiler, a debugger or a measurement of coverage is on."""
     if sys.version_info >= (3, 12) and any(map(sys.monitoring.get_tool, range(6))):
         return True
     return sys.getprofile() is not None or sys.gettrace() is not None
 
 
-def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
+def run_guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
 
-    def run() -> int:
+    def run_body() -> int:
         escape_unknown_letters()
         ONLY_ASCII.set(False)
         DESTINATION.set(None)
@@ -66,23 +66,23 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         finally:
             flush()  # also after argparse has printed its help and raised SystemExit
 
-    return frame.guarded(run, _end)
+    return frame.run_guarded(run_body, _end)
 
 
 def _end(error: BaseException) -> int | None:
     """Report what ends a command and return its exit code; None for an end that argparse has reported itself."""
     if isinstance(error, SpecError | Unwritable):
-        return _failed(option(error) if isinstance(error, SpecError) else str(error), Exit.USAGE)
+        return _report_failure(option(error) if isinstance(error, SpecError) else str(error), Exit.USAGE)
     if isinstance(error, UsageError):
-        return _failed(str(error), error.code, error.shown, error.errors)
+        return _report_failure(str(error), error.code, error.shown, error.errors)
     if isinstance(error, Rejected):
         _as_failures(error.problem, Exit.USAGE)
         return None
     if isinstance(error, KeyboardInterrupt):
-        return _failed("interrupted", Exit.INTERRUPTED)
+        return _report_failure("interrupted", Exit.INTERRUPTED)
     if not isinstance(error, Exception) or os.environ.get("LANECHECK_TRACEBACK"):
         return None
-    return _failed(*_unforeseen(error))
+    return _report_failure(*_unforeseen(error))
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def option(error: SpecError) -> str:
     return f"--{error.key.replace('_', '-')}: {error.problem}" if error.key and not error.entry else str(error)
 
 
-def _failed(message: str, code: Exit, shown: str = "", errors: Sequence[AtomFileError] = ()) -> Exit:
+def _report_failure(message: str, code: Exit, shown: str = "", errors: Sequence[AtomFileError] = ()) -> Exit:
     """Print why a command ends without a report; in a format that lists failures it is in the file too."""
     complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
     _as_failures(message, code, errors)

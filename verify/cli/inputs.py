@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.cli.arguments import parsed
+from verify.cli.arguments import parse
 from verify.cli.ending import complain
 from verify.cli.output import list_names
 from verify.core.errors import Exit, MalformedError, UsageError
@@ -82,7 +82,7 @@ def of_entries(
     """Return the body of a command that verifies the entries of its arguments, or lists them with --list."""
 
     def body(argv: Sequence[str] | None) -> int:
-        options = parsed(parser(), argv, stops)
+        options = parse(parser(), argv, stops)
         loaded = entries(options)
         return list_names(loaded, options) if options.list else verify(loaded, options)
 

@@ -48,9 +48,9 @@ def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] 
     A report without verdicts on any subject is written in the formats of LISTING alone.
     """
     if (options.format in ("json", "html", *LISTING) or options.baseline) and loaded is not None:
-        from verify.report.placing import placed
+        from verify.report.placing import place_subjects
 
-        found = placed(found, loaded.sources)
+        found = place_subjects(found, loaded.sources)
     found = allowing(found, options, loaded)
     if found.failures and not found.cases and options.format not in LISTING:
         return found.exit()
@@ -82,7 +82,7 @@ def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] 
         from verify.report import as_text
 
         text = as_text.render(found, options.quiet, options.verbose)
-        text = text if options.quiet else fitted(text, options.output)
+        text = text if options.quiet else wrap_report(text, options.output)
     write(text, options.output)
     return found.exit()
 
@@ -100,13 +100,13 @@ def allowing(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any
     return accept(found, options.baseline)
 
 
-def fitted(text: str, output: str | None) -> str:
+def wrap_report(text: str, output: str | None) -> str:
     """Return a text report, wrapped to the columns of the terminal, or of a file (`width`)."""
     from lanecheck.console import columns
     from lanecheck.console.command import width
 
     text = in_ascii(text) if ONLY_ASCII.get() else text  # before: a sign may take more columns in ASCII
-    return columns.fitted(text, width(on_terminal() and not output))
+    return columns.wrap_clauses(text, width(on_terminal() and not output))
 
 
 def list_names(loaded: LoadedFiles[Any], options: argparse.Namespace) -> Exit:
@@ -124,7 +124,7 @@ def write(text: str, output: str | None) -> None:
     else:
         if sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed")
-        if coloured():
+        if has_colour():
             text = re.sub(COLOURED, lambda word: f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m", text)
         with _writing():
             sys.stdout.write(text)
@@ -153,7 +153,7 @@ def in_ascii(text: str) -> str:
     return re.sub(r"[^\x00-\x7f]", lambda letter: json.dumps(letter[0])[1:-1], text)
 
 
-def coloured() -> bool:
+def has_colour() -> bool:
     """Whether stdout is written in colour: on a terminal; NO_COLOR and FORCE_COLOR decide otherwise, NO_COLOR first."""
     if os.environ.get("NO_COLOR"):
         return False

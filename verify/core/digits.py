@@ -37,16 +37,18 @@ OTHERS = (  # what other spellings have in place of parentheses and numbers
 
 
 @lru_cache(maxsize=4096)  # a second parser: no bug planted in the first is in it
-def read(text: str) -> tuple[object, object]:
+def read_layout_text(text: str) -> tuple[object, object]:
     """Layout text as (shape, stride), read a second time without the library's parser.
 
     Parentheses always make a tuple, so `(8)` is a rank-1 tuple like `(8,)`: Python needs that comma. It allows none in
     `()`, and no leading zeros.
 
-    >>> read("((4,8),(8)):((_32,1),(4,))")
+    >>> read_layout_text("((4,8),(8)):((_32,1),(4,))")
     (((4, 8), (8,)), ((32, 1), (4,)))
-    >>> read("(4,()):(1,())"), read("Layout<Shape<_4,Int<8>>,Stride<_8,_1>>{}"), read("make_layout(make_shape(4, 8))")
-    (((4, ()), (1, ())), ((4, 8), (8, 1)), ((4, 8), (1, 4)))
+    >>> read_layout_text("(4,()):(1,())"), read_layout_text("make_layout(make_shape(4, 8))")
+    (((4, ()), (1, ())), ((4, 8), (1, 4)))
+    >>> read_layout_text("Layout<Shape<_4,Int<8>>,Stride<_8,_1>>{}")
+    ((4, 8), (8, 1))
     """
     if set(text) - PLAIN:
         text = _as_plain(text)
@@ -181,10 +183,10 @@ def every(shape: object, stride: object) -> list[int]:
     return listed
 
 
-def often(pairs: Iterable[tuple[int, int]], value: int) -> int:
+def count_indices(pairs: Iterable[tuple[int, int]], value: int) -> int:
     """How many indices of modes (extent, stride) have a value, without a list of all values.
 
-    >>> often([(4, 1), (8, 2)], 5), often([(1 << 24, 3), (2, 0)], 9)
+    >>> count_indices([(4, 1), (8, 2)], 5), count_indices([(1 << 24, 3), (2, 0)], 9)
     (2, 2)
     """
     pairs = list(pairs)

@@ -52,5 +52,5 @@ class MalformedError(UsageError):
     def __init__(self, errors: Sequence[AtomFileError]) -> None:
         super().__init__("\n".join(map(str, errors)))
         self.errors = tuple(errors)
-        lines = [line for error in errors for line in (f"lanecheck: {error}", error.pointed) if line]
+        lines = [line for error in errors for line in (f"lanecheck: {error}", error.caret_lines) if line]
         self.shown = "\n".join(lines)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECORDED = b'{"'  # the first bytes of a file of recordings
 
 
-def opened(path: Path, sort: str) -> Document:
+def open_document(path: Path, sort: str) -> Document:
     """Read a file of one sort; raise AtomFileError if it cannot be read or is for another command."""
     raw = _beginning(path)
     if raw.lstrip().startswith(RECORDED):
@@ -51,16 +51,16 @@ def values(entry: Entry, spec: type) -> dict[str, Any]:
     """Return the values of a spec's fields that a table gives; raise AtomFileError with all its errors."""
     found: dict[str, Any] = {}
 
-    def read(name: str, key: Key) -> None:
+    def read_key(name: str, key: Key) -> None:
         with as_keys(entry):
-            found[key.field] = key.read(entry.table[name])
+            found[key.field] = key.parse_value(entry.table[name])
 
     known = keys(spec)
     needed = [name for name, key in known.items() if key.required]
-    with entry.collected() as each:
+    with entry.collect_errors() as each:
         each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
         for name in [name for name in known if name in entry.table]:
-            each(partial(read, name, known[name]))
+            each(partial(read_key, name, known[name]))
     return found
 
 
@@ -95,7 +95,7 @@ def purpose(path: Path) -> str:
     if fault := describe_source(path):
         return fault
     try:
-        opened(path, "")
+        open_document(path, "")
     except AtomFileError as error:
         return error.problem
     return "no command reads this file"
@@ -120,7 +120,7 @@ def in_table(error: TableError) -> Sequence[AtomFileError]:
         document = read_document(Path(error.file))
     except AtomFileError:
         return plain
-    return [document.located(one) for one in plain] if error.key else document.errors or plain
+    return [document.locate(one) for one in plain] if error.key else document.errors or plain
 
 
 def _plain(error: TableError) -> AtomFileError:

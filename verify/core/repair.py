@@ -62,10 +62,10 @@ def fold(verdicts: list[Verdict], at: int) -> list[Verdict]:
         own = claim.part == cause.part and {claim.prop.key, cause.prop.key} <= OF_A_MAP
         return one.status is Status.REFUTED and not own and not (one.contradiction or (wrong and wrong.repair))
 
-    def folded(one: Verdict) -> Verdict:
+    def name_cause(one: Verdict) -> Verdict:
         return one._replace(cause=cause.prop.key, cause_part=None if one.claim.part == cause.part else cause.part)
 
-    return [folded(one) if number != at and follows(one) else one for number, one in enumerate(verdicts)]
+    return [name_cause(one) if number != at and follows(one) else one for number, one in enumerate(verdicts)]
 
 
 def _settle(evidence: Any) -> Any:

@@ -62,13 +62,13 @@ def find_settings(folder: Path) -> Settings | None:
     for place in (folder, *folder.parents):
         file = place / NAME
         if file.is_file() and "lanecheck" in file.read_text(encoding="utf-8", errors="replace"):
-            found = _read(file)
+            found = _read_settings(file)
             if found is not None:
                 return found
     return None
 
 
-def _read(file: Path) -> Settings | None:
+def _read_settings(file: Path) -> Settings | None:
     """Return the settings of a file; None if it has none."""
     try:
         document = read_document(file)
@@ -88,7 +88,7 @@ def _read(file: Path) -> Settings | None:
             listed = ", ".join(known)
             raise UsageError(f"{_where(document, name)}: {TABLE}.{name}: there is no such key; the keys are {listed}")
         try:
-            values[known[name].field] = known[name].read(value)
+            values[known[name].field] = known[name].parse_value(value)
         except SpecError as error:
             raise UsageError(f"{_where(document, name)}: {TABLE}.{name}: {error.problem}") from None
     return Settings(file=file, **values)  # type: ignore[arg-type]

@@ -27,9 +27,9 @@ class Key(NamedTuple):
     unit: str  # what a whole number counts; empty for a text
     required: bool
 
-    def read(self, value: object) -> Any:
+    def parse_value(self, value: object) -> Any:
         """Return the value of the field; raise SpecError for a value that is none."""
-        return read(self.field.rstrip("_"), self.parse, value)
+        return parse_key(self.field.rstrip("_"), self.parse, value)
 
 
 def key(help: str, parse: Callable[[object], Any], unit: str = "", **default: Any) -> Any:
@@ -37,7 +37,7 @@ def key(help: str, parse: Callable[[object], Any], unit: str = "", **default: An
     return field(**(default or {"default": None}), metadata={"help": help, "parse": parse, "unit": unit})
 
 
-def required(help: str, parse: Callable[[object], Any], unit: str = "") -> Any:
+def require(help: str, parse: Callable[[object], Any], unit: str = "") -> Any:
     """Return a field that a user must state."""
     return key(help, parse, unit, default=MISSING)
 
@@ -47,7 +47,7 @@ def keys(spec: type) -> dict[str, Key]:
 
     >>> @dataclass(frozen=True)
     ... class Spec:
-    ...     bits: int = required("bits of an element", int)
+    ...     bits: int = require("bits of an element", int)
     ...     arch: str = key("as sm_90a", str, default="sm_90a")
     >>> [(name, one.help, one.required) for name, one in keys(Spec).items()]
     [('bits', 'bits of an element', True), ('arch', 'as sm_90a', False)]
@@ -58,12 +58,12 @@ def keys(spec: type) -> dict[str, Key]:
     return {name.rstrip("_"): Key(name, **found[name].metadata, required=name in needed) for name in order}
 
 
-def read(key: str, parse: Callable[[object], T], value: object) -> T:
+def parse_key(key: str, parse: Callable[[object], T], value: object) -> T:
     """Return the parsed value; a ValueError of the parser becomes a SpecError under the key.
 
-    >>> read("bits", int, "16")
+    >>> parse_key("bits", int, "16")
     16
-    >>> read("bits", int, "many")
+    >>> parse_key("bits", int, "many")
     Traceback (most recent call last):
     verify.core.errors.SpecError: bits: invalid literal for int() with base 10: 'many'
     """

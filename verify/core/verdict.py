@@ -257,16 +257,16 @@ class Evidence(NamedTuple):
     recording: str = ""  # file and line of the recording that it rests on
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Evidence) and self._found == other._found
+        return isinstance(other, Evidence) and self._as_found == other._as_found
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash(self._found)
+        return hash(self._as_found)
 
     @property
-    def _found(self) -> tuple[object, ...]:
+    def _as_found(self) -> tuple[object, ...]:
         return tuple(self._replace(seconds=0.0, artifact="", recording=""))
 
 
@@ -315,12 +315,12 @@ class Verdict(NamedTuple):
         return refuted and confirmed
 
 
-def unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:
+def leave_unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:
     """No evidence, because of a reason; `applies` is False where that is no gap."""
     return Evidence(check, Status.UNCHECKED, "", reason=reason, applies=applies)
 
 
-def replayed(verdict: Verdict, command: Callable[[], str]) -> Verdict:
+def add_replay(verdict: Verdict, command: Callable[[], str]) -> Verdict:
     """Return the verdict, with the command that finds its counterexample again, if it has one without."""
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:

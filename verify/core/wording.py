@@ -66,7 +66,7 @@ def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: S
     xs, ys = {x for x, _ in points}, {y for _, y in points}
     if len(xs) * len(ys) == len(set(points)):
         return box([_some(xs), _some(ys)], extent, axes)
-    return listed(sorted(points)[:SHOWN], len(points), axes)
+    return list_elements(sorted(points)[:SHOWN], len(points), axes)
 
 
 def box(spans: Sequence[Some], extents: Sequence[int], axes: Sequence[str]) -> str:
@@ -75,7 +75,7 @@ def box(spans: Sequence[Some], extents: Sequence[int], axes: Sequence[str]) -> s
     return ", ".join(sorted(words, key=lambda span: span.startswith("every")))
 
 
-def listed(points: Sequence[tuple[int, int]], count: int, axes: Sequence[str]) -> str:
+def list_elements(points: Sequence[tuple[int, int]], count: int, axes: Sequence[str]) -> str:
     """Return the first few elements, and how many more there are."""
     shown = ", ".join(f"({axes[0]}={x}, {axes[1]}={y})" for x, y in points)
     return shown + (f" and {count - SHOWN} more" if count > SHOWN else "")

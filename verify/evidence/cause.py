@@ -42,7 +42,7 @@ class Compared(NamedTuple):
     single: bool = False  # whether each output has a text of its own: a mistake changes one of them
 
 
-def folded(verdicts: Sequence[Verdict], operand: Callable[[str], Compared | None]) -> list[Verdict]:
+def fold_consequences(verdicts: Sequence[Verdict], operand: Callable[[str], Compared | None]) -> list[Verdict]:
     """Return the verdicts; those that follow from another one of their operand name it as their `cause`."""
     refuted = [v for v in verdicts if v.status is Status.REFUTED and v.claim.prop.key in OF_A_MAP and not v.cause]
     causes: dict[tuple[str, str], str] = {}

@@ -31,7 +31,7 @@ from verify.binding.coordinates import codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
 from verify.core.memo import OF_RECORDINGS, Memo
-from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, leave_unchecked
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import ONCE, comparable
 from verify.evidence.gpu_sparse import Conflict
@@ -219,7 +219,7 @@ def _first(keys: Table, values: Table) -> Table:
     return found
 
 
-class Missing(NamedTuple):
+class MissingRecording(NamedTuple):
     """The reason why there is no recording of an instruction.
 
     `applies` means that there should be one: the GPU at hand has the instruction, and its probe failed.
@@ -232,10 +232,10 @@ class Missing(NamedTuple):
 class Lookup(Protocol):
     """The source of recordings: files or a live GPU."""
 
-    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | MissingRecording:
         """Return the recordings of a matrix product, or why there are none."""
 
-    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | MissingRecording:
         """Return the recordings of a matrix move, or why there are none."""
 
 
@@ -247,20 +247,20 @@ class Recorded:
     stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
     read: dict[str, tuple[gpu_checks.Recording, ...]] = field(default_factory=dict, compare=False)  # of products
 
-    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | MissingRecording:
         """Return the recordings of exactly this instruction."""
         if signature.mnemonic not in self.read:
             self.read[signature.mnemonic] = self.recordings.get(signature.mnemonic, ())
         return self._valid(self.read[signature.mnemonic], signature)
 
-    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | MissingRecording:
         """Return the recordings of exactly this move."""
         return self._valid(self.recordings.moves.get(signature.mnemonic, ()), signature)
 
-    def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...] | Missing:
+    def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...] | MissingRecording:
         """Return the recordings; raise RecordingError for an invalid one of a user. Tests validate the shipped ones."""
         if not found:
-            return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
+            return MissingRecording(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
         return tuple(
             replace(one, stale=True) if is_external(one) and self._stale(one, signature) else one for one in found
         )
@@ -289,7 +289,7 @@ class Recorded:
 
 def relation(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
     """One piece of evidence for each GPU that recorded the atom's instruction."""
-    return _each(subject, lookup, _related, memo)
+    return _each(subject, lookup, _relate, memo)
 
 
 def absolute(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
@@ -310,7 +310,7 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, memo: Memo) -> l
         started = time.perf_counter()
         if not recording.sound:
             why = "; ".join(recording.exceptions) or "its controls do not hold"
-            return unchecked(Check.GPU, f"the {source(recording)} is not sound: {why}")
+            return leave_unchecked(Check.GPU, f"the {source(recording)} is not sound: {why}")
 
         def answer() -> Answer | str:
             claimed = of_subject(labels)
@@ -321,27 +321,27 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, memo: Memo) -> l
         )
         found = memo.get((OF_RECORDINGS, compare, of_subject(atom_key), observed), answer)
         if isinstance(found, str):
-            return unchecked(Check.GPU, found)
+            return leave_unchecked(Check.GPU, found)
         status, words, points, wrong = found
         if status is Status.UNCHECKED:
-            return unchecked(Check.GPU, words, applies=compare is _related)  # absolute coordinates may not exist
+            return leave_unchecked(Check.GPU, words, applies=compare is _relate)  # absolute coordinates may not exist
         seconds = time.perf_counter() - started
         made = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", words, seconds)
         return made._replace(counterexample=wrong, recording=place(recording))
 
     recordings = lookup(subject.instruction.signature)
-    if isinstance(recordings, Missing):
-        return [unchecked(Check.GPU, recordings.reason, recordings.applies)]
+    if isinstance(recordings, MissingRecording):
+        return [leave_unchecked(Check.GPU, recordings.reason, recordings.applies)]
     return [evidence(recording) for recording in recordings]
 
 
-def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
+def _relate(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
     view = comparable(subject, claimed, recording, memo)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
     checks: tuple[Callable[[], int | Conflict], ...] = (
         lambda: relabelling(subject, view.claimed, view.recording, view.axes, view.times),
-        lambda: _passed(view.claimed["C"], recording),
+        lambda: _compare_passthrough(view.claimed["C"], recording),
         lambda: view.stored.compare() if view.stored else 0,
     )
     pairs = 0
@@ -356,7 +356,7 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
     return Status.AGREES, view.how, pairs, None
 
 
-def _passed(claimed: Table, recording: gpu_checks.Recording) -> int | Conflict:
+def _compare_passthrough(claimed: Table, recording: gpu_checks.Recording) -> int | Conflict:
     """Return the first element of C that arrives at another element of D, else 0; an atom has one layout for both."""
     arrives = recording.passthrough.ravel()
     if (arrives == np.arange(len(arrives))).all():
@@ -391,7 +391,7 @@ def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordi
         if clashes.any():
             lane, value, _ = (int(c) for c in np.argwhere(clashes)[0])
             at = (lane, value)
-            wrong = _misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
+            wrong = _describe_misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
             wrong = wrong._replace(reproduced=_are_read_alike(subject, claimed))
             return Status.REFUTED, f"premise: {one.premise}", points, wrong
     if not points:
@@ -402,7 +402,7 @@ def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordi
     return Status.AGREES, f"by {names}; premise: {premises}", points, None
 
 
-def _misplaced(
+def _describe_misplaced(
     part: BoundOperand, source: str, at: tuple[int, int], labels: Sequence[int], seen: Sequence[int]
 ) -> Counterexample:
     axes, (lane, value) = part.axes, at

@@ -11,8 +11,8 @@ import gpu_checks
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, runs_on
 from verify.binding.atom import BoundAtom
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
-from verify.evidence.gpu import Missing, Table, labels
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
+from verify.evidence.gpu import MissingRecording, Table, labels
 
 TRIALS = 64
 PLAIN = frozenset("ABCD")
@@ -25,38 +25,40 @@ class Live:
     worker: Worker
     seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)
 
-    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | MissingRecording:
         """Return the live recording of an instruction, or why there is none."""
         if signature.mnemonic not in self.seen:
             self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
         found = self.seen[signature.mnemonic]
         return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
-    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | MissingRecording:
         """Return the live recording of a matrix move, or why there is none."""
         found = gpu_checks.move(signature, worker=self.worker)
         return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
-    def _missing(self, signature: Signature, found: gpu_checks.Unavailable) -> Missing:
+    def _missing(self, signature: Signature, found: gpu_checks.Unavailable) -> MissingRecording:
         """Why there is no live recording; it `applies` unless the GPU does not have the instruction."""
         device = self.worker.device
-        return Missing(found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm))
+        return MissingRecording(
+            found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm)
+        )
 
     def product(self, subject: BoundAtom) -> list[Evidence]:
         """Return the evidence of random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)
         if isinstance(claimed, str):
-            return [unchecked(Check.GPU, claimed)]
+            return [leave_unchecked(Check.GPU, claimed)]
         if len(claimed) < len(subject.parts):
-            return [unchecked(Check.GPU, "products are run with all operands in registers", applies=False)]
+            return [leave_unchecked(Check.GPU, "products are run with all operands in registers", applies=False)]
         if more := subject.instruction.operands.keys() - PLAIN:
             why = f"products are run with A, B and C alone, the instruction has {min(more)} too"
-            return [unchecked(Check.GPU, why, applies=False)]
+            return [leave_unchecked(Check.GPU, why, applies=False)]
         maps, signature = {name: _map(name, table) for name, table in claimed.items()}, subject.instruction.signature
         wrong = gpu_checks.multiply(signature, maps, TRIALS, worker=self.worker)
         if isinstance(wrong, gpu_checks.Unavailable):
             missing = self._missing(signature, wrong)
-            return [unchecked(Check.GPU, missing.reason, missing.applies)]
+            return [leave_unchecked(Check.GPU, missing.reason, missing.applies)]
         found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU") if wrong else None
         engine = "" if wrong else "gpu_checks"
         return [finding(Check.GPU, found, "live, random integers", TRIALS, engine, Status.AGREES)]

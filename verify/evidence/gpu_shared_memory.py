@@ -28,7 +28,7 @@ from verify.binding.coordinates import Registers, codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import every, halves, modes
 from verify.core.memo import Memo
-from verify.evidence.gpu_sparse import Stored, by_class, coarseness
+from verify.evidence.gpu_sparse import StoredElements, by_class, coarseness
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 PLAINEST = ("none", "K")
@@ -47,7 +47,7 @@ class Comparable(NamedTuple):
     axes: str  # those that are compared: mnk, or mn where k depends on metadata
     how: str  # how they are compared, in words
     times: Mapping[str, int] = ONCE  # of an operand in memory, how many images had one and the same classes
-    stored: Stored | None = None  # of a sparse instruction: what else has to agree
+    stored: StoredElements | None = None  # of a sparse instruction: what else has to agree
 
 
 def comparable(
@@ -81,7 +81,7 @@ def comparable(
     tied = tuple(part for part in registers if not (sparse and part.name == "A"))
     how = [f"{part.name} by the ISA's addresses, not in the order of its values" for part in others]
     stored = _sparse(subject, claimed, tables, seen, recording) if sparse and memory else None
-    stored = stored._replace(times=times.get("B", 1)) if isinstance(stored, Stored) else stored
+    stored = stored._replace(times=times.get("B", 1)) if isinstance(stored, StoredElements) else stored
     if isinstance(stored, str):
         return stored
     if stored:
@@ -102,7 +102,7 @@ def _sparse(
     tables: Mapping[str, Table],
     seen: gpu_checks.Recording,
     recording: gpu_checks.Recording,
-) -> Stored | str:
+) -> StoredElements | str:
     """Compare k and metadata: A's stored elements, by the atom or, in memory, by the ISA's addresses."""
     meaning, metadata = subject.instruction.signature.sparsity, recording.metadata
     if meaning is None or metadata is None:
@@ -117,7 +117,7 @@ def _sparse(
     else:
         labels, elements = None, by_class(recording, tables["A"][..., 1:], seen.operands["A"])
         elements = elements * (1, coarseness(meaning))
-    return Stored(meaning, metadata, elements, labels, b, None if e is None else e[..., 1:])
+    return StoredElements(meaning, metadata, elements, labels, b, None if e is None else e[..., 1:])
 
 
 def _not_whole(part: BoundOperand) -> str:

@@ -32,7 +32,7 @@ class Conflict(NamedTuple):
     statement: str
 
 
-class Stored(NamedTuple):
+class StoredElements(NamedTuple):
     """A sparse atom and a recording of it: (m, column) of each stored element, by slots of A in registers."""
 
     meaning: Sparsity  # which columns a pattern of metadata selects, by the ISA
@@ -51,7 +51,7 @@ class Stored(NamedTuple):
     def compare(self) -> int | Conflict:
         """Count the (element, pattern) and (element, selector) pairs that agree, or return the first that does not."""
         points = 0
-        for check in (self._whole, self._contracted, self._ruled):
+        for check in (self._whole, self._check_contraction, self._check_rule):
             found = check()
             if isinstance(found, Conflict):
                 return found
@@ -81,7 +81,7 @@ class Stored(NamedTuple):
         statement = f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns"
         return Conflict("mk"[axis], ("A", "A"), lane, value * self.columns + step, f"{statement} in order")
 
-    def _contracted(self) -> int | Conflict:
+    def _check_contraction(self) -> int | Conflict:
         """Check that k of A and B is one bijection with the classes under each pattern."""
         claimed, classes = (one.ravel() for one in self.b)
         class_of = np.full(1 + int(claimed.max(initial=0)), -1, np.int64)
@@ -103,7 +103,7 @@ class Stored(NamedTuple):
             points += kept.size
         return points
 
-    def _ruled(self) -> int | Conflict:
+    def _check_rule(self) -> int | Conflict:
         """Check that the field that selects an element has the bits of its columns, under each selector."""
         if self.e is None:
             return 0

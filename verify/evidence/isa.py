@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
-from verify.core.digits import image, lane_of, read, walk, written_out
+from verify.core.digits import image, lane_of, read_layout_text, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.maps import blocks, search
 from verify.maps.map import Axis, IsaFormula, Map, has_arrays
@@ -79,7 +79,7 @@ def form(method: str, *faults: str, points: int = 1) -> Evidence:
 def read_again(text: str, layout: Layout) -> list[Evidence]:
     """Return the evidence that a second parser reads a text as the same layout."""
     other = f"a second reading of {text} differs from {layout}"
-    again = [] if read(text) == (layout.shape, layout.stride) else [form("read again", other)]
+    again = [] if read_layout_text(text) == (layout.shape, layout.stride) else [form("read again", other)]
     return [form("parsed", ""), *again]
 
 
@@ -103,7 +103,7 @@ def computed_rows(table: Table) -> tuple[Table, int]:
 
 def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Find whether a map has as many threads and values as its fragment, or as its tile needs."""
-    m, wanted = part.points, subject.expected(part)
+    m, wanted = part.points, subject.expect_extents(part)
     if part.layout is None:
         names = (axis.name for axis in m.inputs)
         return search.METHOD, len(m), search.find_size_fault(m, tuple(map(Axis, names, wanted)))
@@ -159,7 +159,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> method, points, found.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
     """
-    m, (threads, values), wanted = part.points, part.domain, subject.expected(part)
+    m, (threads, values), wanted = part.points, part.domain, subject.expect_extents(part)
     if (threads, values) != wanted:  # nothing is evaluated: a layout may have more points than an instruction
         statement = f"the {m.noun} has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         return _method(m), threads * values, Counterexample({"threads": threads}, statement)
@@ -254,7 +254,7 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether L(R(k)) = k for every element k of the tile, with R the right inverse of the layout."""
     if part.layout is None:
         return search.METHOD, len(part.points), search.find_missing_owner(part.points)
-    layout, elements = part.parsed, part.extent[0] * part.extent[1]
+    layout, elements = part.layout_of_text, part.extent[0] * part.extent[1]
     try:
         inverse = right_inverse(layout)
     except LayoutError as error:

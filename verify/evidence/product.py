@@ -19,7 +19,7 @@ from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Memory, Registers
 from verify.binding.operand import BoundOperand
 from verify.core.digits import every
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
 from verify.evidence.isa import ENGINE, Table, evaluate
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
         threads, values = maps[part.name].shape
         at = part.formulas[0].locate(np.arange(threads)[:, None], np.arange(values)[None, :])
         if any(np.min(c) < 0 or np.max(c) >= end for c, end in zip(at, part.extent, strict=True)):
-            return unchecked(Check.ISA, f"the instruction's {part.name} has places beyond {part.tile}")
+            return leave_unchecked(Check.ISA, f"the instruction's {part.name} has places beyond {part.tile}")
         x, y = (np.broadcast_to(c, (threads, values)) for c in at)
         places[part.name] = x, y
     given = random_matrices([part for part in subject.parts if part.name != "C"], trials, Random(seed))
@@ -126,7 +126,7 @@ def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, Bou
 
 def _table(subject: BoundAtom, part: BoundOperand) -> Table:
     """Return the element of each (thread, value)."""
-    return _plain_table(subject, part) if part.layout is None else evaluate(part.parsed, subject.tables)
+    return _plain_table(subject, part) if part.layout is None else evaluate(part.layout_of_text, subject.tables)
 
 
 def _plain_table(subject: BoundAtom, part: BoundOperand) -> Table:
@@ -157,16 +157,16 @@ def _through_fragments(
     fragments = {}
     for name, matrices in given.items():
         elements = matrices.swapaxes(1, 2).reshape(trials, -1)
-        filled = _moved(elements, maps[name], slots(name), products * math.prod(extents[name]), 0)
+        filled = _move(elements, maps[name], slots(name), products * math.prod(extents[name]), 0)
         fragments[name] = filled.reshape(trials, products, *extents[name])
     a, b = effective(fragments)
     computed = (a @ b.swapaxes(2, 3)).reshape(trials, -1)
     size = math.prod(extents["C"])
-    found = _moved(computed, slots("C"), which * size + maps["C"], products * size, WRONG)
+    found = _move(computed, slots("C"), which * size + maps["C"], products * size, WRONG)
     return found.reshape(trials, products, size)
 
 
-def _moved(elements: Matrix, source: Table, target: Table, room: int, nothing: float) -> Matrix:
+def _move(elements: Matrix, source: Table, target: Table, room: int, nothing: float) -> Matrix:
     """[trial][place]: the element of each trial at `source`, placed at `target`; `nothing` where none arrives."""
     at = np.full(room, -1)
     at[target] = source

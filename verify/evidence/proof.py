@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import proofs
 from layouts import Layout, LayoutError, right_inverse
 from verify.core.digits import halves, modes, walk, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
 from verify.core.wording import owners
 from verify.maps.map import Map
 from verify.maps.strided import StridedMap
@@ -46,18 +46,18 @@ def inverse(m: Map, budget: int, solver: proofs.Solver) -> Evidence:
     try:
         outcome = proofs.prove_right_inverse(fragment, right_inverse(fragment.layout), budget, solver)
     except LayoutError as error:
-        return unchecked(Check.PROOF, f"no right inverse to check: {error}")
+        return leave_unchecked(Check.PROOF, f"no right inverse to check: {error}")
     return _evidence(outcome, m)
 
 
-def certified(m: Map, copies: int, budget: int, solver: proofs.Solver) -> list[Evidence]:
+def prove_ownership(m: Map, copies: int, budget: int, solver: proofs.Solver) -> list[Evidence]:
     """Prove ownership by the solver, and by a certificate that needs none, if there is one."""
     return [ownership(m, copies, budget, solver), *_certificate(plain(m), copies)]
 
 
 def _certificate(m: StridedMap, copies: int) -> list[Evidence]:
     """Prove ownership without a solver, by mixed radix or by rank over F2; nothing if neither applies."""
-    found = proofs.certificate(m.parsed, prod(m.tile))
+    found = proofs.certificate(m.plain_layout, prod(m.tile))
     if found is None or found.copies != copies:
         return []
     return [Evidence(Check.PROOF, Status.PROVED, f"{found.method} certificate")]
@@ -71,12 +71,12 @@ def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[
     threads = Layout((subject.threads, 1))  # their elements do not matter here
     fragment = proofs.OperandLayout(threads, (1, 1), subject.thr, subject.rep, None, 1)
     outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
-    return [solved(outcome, lambda _: "lanes of one atom work for different products")]
+    return [as_evidence(outcome, lambda _: "lanes of one atom work for different products")]
 
 
 def tiling(budget: int, solver: proofs.Solver) -> Evidence:
     """Return the proof of the tiling law: any number of atoms and tiles, any bijective atom."""
-    return solved(proofs.prove_tiling(budget, solver))
+    return as_evidence(proofs.prove_tiling(budget, solver))
 
 
 def plain(m: Map) -> StridedMap:
@@ -88,7 +88,7 @@ def plain(m: Map) -> StridedMap:
 
 def _fragment(m: StridedMap, copies: int = 1) -> proofs.OperandLayout:
     """Return a layout on its tile for the proofs about it alone, which read neither lanes nor a formula."""
-    return proofs.OperandLayout(m.parsed, _extent(m), Layout(m.extents[0], 1), Layout(1, 0), None, copies)
+    return proofs.OperandLayout(m.plain_layout, _extent(m), Layout(m.extents[0], 1), Layout(1, 0), None, copies)
 
 
 def _extent(m: StridedMap) -> tuple[int, int]:
@@ -100,9 +100,9 @@ def _extent(m: StridedMap) -> tuple[int, int]:
 def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """Prove equality with every formula of the operand; a layout of another size is refuted by counting."""
     m = plain(part.points)
-    layout, copies = m.parsed, subject.multiplicity(part)
+    layout, copies = m.plain_layout, subject.multiplicity(part)
     threads, values = proofs.domain(layout)
-    wanted = subject.expected(part)
+    wanted = subject.expect_extents(part)
     if (threads, values) != wanted:
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
@@ -138,12 +138,12 @@ def _evidence(outcome: proofs.Outcome, m: StridedMap) -> Evidence:
         arithmetic = ""
         if "thread" in model and "value" in model:
             thread, value = model["thread"], model["value"]
-            arithmetic = f"{written_out(m.parsed, thread, value)} = {walk(m.parsed, thread, value)}"
+            arithmetic = f"{written_out(m.plain_layout, thread, value)} = {walk(m.plain_layout, thread, value)}"
         damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
         unique = bool(outcome.unique)
         return Counterexample(dict(model), _in_words(model, m), arithmetic, damage=damage, unique=unique)
 
-    return solved(outcome, wrong)
+    return as_evidence(outcome, wrong)
 
 
 def _in_words(model: Mapping[str, int], m: StridedMap) -> str:
@@ -163,7 +163,7 @@ def _in_words(model: Mapping[str, int], m: StridedMap) -> str:
     return f"{where}: element {element} = {m.show_element(element)}"
 
 
-def solved(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str = "") -> Evidence:
+def as_evidence(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str = "") -> Evidence:
     """Return a solver's outcome as evidence; `wrong` makes the counterexample of its model, or says what is wrong.
 
     `over` names what the proof ranges over besides the variables.

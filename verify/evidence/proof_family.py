@@ -26,7 +26,7 @@ from verify.binding.axes import AXES, OperandFormula
 from verify.binding.coordinates import Memory, Registers
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Evidence, Status
-from verify.evidence.proof import solved
+from verify.evidence.proof import as_evidence
 
 PLACEHOLDER = 10**12  # numbers from here on replace placeholders while a text is read; no layout has numbers so large
 
@@ -52,7 +52,7 @@ def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
         return None
-    if part.layout is None or part.domain != subject.expected(part) or subject.mma.relabel:
+    if part.layout is None or part.domain != subject.expect_extents(part) or subject.mma.relabel:
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
     threads = (subject.atom.thr, subject.lanes, subject.multiplicity(part))
@@ -68,13 +68,17 @@ def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
         return False
     extents = table["shape"]
     chosen = tuple(params.items())
-    shape = tuple(_filled(str(extent), chosen) for extent in extents) if isinstance(extents, list) else ()
-    same_layout = _filled(str(table[part.name]), chosen) == part.text
-    return same_layout and shape == tuple(map(str, atom.shape)) and _filled(str(table["thr"]), chosen) == atom.thr
+    shape = tuple(_fill_placeholders(str(extent), chosen) for extent in extents) if isinstance(extents, list) else ()
+    same_layout = _fill_placeholders(str(table[part.name]), chosen) == part.text
+    return (
+        same_layout
+        and shape == tuple(map(str, atom.shape))
+        and _fill_placeholders(str(table["thr"]), chosen) == atom.thr
+    )
 
 
 @lru_cache(maxsize=4096)
-def _filled(text: str, params: tuple[tuple[str, Word], ...]) -> str:
+def _fill_placeholders(text: str, params: tuple[tuple[str, Word], ...]) -> str:
     """Return a text with its placeholders replaced, once for all families that have it."""
     return fill(text, dict(params))
 
@@ -113,13 +117,13 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
     thr, rep = whole.largest.thr, whole.largest.rep
     if len(part.formulas) != 1 or formula.map != largest.map or thr is None or rep is None:
         return None
-    claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, unlimited(largest).locate)
+    claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, lift_limit(largest).locate)
     outcome = prove_family_equals(claim, budget, solver)
     method = f"linear integers, {whole.domain}"
-    return solved(outcome, None)._replace(method=method) if outcome.status == "unsat" else None
+    return as_evidence(outcome, None)._replace(method=method) if outcome.status == "unsat" else None
 
 
-def unlimited(formula: Registers) -> Registers:
+def lift_limit(formula: Registers) -> Registers:
     """Return the formula without a limit on values: members beyond the listed ones have more of them."""
     return formula._replace(table=replace(formula.table, values=PLACEHOLDER))
 

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import proofs
 from verify.core.memo import Memo
-from verify.core.verdict import Check, CheckFunction, Claim, Evidence, Need, Property, Scope, Verdict, join, unchecked
+from verify.core.verdict import (
+    Check,
+    CheckFunction,
+    Claim,
+    Evidence,
+    Need,
+    Property,
+    Scope,
+    Verdict,
+    join,
+    leave_unchecked,
+)
 
 if TYPE_CHECKING:
     from verify.evidence.gpu import Lookup
@@ -27,7 +38,7 @@ def everything(_: Claim) -> bool:
 def first(*checks: CheckFunction) -> CheckFunction:
     """Return a check that returns the evidence of the first of some checks that has any.
 
-    >>> found = [unchecked(Check.ISA, "its counts differ")]
+    >>> found = [leave_unchecked(Check.ISA, "its counts differ")]
     >>> first(lambda *_: [], lambda *_: found)(None, None, None) == found
     True
     """
@@ -38,7 +49,7 @@ def first(*checks: CheckFunction) -> CheckFunction:
     return check
 
 
-def verified(*others: Property) -> Need:
+def needs_confirmed(*others: Property) -> Need:
     """Return the need that every claim of other properties is confirmed."""
 
     def need(_: object, __: object, before: Sequence[Verdict]) -> str:
@@ -159,7 +170,7 @@ class Run:
         for need in row.needs:
             if why := need(subject, operand, before):
                 return self.no_evidence(row, why)
-        return [e for check in self.made(row) for e in self.check(check, row, subject, operand)]
+        return [e for check in self.list_checks(row) for e in self.check(check, row, subject, operand)]
 
     def check(self, check: Check, row: Property, subject: Any, operand: Any) -> list[Evidence]:
         """Return the evidence of one check, computed once for all subjects with the same key."""
@@ -173,7 +184,7 @@ class Run:
         found = self.memo.get((check, row.key, key), lambda: tuple(function(self, subject, operand)))
         return self.memo.share(found, name)
 
-    def made(self, row: Property) -> list[Check]:
+    def list_checks(self, row: Property) -> list[Check]:
         """Return the checks of a property that this run makes."""
         if row.key not in self._made:
             requested = self.checks | {Check.ISA} if row.form else self.checks
@@ -182,5 +193,5 @@ class Run:
 
     def no_evidence(self, row: Property, why: str) -> list[Evidence]:
         """UNCHECKED for every check of a property, with the reason; for a GPU only if it is the only check."""
-        missing = [check for check in self.made(row) if check is not Check.GPU or row.gpu_alone]
-        return [unchecked(check, why) for check in missing]
+        missing = [check for check in self.list_checks(row) if check is not Check.GPU or row.gpu_alone]
+        return [leave_unchecked(check, why) for check in missing]

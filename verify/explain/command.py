@@ -29,7 +29,7 @@ What each finding means, and how to fix it. A code is the `property` of a verdic
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Explain the findings that the arguments name; return the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> Exit:
@@ -42,7 +42,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
         sections = map(_write_markdown, options.codes)
         output.write("\n".join(sections) if options.codes else write_page(), options.output)
     elif options.codes:
-        output.write(output.fitted("\n".join(map(_write_text, options.codes)), options.output), options.output)
+        output.write(output.wrap_report("\n".join(map(_write_text, options.codes)), options.output), options.output)
     else:
         width = max(map(len, known))
         output.write("".join(f"{code:<{width}}  of {one['of']}\n" for code, one in known.items()), options.output)

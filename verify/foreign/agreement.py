@@ -16,7 +16,7 @@ from verify.core.errors import SpecError
 from verify.core.verdict import Status, Verdict
 from verify.index import bind
 from verify.maps.answers import ForeignMap, MissingMap
-from verify.maps.relabelling import is_identity, permutation, written
+from verify.maps.relabelling import is_identity, permutation, spell_permutation
 from verify.report import Case
 
 HEAD = """# What other projects' maps are
@@ -114,7 +114,7 @@ def find_permutation(found: ForeignMap) -> str:
     for at, axis in enumerate(part.wanted.outputs):
         numbers = permutation((mine[at] for mine, _ in pairs), (theirs[at] for _, theirs in pairs), axis.extent)
         if numbers and not is_identity(numbers) and all(mine[1 - at] == theirs[1 - at] for mine, theirs in pairs):
-            return f"where the ISA has {axis.name}, it has {axis.name}' = {written(numbers)}"
+            return f"where the ISA has {axis.name}, it has {axis.name}' = {spell_permutation(numbers)}"
     return ""
 
 

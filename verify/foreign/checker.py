@@ -25,12 +25,12 @@ from verify.core.verdict import (
     Status,
     Verdict,
     finding,
-    unchecked,
+    leave_unchecked,
 )
 from verify.evidence.run import Run
 from verify.index import bind
-from verify.index.properties import EQUALS, drawn, operand_verdicts
-from verify.index.repair import expressions, listed
+from verify.index.properties import EQUALS, draw, operand_verdicts
+from verify.index.repair import expressions, list_texts
 from verify.index.spec import IndexSpec
 from verify.maps import search
 from verify.maps.answers import ForeignMap, MissingMap
@@ -61,7 +61,7 @@ UNCOMPARED = replace(  # of a map that is compared, `operand_verdicts` has the v
     says={FOREIGN: "for every lane and value the element is the ISA's, as of [your own map](maps.md)"},
     states=lambda one, _: Statement(one.operand, "equals the ISA"),
     applies=lambda one, _: bool(one.uncompared),
-    isa=lambda _, one, __: [unchecked(Check.ISA, one.uncompared)],
+    isa=lambda _, one, __: [leave_unchecked(Check.ISA, one.uncompared)],
 )
 OWN_INVERSE = Property(
     "own_inverse",
@@ -143,7 +143,7 @@ def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict
 
     def change(proposal: Proposal, before: ForeignMap) -> ForeignMap:
         (part,) = bind.bind(proposal.change(spec)).parts
-        right = part.found.oriented(inputs).reordered(inputs, outputs)
+        right = part.found.orient(inputs).reorder(inputs, outputs)
         return replace(before, map=right, inverse=right if follows else before.inverse)
 
     words = ", and its inverse follows" * follows
@@ -163,7 +163,7 @@ def _draw_map(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window:
     from verify.pictures.picture import Picture
 
     try:
-        return drawn(_bind_map(name, found), verdicts, window)
+        return draw(_bind_map(name, found), verdicts, window)
     except SpecError:
         return Picture(name, (maps.tile(found.operand or "map", found.map, window=window),), shades="thread")
 
@@ -184,7 +184,7 @@ def _inverse_of(forward: FragmentMap) -> tuple[Proposal, ...]:
     first = replace(back, images={one: points[:1] for one, points in back.images.items()})
     if not (texts := expressions(first)):
         return ()
-    words = f"the inverse of the other{'' if back.functional else ', its first copy,'} is {listed(texts)}"
+    words = f"the inverse of the other{'' if back.functional else ', its first copy,'} is {list_texts(texts)}"
 
     def change(found: ForeignMap) -> ForeignMap:
         lanes, values = first.inputs

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lanecheck.console.command import RUNS_CODE, add_execution
-from lanecheck.console.outputs import written
+from lanecheck.console.outputs import reserve_file
 from lanecheck.console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
@@ -22,7 +22,7 @@ from verify.core.verdict import Check
 from verify.foreign.agreement import page
 from verify.foreign.checker import case
 from verify.maps import isolation
-from verify.maps.answers import ForeignMap, MissingMap, read
+from verify.maps.answers import ForeignMap, MissingMap, read_answer
 from verify.report import Case, Report
 
 ADAPTERS = Path(__file__).with_name("adapters")
@@ -39,11 +39,11 @@ STOPS = {"list": ("output",)}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the maps of the projects that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = arguments.parsed(_parser(), argv, STOPS)
+    options = arguments.parse(_parser(), argv, STOPS)
     if options.list:
         output.write("\n".join(list_shipped()) + "\n", options.output)
         return Exit.OK
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     add_execution(parser)
     arguments.add_require(parser)
     words = "write the results there too, as a page of Markdown"
-    parser.add_argument("--agreement", metavar="FILE", type=written, help=words)
+    parser.add_argument("--agreement", metavar="FILE", type=reserve_file, help=words)
     parser.add_argument("--list", action="store_true", help="print the adapters and stop")
     return parser
 
@@ -143,4 +143,4 @@ def maps_of(
                 why = str(missing)
                 answer = {"name": name, "missing": why}
             shown.step(name)
-            yield project, read(answer)
+            yield project, read_answer(answer)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from lanecheck.console.digests import name_of, sealed, unsealed
+from lanecheck.console.digests import name_of, seal, unseal
 from lanecheck.console.outputs import write_file
 from verify.identify.groups import Catalogue
 
@@ -61,7 +61,7 @@ def read_catalogue() -> Catalogue:
     """Every map of the ISA tables: of the file, or made anew where the file is not what is made."""
     made_from = name()
     try:
-        content = unsealed(made_from, FILE.read_bytes())
+        content = unseal(made_from, FILE.read_bytes())
     except OSError:
         content = None
     return Catalogue(_make_lines(made_from) if content is None else content.decode())
@@ -76,4 +76,4 @@ def _make_lines(made_from: str) -> str:
 
 
 if __name__ == "__main__":
-    write_file(FILE, sealed(name(), _make_lines(name()).encode()))
+    write_file(FILE, seal(name(), _make_lines(name()).encode()))

@@ -32,7 +32,7 @@ WARP = 32
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Identify the map that the arguments give; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> Exit:
@@ -45,7 +45,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
         output.write(report.as_json(identified), options.output)
     else:
         text = report.as_text(identified, options.quiet, options.verbose)
-        output.write(text if options.quiet else output.fitted(text, options.output), options.output)
+        output.write(text if options.quiet else output.wrap_report(text, options.output), options.output)
     return identified.exit()
 
 
@@ -86,7 +86,7 @@ def _query(options: argparse.Namespace) -> Query:
 
     given = {name: value for name in EXPRESSIONS if (value := getattr(options, name)) is not None}
     known = spec.options()
-    values = {name: known[name].read(value) for name, value in given.items()}
+    values = {name: known[name].parse_value(value) for name, value in given.items()}
     called = options.map is not None and spec.FUNCTION.fullmatch(options.map) is not None
     if options.map is not None:
         if other := next((name for name in given if not called or name not in ("values", "python")), ""):

@@ -33,7 +33,7 @@ def _list_forms(query: Query, tile: tuple[int, int] | None, swapped: bool, wante
     given = _on_tile(query, tile, swapped)
     if len(given.outputs) == 1:
         return forms(given, wanted)
-    ordered = given.reordered(("lane", "value"), ROW_AND_COLUMN[::-1]) if swapped else given
+    ordered = given.reorder(("lane", "value"), ROW_AND_COLUMN[::-1]) if swapped else given
     listed = [*forms(ordered, [name for name in wanted if name == "layout"])]
     listed += forms(given, [name for name in wanted if name != "layout"])
     return sorted(listed, key=lambda form: (not form.text, len(form.text)))
@@ -56,5 +56,5 @@ def _on_tile(query: Query, tile: tuple[int, int] | None, swapped: bool) -> Fragm
     else:
         ends = list(tile[:: -1 if swapped else 1])
     if swapped and not query.as_isa:
-        found = found.reordered(("lane", "value"), [axis.name for axis in found.outputs[::-1]])
+        found = found.reorder(("lane", "value"), [axis.name for axis in found.outputs[::-1]])
     return replace(found, outputs=tuple(map(Axis, ROW_AND_COLUMN, ends)))

@@ -94,11 +94,11 @@ def in_registers() -> list[Group]:
                 points, holds = _points(operand)
                 evaluated[formulas] = np.where(holds[:, None, None], points, -1).tobytes()
             swapped = operand.name in SWAPPED
-            extent = _ordered(operand.extent, swapped)
+            extent = _order_pair(operand.extent, swapped)
             key = operand.lanes, operand.values, extent, swapped, evaluated[formulas]
             operands.setdefault(key, operand)
             members = found.setdefault(key, {})
-            members.setdefault((operand.name, _ordered(operand.axes, swapped), select), []).append(mnemonic)
+            members.setdefault((operand.name, _order_pair(operand.axes, swapped), select), []).append(mnemonic)
     listed = []
     for key, members in found.items():
         _, _, extent, swapped, _ = key
@@ -166,5 +166,5 @@ def _points(operand: isa_tables.Operand) -> tuple[Any, Any]:
     return np.stack(found, axis=-1), np.broadcast_to(operand.holds(lane), lane.shape)
 
 
-def _ordered(pair: tuple[Any, Any], swapped: bool) -> tuple[Any, Any]:
+def _order_pair(pair: tuple[Any, Any], swapped: bool) -> tuple[Any, Any]:
     return (pair[1], pair[0]) if swapped else pair

@@ -102,7 +102,7 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
         if BASES.search(text):
             from verify.maps import bases
 
-            return Query(text, bases.of_operand(bases.read(text), ROW_AND_COLUMN), as_isa=True)
+            return Query(text, bases.of_operand(bases.read_bases(text), ROW_AND_COLUMN), as_isa=True)
         return of_layout(text)
     except MapError as error:
         raise SpecError("", f"{text:.80}: {error}") from error
@@ -136,7 +136,7 @@ def _of_table(name: str) -> Query:
 
     inputs = Axis("lane", UNBOUNDED), Axis("value", UNBOUNDED)
     try:
-        found = table.read(Path(name), table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
+        found = table.read_table(Path(name), table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
     except MapError as error:
         raise SpecError("", str(error)) from error  # it names the file
     ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]

@@ -16,7 +16,7 @@ from verify.identify import catalogue
 from verify.identify.groups import Member
 from verify.identify.matches import Match, Relation, matches, sizes
 from verify.identify.query import Query
-from verify.maps.relabelling import written
+from verify.maps.relabelling import spell_permutation
 
 if TYPE_CHECKING:
     from verify.maps.synthesis import Form
@@ -86,7 +86,7 @@ def _title(match: Match, member: Member) -> str:
     """Return a relation in words, with the permutation of a relabelling."""
     if match.relation is Relation.RELABELS:
         axis = member.axes[match.axis]
-        return f"relabels {axis} of, by {axis}' = {written(match.numbers)}"
+        return f"relabels {axis} of, by {axis}' = {spell_permutation(match.numbers)}"
     return match.relation.value
 
 
@@ -165,7 +165,7 @@ def _match(match: Match) -> dict[str, Any]:
     """One match as JSON; only a relabelling has a permutation, of the axis with this number."""
     relabelled: dict[str, Any] = {}
     if match.relation is Relation.RELABELS:
-        relabelled = {"axis": match.axis, "permutation": match.numbers, "layout": written(match.numbers)}
+        relabelled = {"axis": match.axis, "permutation": match.numbers, "layout": spell_permutation(match.numbers)}
     return {
         "relation": match.relation.name.lower(),
         "tile": match.group.extent,

@@ -17,7 +17,7 @@ from verify.index.spec import IndexSpec, OperandSpec
 from verify.maps import short_names
 from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, MapError, Origin
+from verify.maps.map import Axis, MapError, MapOrigin
 from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
 from verify.maps.tree import ExpressionError
 
@@ -78,18 +78,18 @@ class BoundIndex:
         return self.spec.name
 
 
-def read(path: Path) -> ReadTables[BoundIndex]:
+def read_indices(path: Path) -> ReadTables[BoundIndex]:
     """Return the entries of a file that can be read, and all errors of the others."""
     from layouts.toml.entry import Entry
     from layouts.toml.tables import tables
-    from verify.core.files import as_keys, opened
+    from verify.core.files import as_keys, open_document
     from verify.index.spec import of_entry, options
 
-    def bound(entry: Entry) -> list[BoundIndex]:
+    def bind_entry(entry: Entry) -> list[BoundIndex]:
         with as_keys(entry):
             return [bind(of_entry(entry))]
 
-    return tables(opened(path, "index"), "index arithmetic", options(), bound)
+    return tables(open_document(path, "index"), "index arithmetic", options(), bind_entry)
 
 
 def bind(spec: IndexSpec) -> BoundIndex:
@@ -106,10 +106,10 @@ def bind(spec: IndexSpec) -> BoundIndex:
 def _parts(spec: IndexSpec, instruction: isa_tables.Instruction) -> tuple[IndexOperand, ...]:
     several = len(spec.operands) > 1
     parts = [_operand(spec, name, one, instruction, several) for name, one in spec.operands.items()]
-    return _relabelled(spec, parts) if spec.relabel else tuple(parts)
+    return _relabel_operands(spec, parts) if spec.relabel else tuple(parts)
 
 
-def _relabelled(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOperand, ...]:
+def _relabel_operands(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOperand, ...]:
     """Return the operands beside the ISA's maps, numbered as declared.
 
     Raises SpecError unless A, B and C have each axis.
@@ -130,10 +130,10 @@ def _relabelled(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOp
                     f"0..{extents[name][axis] - 1}, its {axis}" if axis in extents[name] else f"its {axis}: it has none"
                 )
                 raise SpecError(f"relabel.{axis}", f"{text} is no permutation, for {name}, of {has}")
-    return tuple(_numbered(part, spec.relabel) for part in parts)
+    return tuple(_number_operand(part, spec.relabel) for part in parts)
 
 
-def _numbered(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOperand:
+def _number_operand(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOperand:
     """Return an operand beside the ISA's map with its coordinates numbered by layouts."""
     from verify.binding.relabelling import order
 
@@ -165,9 +165,9 @@ def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int
     try:
         if not isinstance(found, FragmentMap):
             plain = callable(found) and not hasattr(found, "shape")  # a layout can be called too
-            found = _tabulated(found, tables, tile) if plain else _laid_out(found, operand, tile)
-        found = found.oriented(("lane", "value"))
-        found = replace(found.reordered(("lane", "value"), names), outputs=tile)
+            found = _tabulate(found, tables, tile) if plain else _laid_out(found, operand, tile)
+        found = found.orient(("lane", "value"))
+        found = replace(found.reorder(("lane", "value"), names), outputs=tile)
     except (MapError, ValueError) as error:
         wanted = f"expected a map (lane, value) -> ({', '.join(names)}), in this or the other direction"
         raise SpecError(operand, f"{wanted}: {error}") from error
@@ -175,8 +175,8 @@ def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int
     return BoundIndex(spec, instruction, (_part(operand, OperandSpec(), tables, instruction, found),))
 
 
-def _tabulated(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...]) -> FragmentMap:
-    origin = Origin(getattr(function, "__qualname__", type(function).__name__))
+def _tabulate(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...]) -> FragmentMap:
+    origin = MapOrigin(getattr(function, "__qualname__", type(function).__name__))
     inputs = coordinates(tables.lanes, tables.values).inputs
 
     def image(*point: int) -> Any:
@@ -264,11 +264,11 @@ def map_of(
     if given.bases is not None:
         from verify.maps import bases
 
-        return bases.of_operand(bases.read(given.bases), tile, Origin(given.bases)), None
+        return bases.of_operand(bases.read_bases(given.bases), tile, MapOrigin(given.bases)), None
     if given.table is not None:
         from verify.maps import table
 
-        return table.read(folder / given.table, table.Columns(names.inputs, tile, columns(tile))), None
+        return table.read_table(folder / given.table, table.Columns(names.inputs, tile, columns(tile))), None
     if given.runs_code:
         from verify.maps import called
 
@@ -280,7 +280,7 @@ def map_of(
     if given.let:
         words = "; ".join([*(f"{name}: {text}" for name, text in given.let.items()), words])
     function = IndexFunction(
-        texts, axes, elements(tile) if given.lane is not None else names, given.let, Origin(" ".join(words.split()))
+        texts, axes, elements(tile) if given.lane is not None else names, given.let, MapOrigin(" ".join(words.split()))
     )
     return function.map(given.lang, given.type), function
 

@@ -35,7 +35,7 @@ EXAMPLE = r"""--lang c --operand C --row "lane/4 + 8*(i/2)" \
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the maps that the arguments give; returns the exit code."""
-    return ending.guarded(inputs.of_entries(_parser, _entries, _answer, STOPS), argv)
+    return ending.run_guarded(inputs.of_entries(_parser, _entries, _answer, STOPS), argv)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,7 +70,7 @@ def _entries(options: argparse.Namespace) -> LoadedFiles[BoundIndex]:
             raise UsageError(f"--{next(iter(given))}: a FILE has whole entries; give one or the other")
         if options.at:
             raise UsageError("--at is for a map of the command line: a FILE has lines of its own")
-        return inputs.load(options.files, bind.read).only(options.only, "map")
+        return inputs.load(options.files, bind.read_indices).only(options.only, "map")
     if options.only:
         raise UsageError("--only chooses among the maps of a FILE: give a FILE too")
     if not given:
@@ -85,10 +85,10 @@ def _answer(loaded: LoadedFiles[BoundIndex], options: argparse.Namespace) -> int
     if any(entry.spec.runs_code for entry in loaded.items):
         arguments.check_execution(options.allow_exec)
     if options.files:
-        from verify.cli.batch import verified
+        from verify.cli.batch import verify_each
 
         return output.report(
-            verified(loaded.items, case, "maps", options.require, quiet=options.quiet), options, loaded
+            verify_each(loaded.items, case, "maps", options.require, quiet=options.quiet), options, loaded
         )
     found = tuple(replace(case(one), place=options.at) for one in loaded.items)  # one map: nothing else is loaded
     return output.report(Report(found, frozenset(map(Check, options.require))), options)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from verify.atom.checker import permutations
 from verify.core.verdict import Verdict
 from verify.index.bind import BoundIndex, IndexOperand
-from verify.index.whole import bound, maps_of
+from verify.index.whole import bind_whole, maps_of
 from verify.maps.map import MapError
 from verify.pictures import maps
 from verify.pictures.operands import PLACES
@@ -30,7 +30,7 @@ def of_index(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -
         except MapError as error:
             notes.append(f"{part.name} is not drawn: {error}")
     if len(subject.parts) > 2 and (whole := maps_of(subject)):
-        panels += permutations(bound(subject, whole), verdicts, window)
+        panels += permutations(bind_whole(subject, whole), verdicts, window)
     spaces = {part.operand.space: SHADES.get(part.operand.space, "place") for part in subject.parts}
     return Picture(subject.name, tuple(panels), notes=tuple(notes), shades=" or ".join(spaces.values()))
 
@@ -45,10 +45,10 @@ def _panel(part: IndexOperand, wrong: Mapping[str, int], window: Window) -> Pane
     found, wanted, copies = part.found, part.wanted, part.operand.copies
     if part.in_memory and wanted is not None:  # which leads from elements to their places
         copies, wanted = max(map(len, wanted.images.values())), wanted.inverse()
-        found = found.restricted(wanted.images) if part.inverse else found.inverse()
+        found = found.restrict(wanted.images) if part.inverse else found.inverse()
     else:
         found = found.inverse() if part.inverse else found
-        found = found.restricted(wanted.images) if wanted is not None and not wanted.total else found
+        found = found.restrict(wanted.images) if wanted is not None and not wanted.total else found
     point = tuple(wrong.get(axis.word, -1) for axis in found.inputs)
     element = tuple(wrong.get(axis.word, -1) for axis in found.outputs)
     marked = {image for one in (found, wanted) if one is not None for image in one.at(*point)} | {element}

@@ -27,9 +27,9 @@ def list_specs() -> Sequence[type]:
 
 def read_maps(path: Path) -> ReadTables[BoundIndex]:
     """Return the maps of a file, and all errors of the others."""
-    from verify.index.bind import read
+    from verify.index.bind import read_indices
 
-    return read(path)
+    return read_indices(path)
 
 
 def bind_keys(keys: Mapping[str, Any]) -> BoundIndex:

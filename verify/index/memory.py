@@ -22,9 +22,9 @@ from typing import Any
 import isa_tables
 from verify.core.errors import SpecError
 from verify.index.spec import PLACE, OperandSpec
-from verify.maps.expression import Coordinates, IndexFunction, Variable
+from verify.maps.expression import DeclaredName, IndexFunction, InputCoordinates
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, Origin, grid
+from verify.maps.map import Axis, MapOrigin, grid
 from verify.maps.operand import ROWS, elements, word
 
 NAMES = {"lane": "TMEM lane", "column": "TMEM column"}  # of axes, so that they are not the lanes of a warp
@@ -76,7 +76,7 @@ def reference(operand: isa_tables.Operand, given: Mapping[str, str | int]) -> Fr
         raise SpecError("memory", str(error).splitlines()[0]) from error
     end = 1 + max(place for ((place,),) in images.values())
     words = ", ".join(f"{name} {value}" for name, value in given.items())
-    return FragmentMap(tile, (Axis("byte", end),), images, Origin(f"{operand.name} in shared memory, {words}"))
+    return FragmentMap(tile, (Axis("byte", end),), images, MapOrigin(f"{operand.name} in shared memory, {words}"))
 
 
 def keys(wanted: FragmentMap) -> list[str]:
@@ -101,7 +101,7 @@ def map_of(
         columns = {name: axis.name for axis, several in zip(tile, (ROWS, SHORT), strict=True) for name in several}
         columns |= {word(axis.name): axis.name for axis in tile}
         columns |= {name: axis.name for name, axis in zip(names, place, strict=True)}
-        return table.read(folder / given.table, table.Columns(tile, place, columns)), None
+        return table.read_table(folder / given.table, table.Columns(tile, place, columns)), None
     if given.runs_code:
         from verify.maps import called
 
@@ -110,10 +110,10 @@ def map_of(
     if form not in (tuple(names), ("row", "col")):
         raise SpecError(form[0], f"{operand.name} is in {where}: give {' and '.join(names)}, or inversely row and col")
     inverse = form == ("row", "col")
-    axes, coordinates = (tile, places(wanted)) if inverse else (place, copied(wanted))
+    axes, coordinates = (tile, places(wanted)) if inverse else (place, name_copies(wanted))
     texts = {axis.name: str(getattr(given, key)) for axis, key in zip(axes, form, strict=True)}
     words = [f"{name}: {text}" for name, text in given.let.items()] + [f"{key}: {getattr(given, key)}" for key in form]
-    function = IndexFunction(texts, axes, coordinates, given.let, Origin(" ".join("; ".join(words).split())))
+    function = IndexFunction(texts, axes, coordinates, given.let, MapOrigin(" ".join("; ".join(words).split())))
     found = function.map(given.lang, given.type)
     if inverse or wanted.functional:
         return found, function
@@ -121,17 +121,17 @@ def map_of(
     return FragmentMap.from_pairs(tile, place, pairs, found.origin), None
 
 
-def places(wanted: FragmentMap) -> Coordinates:
+def places(wanted: FragmentMap) -> InputCoordinates:
     """Return the coordinates of a place and their names, as a text from places to elements may use them."""
-    names = {key: Variable(lambda *point, at=at: point[at]) for at, key in enumerate(keys(wanted))}
-    return Coordinates(wanted.outputs, names, {"i": "a place of memory has no values"})
+    names = {key: DeclaredName(lambda *point, at=at: point[at]) for at, key in enumerate(keys(wanted))}
+    return InputCoordinates(wanted.outputs, names, {"i": "a place of memory has no values"})
 
 
-def copied(wanted: FragmentMap) -> Coordinates:
+def name_copies(wanted: FragmentMap) -> InputCoordinates:
     """Return the names of an element, and of its copies where there are several: `copy`."""
     plain = elements(wanted.inputs)
     if wanted.functional:
         return plain
-    names = {name: Variable(lambda row, col, _, of=one.value: of(row, col)) for name, one in plain.names.items()}
+    names = {name: DeclaredName(lambda row, col, _, of=one.value: of(row, col)) for name, one in plain.names.items()}
     copies = Axis("copy", max(map(len, wanted.images.values())))
-    return Coordinates((*wanted.inputs, copies), {**names, "copy": Variable(lambda _row, _col, copy: copy)})
+    return InputCoordinates((*wanted.inputs, copies), {**names, "copy": DeclaredName(lambda _row, _col, copy: copy)})

@@ -56,7 +56,7 @@ def case(subject: BoundIndex) -> Case:
     """All verdicts on an entry."""
     # Once more with the repairs: that one edit mends everything shows that one mistake was made.
     parts = {part.name: part for part in subject.parts}
-    verdicts = cause.folded(
+    verdicts = cause.fold_consequences(
         settle(_verdicts(subject), subject.spec, _confirms),
         lambda name: _side_by_side(parts[name]) if name in parts else None,
     )
@@ -68,7 +68,7 @@ def case(subject: BoundIndex) -> Case:
             *filter(None, [short_names.describe(subject.spec.ptx, [*subject.spec.operands])]),
             *(f"warning: {part.name}: {remark}" for part in subject.parts for remark in _remarks(part)),
         ),
-        picture=lambda window: drawn(subject, verdicts, window),
+        picture=lambda window: draw(subject, verdicts, window),
         drawn_by=drawing_command(subject.spec.replay),
     )
 
@@ -91,7 +91,7 @@ def _confirms(spec: IndexSpec) -> bool:
     return Case(spec.name, tuple(_verdicts(bind(spec)))).status == "VERIFIED"
 
 
-def drawn(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def draw(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of an entry with what the verdicts found wrong."""
     from verify.index.drawing import of_index
 
@@ -102,16 +102,16 @@ def operand_verdicts(subject: BoundIndex) -> list[Verdict]:
     """Return the verdicts on each operand, in the order of the table."""
     parts = {part.name: part for part in subject.parts}
     found = IndexChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, subject)
-    return cause.folded(found, lambda name: _side_by_side(parts[name]))
+    return cause.fold_consequences(found, lambda name: _side_by_side(parts[name]))
 
 
 def _side_by_side(part: IndexOperand) -> cause.Compared | None:
     """Return the map as it is beside the one that it should be; None unless both have one image of each point."""
-    found, wanted = _compared(part), part.wanted
+    found, wanted = _compared_map(part), part.wanted
     if wanted is None or part.in_memory or len(found.inputs) != 2 or not found.total or len(found) > cause.MOST:
         return None
     if part.inverse:
-        wanted = _named(found, wanted.inverse())
+        wanted = _choose_named(found, wanted.inverse())
     if not wanted.total or found.inputs != wanted.inputs:
         return None
     first, second = (range(axis.extent) for axis in found.inputs)
@@ -136,7 +136,7 @@ def _of(words: Callable[[IndexOperand], str]) -> Callable[[BoundIndex, IndexOper
 def _says_size(part: IndexOperand) -> str:
     axes = " and ".join(axis.word for axis in _inputs(part))
     if part.in_memory and part.wanted is not None:
-        count = max(map(len, _oriented(part, part.wanted).images.values()))
+        count = max(map(len, _orient(part, part.wanted).images.values()))
         what = "element" if part.inverse else "place"
         return f"gives every {axes} {'one' if count == 1 else count} {what}{'s' * (count > 1)}"
     return f"gives every {axes} one {'place' if part.inverse else 'element'}"
@@ -169,20 +169,20 @@ def _copies(part: IndexOperand) -> int:
     return len(part.wanted.owners(part.wanted.at(*part.wanted.domain[0])[0]))
 
 
-def _compared(part: IndexOperand) -> FragmentMap:
+def _compared_map(part: IndexOperand) -> FragmentMap:
     """Return the map at the lanes that contribute; of memory at the places that hold an element."""
     if part.in_memory and part.inverse and part.wanted is not None:
-        return part.found.restricted(_oriented(part, part.wanted).images)
+        return part.found.restrict(_orient(part, part.wanted).images)
     if part.inverse or part.wanted is None or part.wanted.total:
         return part.found
-    return part.found.restricted(part.wanted.images)
+    return part.found.restrict(part.wanted.images)
 
 
 def _size(part: IndexOperand) -> Counterexample | None:
     """Whether each input has one image; of lanes that do not contribute none is needed."""
-    found, wanted = _compared(part), part.wanted
+    found, wanted = _compared_map(part), part.wanted
     if part.in_memory and wanted is not None:
-        return search.find_image_count_fault(found, _oriented(part, wanted))
+        return search.find_image_count_fault(found, _orient(part, wanted))
     if part.inverse or wanted is None or wanted.total:
         return search.find_size_fault(found, _inputs(part))
     wrong = next((point for point in wanted.domain if len(found.at(*point)) != 1), None)
@@ -194,10 +194,10 @@ def _size(part: IndexOperand) -> Counterexample | None:
     )
 
 
-def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
+def _as_evidence(part: IndexOperand, find: Finding) -> Evidence:
     """Return a finding at every point that is compared, as evidence."""
     started = time.perf_counter()
-    wrong, points = find(), len(_compared(part))
+    wrong, points = find(), len(_compared_map(part))
     if wrong is not None and not all(_is_reproduced(part, point) for point in _inputs_named(part, wrong)):
         wrong = wrong._replace(reproduced=False)
     seconds = time.perf_counter() - started
@@ -206,13 +206,13 @@ def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
 
 def _ownership(part: IndexOperand) -> list[Evidence]:
     if part.in_memory and part.wanted is not None:
-        wanted = _oriented(part, part.wanted)
-        return [_enumerated(part, lambda: search.find_owner_count_fault(_compared(part), wanted))]
+        wanted = _orient(part, part.wanted)
+        return [_as_evidence(part, lambda: search.find_owner_count_fault(_compared_map(part), wanted))]
     copies = _copies(part)
     if part.inverse and part.wanted is not None and len(part.wanted) > len(part.found):
         why = "the ISA has several owners of an element, an inverse map names one of them"
         return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=why, applies=False)]
-    return [_enumerated(part, lambda: search.find_owner_fault(_compared(part), copies))]
+    return [_as_evidence(part, lambda: search.find_owner_fault(_compared_map(part), copies))]
 
 
 def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
@@ -220,15 +220,15 @@ def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
     wanted = part.wanted
     if wanted is None:
         return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=part.no_formula)]
-    return [_enumerated(part, lambda: _difference(subject, part, wanted))]
+    return [_as_evidence(part, lambda: _difference(subject, part, wanted))]
 
 
 def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) -> Counterexample | None:
-    found = _compared(part)
+    found = _compared_map(part)
     if part.in_memory:
-        wanted = _oriented(part, wanted)
+        wanted = _orient(part, wanted)
     elif part.inverse:
-        wanted = _named(found, wanted.inverse())
+        wanted = _choose_named(found, wanted.inverse())
     wrong = search.find_difference(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
     if wrong is None or not wrong.reproduced:  # two evaluations of ours differ: there is nothing to repair
         return wrong
@@ -247,12 +247,12 @@ def _with_keys(operand: str, keys: Mapping[str, Any], spec: IndexSpec) -> IndexS
     return replace(spec, operands={**spec.operands, operand: replace(spec.operands[operand], **keys)})
 
 
-def _oriented(part: IndexOperand, wanted: FragmentMap) -> FragmentMap:
+def _orient(part: IndexOperand, wanted: FragmentMap) -> FragmentMap:
     """Return the ISA's map of an operand in memory, in the direction of the user's."""
     return wanted.inverse() if part.inverse else wanted
 
 
-def _named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:
+def _choose_named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:
     """Return the ISA's inverse where an element has several owners: the one that the user's map names, if any."""
     images = {
         point: tuple(one for one in found.at(*point) if one in several) or several
@@ -278,7 +278,7 @@ def _is_reproduced(part: IndexOperand, point: Point) -> bool:
     """Whether texts with the point's values in place of names, parsed anew, give the same image."""
     if part.function is None or not (images := part.found.at(*point)):
         return True
-    return images == (part.function.recomputed(point, part.spec.lang, part.spec.type),)
+    return images == (part.function.recompute(point, part.spec.lang, part.spec.type),)
 
 
 # The table
@@ -289,13 +289,13 @@ SIZE = _of_operand(
     "size",
     says={MAP: "each lane and value of the instruction's fragment has one element"},
     states=_of(_says_size),
-    isa=lambda _, subject, part: [_enumerated(part, lambda: _size(part))],
+    isa=lambda _, subject, part: [_as_evidence(part, lambda: _size(part))],
 )
 IN_BOUNDS = _of_operand(
     "in_bounds",
     says={MAP: "no value outside the tile"},
     states=_of(_says_bounds),
-    isa=lambda _, subject, part: [_enumerated(part, lambda: search.find_out_of_bounds(_compared(part)))],
+    isa=lambda _, subject, part: [_as_evidence(part, lambda: search.find_out_of_bounds(_compared_map(part)))],
 )
 OWNERSHIP = _of_operand(
     "ownership",

@@ -75,10 +75,10 @@ def _in_place_of(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[
         return "", {}
     own = dict.fromkeys(part.spec.form) if part.spec != OperandSpec() else {}
     given = dict(zip(names, texts.values(), strict=True))
-    return f"the ISA's map is {listed(texts)}", {**own, "python": "", **given, "lang": "c"}
+    return f"the ISA's map is {list_texts(texts)}", {**own, "python": "", **given, "lang": "c"}
 
 
-def listed(texts: Texts) -> str:
+def list_texts(texts: Texts) -> str:
     """Return expressions with their names, as a report shows them."""
     return "; ".join(f"{name} = {text}" for name, text in texts.items())
 
@@ -97,7 +97,7 @@ def expressions(found: FragmentMap) -> Texts:
 def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:
     """Return the bases with one changed, two exchanged, or rows and columns exchanged in all."""
     try:
-        right, mine, places = bases.of_map(wanted), bases.read(text), bases.places(text)
+        right, mine, places = bases.of_map(wanted), bases.read_bases(text), bases.places(text)
     except MapError:
         return "", {}
     names = [name for name in ("register", "lane", "warp") if name in mine]
@@ -115,15 +115,15 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, 
     else:
         return "", {}
     for (start, end), _, other in sorted(wrong, reverse=True):
-        text = text[:start] + _renumbered(text[start:end], other) + text[end:]
-    if list_differences(bases.of_operand(bases.read(text), wanted.outputs), wanted):
+        text = text[:start] + _renumber(text[start:end], other) + text[end:]
+    if list_differences(bases.of_operand(bases.read_bases(text), wanted.outputs), wanted):
         return "", {}
     now, points = count_agreement(part.found, wanted)
     words = f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
     return words, {"bases": text}
 
 
-def _renumbered(text: str, numbers: Point) -> str:
+def _renumber(text: str, numbers: Point) -> str:
     """Return the text with other whole numbers in place of its own, in their order."""
     words = iter(map(str, numbers))
     return re.sub("[0-9]+", lambda _: next(words), text)
@@ -154,7 +154,7 @@ def _fits(one: IndexFunction, wanted: FragmentMap, probes: list[Point], part: In
         found = one.map(part.spec.lang, part.spec.type)
     except (ExpressionError, MapError, IndexError):
         return False
-    return not list_differences(found if wanted.total else found.restricted(wanted.images), wanted)
+    return not list_differences(found if wanted.total else found.restrict(wanted.images), wanted)
 
 
 def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, Texts]]:
@@ -169,7 +169,7 @@ def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, T
             for value in dict.fromkeys((*near, *listed, *POWERS)):
                 if value >= 0 and value != node.value:
                     suffix = node.suffix
-                    yield "one constant", {**texts, name: _replaced(texts[name], [(node, f"{value}{suffix}")])}
+                    yield "one constant", {**texts, name: _replace_parts(texts[name], [(node, f"{value}{suffix}")])}
     names = [axis.name for axis in function.outputs]
     for a, b in combinations(names, 2):
         yield f"{a} and {b} exchanged", {**texts, a: texts[b], b: texts[a]}
@@ -180,9 +180,9 @@ def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, T
         if first == second or (a == b and one.start < other.end and other.start < one.end):
             continue
         if a == b:
-            yield "two terms exchanged", {**texts, a: _replaced(texts[a], [(one, second), (other, first)])}
+            yield "two terms exchanged", {**texts, a: _replace_parts(texts[a], [(one, second), (other, first)])}
         else:
-            changed = {a: _replaced(texts[a], [(one, second)]), b: _replaced(texts[b], [(other, first)])}
+            changed = {a: _replace_parts(texts[a], [(one, second)]), b: _replace_parts(texts[b], [(other, first)])}
             yield "two terms exchanged", {**texts, **changed}
 
 
@@ -197,7 +197,7 @@ def _parts(text: str, language: str) -> list[Tree]:
     return []
 
 
-def _replaced(text: str, changes: list[tuple[Tree, str]]) -> str:
+def _replace_parts(text: str, changes: list[tuple[Tree, str]]) -> str:
     """Return the text with other words in place of some of its parts."""
     for node, words in sorted(changes, key=lambda change: -change[0].start):
         text = text[: node.start] + words + text[node.end :]

@@ -70,7 +70,7 @@ def text(value: object) -> str:
     return value
 
 
-def called(value: object) -> str:
+def parse_call(value: object) -> str:
     """Return the value, a text FILE.py::function; raises ValueError for anything else."""
     if FUNCTION.fullmatch(text(value)) is None:
         raise ValueError(find_colon(str(value)) or f"expected FILE.py::function, found {value!r:.60}")
@@ -143,8 +143,8 @@ class OperandSpec:
     cta: str | None = key("expression of the CTA of a pair in whose tensor memory an element is", text)
     table: str | None = key("a CSV or JSON file with columns lane, i, row, col", text)
     bases: str | None = key("F2 bases in Triton's spelling: {register = [[0, 1], ...], lane = [...]}", text)
-    function: str | None = key("FILE.py::function of (lane, value), which returns (row, col); it is called", called)
-    inverse: str | None = key("FILE.py::function of (row, col), which returns (lane, value); it is called", called)
+    function: str | None = key("FILE.py::function of (lane, value), which returns (row, col); it is called", parse_call)
+    inverse: str | None = key("FILE.py::function of (row, col), which returns (lane, value); it is called", parse_call)
     python: str = key("interpreter that calls the function; absent: the one of this command", text, default="")
     lang: str = key("language of the expressions; absent: both, which must agree", one_of(*LANGUAGES), default="")
     type: str = key("type of the coordinates in C; absent: both must agree", one_of("int", "unsigned"), default="")
@@ -233,7 +233,7 @@ def of_options(given: Mapping[str, Any]) -> IndexSpec:
     for name in ("ptx", "operand"):
         if name not in given:
             raise SpecError(name, "missing: give --ptx MNEMONIC and --operand A")
-    values = {name: one.read(given[name]) for name, one in options().items() if name in given}
+    values = {name: one.parse_value(given[name]) for name, one in options().items() if name in given}
     own = {name: value for name, value in values.items() if name in keys(OperandSpec)}
     words = [word for name, value in given.items() for word in _words(name, value)]
     operands = {values["operand"]: OperandSpec(**own)}
@@ -255,13 +255,13 @@ def of_entry(entry: Entry) -> IndexSpec:
     named = [name for name in table if OPERAND.fullmatch(name)]
     allowed = {name: one for name, one in known.items() if not named or name in SHARED}
     plain = {name: value for name, value in table.items() if name not in named}
-    with entry.collected() as each:
+    with entry.collect_errors() as each:
         needed = ["ptx"] if named else ["ptx", "operand"]
         values = each(lambda: _values(entry, plain, "", allowed, needed)) or {}
         shared = {name: value for name, value in values.items() if name in keys(OperandSpec)}
         specs = {name: each(partial(_operand, entry, name, shared)) for name in named}
         if not named and "operand" in values:
-            specs = {values["operand"]: each(lambda: _formed(entry, "", OperandSpec(**shared)))}
+            specs = {values["operand"]: each(lambda: _check_form(entry, "", OperandSpec(**shared)))}
     replay = shlex.join([*REPLAY, entry.file, "--only", entry.name])
     select, relabel = (values.get(name) or {} for name in ("select", "relabel"))
     return IndexSpec(entry.name, replay, values["ptx"], specs, select, Path(entry.file).parent, relabel)
@@ -273,12 +273,12 @@ def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:
     if not isinstance(table, dict):
         entry.fail(name, 'expected a table such as { row = "lane/4", col = "i" }')
     given = _values(entry, table, f"{name}.", keys(OperandSpec))
-    return _formed(
+    return _check_form(
         entry, f"{name}.", OperandSpec(**{**({} if {"table", "bases", *CALLED} & given.keys() else shared), **given})
     )
 
 
-def _formed(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:
+def _check_form(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:
     """Return the spec, if its keys are those of one form."""
     try:
         _ = spec.form
@@ -293,15 +293,15 @@ def _values(
     """Return the values of a table's keys; raises AtomFileError with all errors."""
     found: dict[str, Any] = {}
 
-    def read(name: str, one: Key) -> None:
+    def read_key(name: str, one: Key) -> None:
         try:
-            found[name] = one.read(table[name])
+            found[name] = one.parse_value(table[name])
         except SpecError as error:
             entry.fail(f"{under}{name}", error.problem, error)
 
-    with entry.collected() as each:
+    with entry.collect_errors() as each:
         each(lambda: entry.check_keys(table, under, needed, [name for name in known if name not in needed]))
         for name, one in known.items():
             if name in table:
-                each(partial(read, name, one))
+                each(partial(read_key, name, one))
     return found

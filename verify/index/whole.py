@@ -29,11 +29,11 @@ def maps_of(subject: BoundIndex) -> dict[str, FragmentMap]:
         axes = [axis.name for axis in given[alike].outputs] if alike in given else []
         if sorted(axes) != sorted(AXES[name]) or not given[alike].total:
             return {}
-        found[name] = given[alike].reordered(("lane", "value"), AXES[name])
+        found[name] = given[alike].reorder(("lane", "value"), AXES[name])
     return found
 
 
-def bound(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
+def bind_whole(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
     """Return the entry as an atom bound to its instruction."""
     instruction: Instruction = subject.instruction
     signature = instruction.signature
@@ -62,5 +62,5 @@ def with_whole(subject: BoundIndex, verdicts: list[Verdict]) -> list[Verdict]:
     premises = [one for one in verdicts if one.claim.prop.key in ("size", "in_bounds")]
     if not maps or len(subject.instruction.signature.shape) != 3 or not all(one.status.confirmed for one in premises):
         return verdicts
-    checker, atom = AtomChecker(), bound(subject, maps)
-    return checker.relabelled(atom, [*verdicts, *checker.verdicts(ROWS, atom)])
+    checker, atom = AtomChecker(), bind_whole(subject, maps)
+    return checker.explain_by_relabelling(atom, [*verdicts, *checker.verdicts(ROWS, atom)])

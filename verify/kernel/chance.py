@@ -24,7 +24,7 @@ from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
-from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, depends, functions
+from verify.kernel.claims.expression import Apply, Below, ClaimNumber, Element, Node, Scalar, Sum, depends, functions
 from verify.kernel.data import levels
 from verify.kernel.data.exponents import LEAST_ORDER, PAIRS_THERE
 from verify.kernel.data.histories import MIXED, Growth, chosen_growth, sign_of, widest
@@ -47,7 +47,7 @@ class ClaimGrowth:
 
     def __call__(self, node: Node) -> Growth:
         """Return the bounds of a tree."""
-        if isinstance(node, Number | Scalar | Below | Element):
+        if isinstance(node, ClaimNumber | Scalar | Below | Element):
             return self._leaf(node)
         if isinstance(node, Sum):
             return self._sum(node)
@@ -77,12 +77,12 @@ class ClaimGrowth:
         degree = terms.degree * count if terms.divided else terms.degree
         return common * replace(terms, degree=degree, norm=terms.norm + max(count - 1, 1).bit_length())
 
-    def _leaf(self, node: Number | Scalar | Below | Element) -> Growth:
+    def _leaf(self, node: ClaimNumber | Scalar | Below | Element) -> Growth:
         if isinstance(node, Below):
             return Growth(level=levels.BELOW, unit=0.0)
         if isinstance(node, Element):
             return Growth(degree=1, unit=1.0)
-        value = node.value if isinstance(node, Number) else self.scalars.get(node.name)
+        value = node.value if isinstance(node, ClaimNumber) else self.scalars.get(node.name)
         if value is None:  # an index or a size
             return Growth(norm=32)
         norm = max(abs(value.numerator).bit_length() - value.denominator.bit_length() + 1, 0)

@@ -16,8 +16,8 @@ import numpy as np
 
 from verify.core.verdict import WrongProduct
 from verify.kernel.chance import ASSUMED, INDEPENDENT, MOST_PAIRS, ClaimGrowth, estimate_pairs
-from verify.kernel.claims.claim import Claim
-from verify.kernel.claims.defaults import SQUARE, hidden, list_unreached
+from verify.kernel.claims.claim import KernelClaim
+from verify.kernel.claims.defaults import SQUARE, list_blind_spots, list_unreached
 from verify.kernel.claims.expression import LARGEST, functions
 from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison, numbers_of
@@ -25,7 +25,7 @@ from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
 from verify.kernel.ptx.libdevice import name_others, replace_functions
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.unwritten import WAYS, blame_contents, fill_registers
@@ -40,7 +40,7 @@ _AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besid
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
 
 
-class Outcome(NamedTuple):
+class LaunchOutcome(NamedTuple):
     """What the interpretation of one launch found."""
 
     status: str  # VERIFIED, REFUTED or UNKNOWN
@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
 
 def check(  # noqa: PLR0913 - what a run is told, and what it tells
     ptx: str,
-    claim: Claim,
+    claim: KernelClaim,
     *,
     seed: int | None = None,
     budget: int = BUDGET,
@@ -79,12 +79,12 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     samples: Mapping[str, Samples] | None = None,
     ticked: Callable[[int], None] = lambda steps: None,
     paced: Callable[[int, int], bool] = lambda done, total: False,
-) -> list[Outcome]:
+) -> list[LaunchOutcome]:
     """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim.
 
     `paced` is told how many CTAs have ended, of how many; a part of a launch may end where it returns true.
     """
-    kernel = read(ptx, claim.kernel)
+    kernel = parse_kernel(ptx, claim.kernel)
     known = replace_functions(kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
     found, guards = [], dict[int, int]()  # instruction with a guard -> the values that it had in all launches
@@ -107,7 +107,7 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             outcome = _elect_opposite(run, outcome, strict, budget, samples or {})
         if outcome.status == "UNKNOWN":
             outcome = outcome._replace(findings=(*_name_functions(kernel, known), *outcome.findings))
-        found.append(outcome._replace(hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
+        found.append(outcome._replace(hidden=tuple(list_blind_spots(launch, alone=len(claim.launches) == 1))))
         for number, values_there in run.machine.guards.items():
             guards[number] = guards.get(number, 0) | values_there
     constant = tuple(constant_guards(kernel.instructions, guards))
@@ -137,14 +137,14 @@ def elections(kernel: Kernel, launch: Launch) -> tuple[int, ...]:
     return (*there, *((0,) if before else ()))
 
 
-def name_elections(found: Outcome, lines: tuple[int, ...]) -> Outcome:
+def name_elections(found: LaunchOutcome, lines: tuple[int, ...]) -> LaunchOutcome:
     """Return the outcome of a second run, with other lanes elected, with a note that says so."""
     return found._replace(notes=(*found.notes, (_OPPOSITE, lines)))
 
 
 def _elect_opposite(
-    run: Interpretation, right: Outcome, strict: bool, budget: int, samples: Mapping[str, Samples]
-) -> Outcome:
+    run: Interpretation, right: LaunchOutcome, strict: bool, budget: int, samples: Mapping[str, Samples]
+) -> LaunchOutcome:
     """Return the outcome where elect.sync chooses the opposite lanes if that is wrong, else the first one."""
     again = _run_again(run, run.kernel, run.launch.elect_opposite(), right.seed, budget, samples)
     found = _outcome(again, right.seed, strict, budget, samples)
@@ -162,8 +162,8 @@ def _run_again(
 
 
 def _with_contents(
-    run: Interpretation, unclear: Outcome, budget: int, samples: Mapping[str, Samples]
-) -> Outcome | None:
+    run: Interpretation, unclear: LaunchOutcome, budget: int, samples: Mapping[str, Samples]
+) -> LaunchOutcome | None:
     """Return the outcome with bits in the registers that nobody wrote, if one refutes: they may hold any.
 
     A warning with some bits refutes nothing: the verdict stays open.
@@ -188,13 +188,15 @@ def needs_exponents(kernel: Kernel, launch: Launch) -> bool:
     return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp", "rsqrt", LARGEST})
 
 
-def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples]) -> Outcome:
+def _outcome(
+    run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples]
+) -> LaunchOutcome:
     """Run, compare, explain, and say what was found."""
     extra: list[Finding] = []
     comparison: Comparison | None = None
     cause: WrongProduct | None = None
     try:
-        run.run()
+        run.interpret()
     except Missing as missing:
         extra += missing.findings
     except Unclear as error:
@@ -215,7 +217,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
     found = tuple(locate_finding(one, run.kernel) for one in (*run.findings.found.values(), *extra))
     lines = [one.line for one, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if not done]
     name = comparison.name if comparison else ""
-    return Outcome(
+    return LaunchOutcome(
         status=_status(found, strict), findings=found, kernel=run.kernel.name, sizes=run.launch.sizes, seed=seed,
         bound=comparison.bound if comparison else 0.0, premise=INDEPENDENT if run.values.pairs else "",
         proved=comparison.alike if comparison else True,
@@ -225,7 +227,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         elements=int(comparison.judged.sum()) if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
-        cause=cause, target=run.kernel.target, written=_written(run),
+        cause=cause, target=run.kernel.target, written=_list_written(run),
         part=run.part,
         notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
     )  # fmt: skip
@@ -235,28 +237,30 @@ def _explain(
     run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
 ) -> tuple[list[Finding], WrongProduct | None]:
     """Return what is said of wrong elements, and the matrix product that is their first cause, if one is."""
-    if run.machine.kinds and _rearranged(run, found, seed, budget, samples):
+    if run.machine.kinds and _differs_rearranged(run, found, seed, budget, samples):
         return [Finding("unspecified fragment", Severity.UNKNOWN, 0, _OPEN, "9.7.14.4.1")], None
     if run.values.pairs and not _wrong_again(run, found, seed, budget):
         return [Finding("functions", Severity.UNKNOWN, 0, _ONCE)], None
-    from verify.kernel.explain import explained
+    from verify.kernel.explain import explain
 
-    why, cause = explained(run, found, seed, budget)
+    why, cause = explain(run, found, seed, budget)
     return [*why, *found.findings], cause
 
 
-def _written(run: Interpretation) -> frozenset[str]:
+def _list_written(run: Interpretation) -> frozenset[str]:
     """Return the names of the arrays of which the kernel wrote an element."""
     stored = {one.array.name: one.stored for one in run.regions}
     return frozenset(name for name, one in stored.items() if one is not None and (one.writer >= 0).any())
 
 
-def _rearranged(run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]) -> bool:
+def _differs_rearranged(
+    run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
+) -> bool:
     """Whether the wrong elements are others in another arrangement of wmma's fragments, which the ISA leaves open."""
     values = Values(seed, exponents=bool(run.values.pairs))
     again = Interpretation(run.kernel, run.launch, values, budget, samples)
     again.machine.arrangement = run.machine.arrangement + 1
-    again.run()
+    again.interpret()
     ids = Comparison(again).ids[found.wrong]
     return bool((again.values.residues[:, ids] != run.values.residues[:, found.ids[found.wrong]]).any())
 
@@ -266,7 +270,7 @@ def _wrong_again(run: Interpretation, found: Comparison, seed: int, budget: int)
     if not found.written[found.wrong].all():
         return True
     again = Interpretation(run.kernel, run.launch, Values(seed + 1, exponents=True), budget, {})
-    again.run()
+    again.interpret()
     return bool(Comparison(again).wrong.any())
 
 

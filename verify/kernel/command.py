@@ -34,7 +34,7 @@ EXAMPLE = "gemm.ptx --claim gemm.toml"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the kernel that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:

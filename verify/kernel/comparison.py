@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from verify.kernel.chance import ClaimGrowth, bound_chance
-from verify.kernel.claims.evaluation import Evaluation, Tensor
-from verify.kernel.claims.expression import Node, elements, functions, summed
+from verify.kernel.claims.evaluation import Evaluation, NamedTensor
+from verify.kernel.claims.expression import Node, elements, functions, list_summed
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data import levels
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS, largest
 from verify.kernel.data.histories import NAN, History
-from verify.kernel.data.registers import joined, word
+from verify.kernel.data.registers import join_octets, word
 from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.state.findings import Finding, Severity, not_beyond
@@ -36,9 +36,9 @@ class Comparison:
         region = next(one for one in of.regions if one.array.name == of.launch.target.name)
         self.region, self.array, self.name = region, region.array, region.array.name
         self.findings: list[Finding] = []
-        self.ids = self._stored()
+        self.ids = self._stored_ids()
         self.values.flush()
-        wanted = self.claimed(of, of.launch.value, of.launch.scalars)
+        wanted = self.evaluate_claim(of, of.launch.value, of.launch.scalars)
         self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
         self.below = np.zeros(1, bool) if wanted.below is None else wanted.below.ravel()  # where the claim is -inf
         self.sample = self.values.sample[self.ids].reshape(self.array.shape)
@@ -56,23 +56,23 @@ class Comparison:
             self._note_wrapping(of)
             self._note_overflow(of)
 
-    def _stored(self) -> Ids:
+    def _stored_ids(self) -> Ids:
         """Return the ids of the array's elements after the run."""
         region, size = self.region, self.region.size
         assert region.stored is not None
         places = region.places[:, None] * size + np.arange(size)
-        held = word(joined(region.stored.plain[places].astype(np.uint64)), region.stored.labels[places])
+        held = word(join_octets(region.stored.plain[places].astype(np.uint64)), region.stored.labels[places])
         found: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
         return np.broadcast_to(found, (len(places),)) if len(found) == 1 else found
 
-    def claimed(self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction]) -> Tensor:
+    def evaluate_claim(self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction]) -> NamedTensor:
         """Return the value of a tree for each element of the array, over the target's indices."""
         values, launch = self.values, self.launch
         arrays = read_tensors(of, value)
         target, shape = launch.target.indices, self.array.shape
         made, number = np.empty((len(values.primes), *shape), np.uint64), np.empty(shape)
         infinite, axis = np.zeros(shape, bool), int(np.argmax(shape))
-        long = bool(values.pairs) and target[axis] not in summed(value)  # a softmax takes much room
+        long = bool(values.pairs) and target[axis] not in list_summed(value)  # a softmax takes much room
         step = PART if long else shape[axis]
         for start in range(0, shape[axis], step):
             part = {target[axis]: slice(start, start + step)} if step < shape[axis] else {}
@@ -82,7 +82,7 @@ class Comparison:
             here = (*[slice(None)] * axis, slice(start, start + step))
             made[:, *here], number[here] = residues, sample
             infinite[here] = False if below is None else below
-        return Tensor(target, made.reshape(len(made), -1), number, infinite if infinite.any() else None)
+        return NamedTensor(target, made.reshape(len(made), -1), number, infinite if infinite.any() else None)
 
     def _compare(self) -> None:
         values, ids = self.values, self.ids
@@ -208,7 +208,7 @@ class Comparison:
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
 
 
-def read_tensors(of: Interpretation, value: Node) -> dict[str, Tensor]:
+def read_tensors(of: Interpretation, value: Node) -> dict[str, NamedTensor]:
     """Return the arrays of a claim's tree at the points of a run."""
     arrays, values = {}, of.values
     for element in elements(value):
@@ -216,7 +216,7 @@ def read_tensors(of: Interpretation, value: Node) -> dict[str, Tensor]:
         span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
         sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
         residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
-        arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
+        arrays[element.name] = NamedTensor(element.indices, residues, sample.reshape(shape))
     return arrays
 
 

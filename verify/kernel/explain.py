@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.verdict import WrongProduct
-from verify.kernel.claims.evaluation import Evaluation, Tensor
+from verify.kernel.claims.evaluation import Evaluation, NamedTensor
 from verify.kernel.claims.expression import Element, Node, Scalar
 from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison
@@ -23,12 +23,12 @@ from verify.kernel.near_misses import near_misses
 from verify.kernel.online import explain_rescaling
 from verify.kernel.second_product import watch_powers
 from verify.kernel.state.findings import Finding, Severity
-from verify.kernel.wrong_product import ProductWatch, Term, find_term, list_sources
+from verify.kernel.wrong_product import ProductTerm, ProductWatch, find_term, list_sources
 
 PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks
 
 
-def explained(
+def explain(
     run: Interpretation, found: Comparison, seed: int, budget: int
 ) -> tuple[list[Finding], WrongProduct | None]:
     """Return the first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
@@ -73,7 +73,7 @@ class _Probes(Values):
         return first
 
 
-def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: Term, budget: int) -> str:
+def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: ProductTerm, budget: int) -> str:
     """Which terms of a wrong element's sum are missing, doubled or made of other elements, in words."""
     same = (found.residues == run.values.residues[:, found.ids[first]][:, None]).all(0)
     if same.any():
@@ -91,13 +91,13 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: T
     values.residues[:, span] *= (block[None, :] == np.arange(-1, rows - 1)[:, None]).astype(np.uint32)
     if not again.finish(cta):
         return ""
-    got = _stored(again, found, first)
+    got = _list_stored(again, found, first)
     arrays = {}
     for region in again.regions:
         part = slice(region.first, region.first + len(region.places))
         shape = region.array.shape
         residues = values.residues[:, part].astype(np.uint64).reshape(-1, *shape)
-        arrays[region.array.name] = Tensor((), residues, np.zeros(shape))
+        arrays[region.array.name] = NamedTensor((), residues, np.zeros(shape))
     picked = _Picked(values, arrays, launch, at)
     prime = int(values.primes[0])
     want = np.asarray(picked(launch.value).residues, object).reshape(rows)
@@ -112,7 +112,7 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: T
 
 
 def _partner(
-    again: Interpretation, term: Term, at: dict[str, int], index: int, got: list[int], prime: int
+    again: Interpretation, term: ProductTerm, at: dict[str, int], index: int, got: list[int], prime: int
 ) -> str:  # fmt: skip
     """Which element of the right array the left one is multiplied by, if one alone explains a term."""
     values = again.values
@@ -130,7 +130,7 @@ def _partner(
     return f"; it multiplies {left.array.element(int(here))} by {right.array.element(int(there.argmax()))}"
 
 
-def _stored(again: Interpretation, found: Comparison, first: int) -> list[int]:
+def _list_stored(again: Interpretation, found: Comparison, first: int) -> list[int]:
     region = next(one for one in again.regions if one.array.name == found.name)
     assert region.stored is not None
     place = region.places[first] * region.size
@@ -144,17 +144,17 @@ def _stored(again: Interpretation, found: Comparison, first: int) -> list[int]:
 class _Picked(Evaluation):
     """The claim's value for one element of the output alone."""
 
-    def __init__(self, values: Values, arrays: dict[str, Tensor], launch: Launch, at: dict[str, int]) -> None:
+    def __init__(self, values: Values, arrays: dict[str, NamedTensor], launch: Launch, at: dict[str, int]) -> None:
         super().__init__(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes)
         self.at = at
 
-    def __call__(self, node: Node) -> Tensor:
+    def __call__(self, node: Node) -> NamedTensor:
         if isinstance(node, Element):
             found = self.arrays[node.name]
             pick = tuple(
                 slice(self.at[one], self.at[one] + 1) if one in self.at else slice(None) for one in node.indices
             )
-            return Tensor(node.indices, found.residues[(slice(None), *pick)], found.sample[pick])
+            return NamedTensor(node.indices, found.residues[(slice(None), *pick)], found.sample[pick])
         if isinstance(node, Scalar) and node.name in self.at:
             one = super().__call__(node)
             pick = (slice(self.at[node.name], self.at[node.name] + 1),)
@@ -163,7 +163,7 @@ class _Picked(Evaluation):
 
 
 def _of_terms(
-    name: str, term: Term, count: int, step: int, got: list[int], want: list[int], prime: int
+    name: str, term: ProductTerm, count: int, step: int, got: list[int], want: list[int], prime: int
 ) -> str:  # fmt: skip
     """Return the terms of an element in words, from what each probe found and should have found."""
     blocks = range(len(got))

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree
-from verify.kernel.claims.expression import Apply, Element, Node, Number, Scalar, Sum
+from verify.kernel.claims.expression import Apply, ClaimNumber, Element, Node, Scalar, Sum
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import levels
 from verify.kernel.data.histories import History
 from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.interpretation import Interpretation, Missing
-from verify.kernel.near_misses import written
+from verify.kernel.near_misses import spell_node
 from verify.kernel.state.findings import Finding, Severity, Unclear
 
 DEPTH, TERMS, NODES = 8, 3, 60  # that are written: of one formula in another, of one sum, and of all
@@ -103,7 +103,7 @@ class _FormulaWriter:
         if history.level:
             return Scalar("inf" if history.level == levels.ABOVE else "-inf")
         if not history.degree:
-            return Number(Fraction(float(self.values.sample[one])))
+            return ClaimNumber(Fraction(float(self.values.sample[one])))
         for region in self.run.regions:
             if 0 <= one - region.first < len(region.places):
                 name, _, indices = region.array.element(one - region.first).removesuffix("]").partition("[")
@@ -118,7 +118,7 @@ class _FormulaWriter:
         if isinstance(tree, Identifier):
             return self.value(named[tree.name], depth - 1)
         if isinstance(tree, Constant):
-            return Number(Fraction(tree.value))
+            return ClaimNumber(Fraction(tree.value))
         if not isinstance(tree, BinaryOperation) or tree.op not in "+-*":
             return CUT
         return combine(tree.op, *(self.tree(part, named, depth) for part in (tree.left, tree.right)))
@@ -138,10 +138,10 @@ class _FormulaWriter:
 def combine(sign: str, left: Node, right: Node) -> Node:
     """Return a sum, a difference or a product without a zero or one that changes nothing.
 
-    >>> written(combine("+", Number(Fraction(0)), combine("*", Element("A", ("k",)), Number(Fraction(1)))))
+    >>> spell_node(combine("+", ClaimNumber(Fraction(0)), combine("*", Element("A", ("k",)), ClaimNumber(Fraction(1)))))
     'A[k]'
     """
-    zero, one = Number(Fraction(0)), Number(Fraction(1))
+    zero, one = ClaimNumber(Fraction(0)), ClaimNumber(Fraction(1))
     if sign == "*" and zero in (left, right):
         return zero
     if right == (one if sign == "*" else zero):
@@ -159,7 +159,7 @@ def place_claim(node: Node, at: Mapping[str, int], numbers: Mapping[str, Fractio
     """Return a claim's tree for one element, its scalars as numbers."""
     if isinstance(node, Scalar):
         value = numbers.get(node.name, at.get(node.name))
-        return node if value is None else Number(Fraction(value))
+        return node if value is None else ClaimNumber(Fraction(value))
     if isinstance(node, Element):
         return Element(node.name, tuple(f"{one}={at[one]}" if one in at else one for one in node.indices))
     if isinstance(node, Sum):
@@ -175,7 +175,7 @@ def compare_functions(run: Interpretation, found: Comparison, seed: int, budget:
     first = int(open_[0])
     at: Any = np.unravel_index(first, found.array.shape)
     places = dict(zip(run.launch.target.indices, map(int, at), strict=True))
-    wanted = written(place_claim(run.launch.value, places, run.launch.scalars))
+    wanted = spell_node(place_claim(run.launch.value, places, run.launch.scalars))
     text = f"{found.array.element(first)} and {len(open_) - 1} others are functions that were not shown to be equal or "
     text += (
         f"different: the kernel computes {_write_computed(run, found, first, seed, budget)}, and the claim is {wanted}"
@@ -191,9 +191,9 @@ def _write_computed(run: Interpretation, found: Comparison, first: int, seed: in
     values = NotingValues(seed, bool(run.values.pairs))
     again = Interpretation(run.kernel, run.launch, values, budget, {})
     try:
-        again.run(cta)
+        again.interpret(cta)
     except (Unclear, Missing):
         return str(CUT.name)
     stored = again.regions[found.region.number].stored
     assert stored is not None
-    return written(_FormulaWriter(again, values).value(int(stored.labels[place]) >> 3, DEPTH))
+    return spell_node(_FormulaWriter(again, values).value(int(stored.labels[place]) >> 3, DEPTH))

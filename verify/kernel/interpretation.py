@@ -132,7 +132,7 @@ class Interpretation:
     def finish(self, only: int) -> bool:
         """Run one CTA alone; returns whether it came to its end."""
         try:
-            self.run(only)
+            self.interpret(only)
         except (Unclear, Missing):
             return False
         return True
@@ -143,7 +143,7 @@ class Interpretation:
         for one in earlier:
             one.machine.ticked = self.machine.ticked
             try:
-                one.run()
+                one.interpret()
             except (Missing, Unclear) as error:
                 why = error.findings[0].text if isinstance(error, Missing) else error.problem
                 raise Unclear(0, f"in {one.kernel.name}, which was launched before: {why}") from None
@@ -157,7 +157,7 @@ class Interpretation:
                 if region.stored is not None:
                     region.stored = store(region.stored.labels, region.stored.plain)
 
-    def run(self, only: int | None = None) -> None:
+    def interpret(self, only: int | None = None) -> None:
         """Interpret all CTAs, a batch at a time, or one of them, or a part; Unclear where the run cannot go on."""
         self._run_earlier()
         x, y, z = self.launch.grid
@@ -202,7 +202,7 @@ class Interpretation:
         """Interpret some CTAs together; `first` is the number of the first one in the grid."""
         self.machine.start(ctas, first)
         if not self.bound:
-            missing = handlers.bound(self.machine)
+            missing = handlers.bind_instructions(self.machine)
             if missing:
                 raise Missing(missing)
             self.bound = True

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.expression import LARGEST, Apply, Below, Element, Node, Number, Scalar, Sum, scalars
+from verify.kernel.claims.expression import LARGEST, Apply, Below, ClaimNumber, Element, Node, Scalar, Sum, scalars
 from verify.kernel.comparison import Comparison
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.interpretation import Interpretation
@@ -33,7 +33,7 @@ def near_misses(run: Interpretation, found: Comparison) -> list[Finding]:
     got = run.values.residues[:, found.ids[wrong]].astype(np.uint64)
     for text, value, numbers in _changes(run):
         try:
-            made = found.claimed(run, value, numbers).residues[:, wrong]
+            made = found.evaluate_claim(run, value, numbers).residues[:, wrong]
         except SpecError:  # a change of the text that has no value
             continue
         if run.values.equal(np.asarray(made, np.uint64), got).all():
@@ -48,10 +48,10 @@ def _changes(run: Interpretation) -> Iterator[tuple[str, Node, dict[str, Fractio
     terms = list(_terms(value, 1))[:TERMS]
     for sign, term in terms if len(terms) > 1 else []:
         less, more = ("-", "+") if sign > 0 else ("+", "-")
-        yield f"the term {written(term)} is missing", Apply(less, (value, term)), numbers
-        yield f"the term {written(term)} is added twice", Apply(more, (value, term)), numbers
+        yield f"the term {spell_node(term)} is missing", Apply(less, (value, term)), numbers
+        yield f"the term {spell_node(term)} is added twice", Apply(more, (value, term)), numbers
         turned = Apply(less, (Apply(less, (value, term)), term))
-        yield f"the term {written(term)} has the other sign", turned, numbers
+        yield f"the term {spell_node(term)} has the other sign", turned, numbers
     if run.values.pairs:
         yield from (
             (text, changed, numbers) for text, changed in masked_claims(value, run.launch.extents) if changed != value
@@ -66,19 +66,19 @@ def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
     if isinstance(node, Apply) and node.name in ("+", "-"):
         yield from _terms(node.parts[0], sign)
         yield from _terms(node.parts[1], sign if node.name == "+" else -sign)
-    elif not (isinstance(node, Number) and not node.value):
+    elif not (isinstance(node, ClaimNumber) and not node.value):
         yield sign, node
 
 
-def written(node: Node) -> str:
+def spell_node(node: Node) -> str:
     """Return a tree as a claim has it."""
-    if isinstance(node, Number | Scalar | Below | Element):
+    if isinstance(node, ClaimNumber | Scalar | Below | Element):
         return _written_leaf(node)
     if isinstance(node, Sum):
         return f"sum_{node.index} {_parenthesize(node.body)}"
     if node.name == LARGEST and isinstance(node.parts[0], Sum):
-        return f"max_{node.parts[0].index}({written(node.parts[0].body)})"
-    parts = [written(part) for part in node.parts]
+        return f"max_{node.parts[0].index}({spell_node(node.parts[0].body)})"
+    parts = [spell_node(part) for part in node.parts]
     if node.name == "*":
         return "*".join(map(_parenthesize, node.parts))
     if node.name in ("+", "-"):
@@ -88,7 +88,7 @@ def written(node: Node) -> str:
     return f"{node.name}({', '.join(parts)})"
 
 
-def _written_leaf(node: Number | Scalar | Below | Element) -> str:
+def _written_leaf(node: ClaimNumber | Scalar | Below | Element) -> str:
     if isinstance(node, Element):
         return f"{node.name}[{','.join(node.indices)}]"
     if isinstance(node, Below):
@@ -105,7 +105,7 @@ def _shortest(number: float) -> str:
 
 def _parenthesize(node: Node) -> str:
     """Return a tree in parentheses if an operation before or behind it would take a part of it."""
-    return f"({written(node)})" if _loose(node) else written(node)
+    return f"({spell_node(node)})" if _loose(node) else spell_node(node)
 
 
 def _loose(node: Node) -> bool:

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from verify.kernel.claims.expression import Apply, Below, Node, Number, Scalar, Sum
+from verify.kernel.claims.expression import Apply, Below, ClaimNumber, Node, Scalar, Sum
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import levels
 from verify.kernel.data.values import Ids, Values
@@ -25,7 +25,7 @@ _RESCALED = (
     "the accumulator or the sum of a row is not rescaled as it should be when the maximum grows (or a logarithm lacks "
     "the maximum): with a maximum that never changes, all is right"
 )
-_ZERO = Number(Fraction(0))
+_ZERO = ClaimNumber(Fraction(0))
 
 
 class FixedMaximum(Values):
@@ -45,7 +45,7 @@ def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Findi
     values = FixedMaximum(seed, exponents=True)
     again = Interpretation(run.kernel, run.launch, values, budget, {})
     try:
-        again.run()
+        again.interpret()
     except (Unclear, Missing):
         return []
     if again.findings.found.keys() - run.findings.found.keys():
@@ -64,23 +64,26 @@ def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str,
             yield f"the mask is off by one, it hides one element {words}", _change_each(node, "where", shifted)
     yield "nothing is masked", _change_each(node, "where", _unmask)
     yield "the exponent lacks log2(e), or has it once too often", _change_each(node, "ex2", _without_factor)
-    for index in sorted(_summed(node)):
+    for index in sorted(_list_summed(node)):
         extent = extents.get(index, 0)
         ragged = {extent % one for one in BLOCKS if one < extent} - {0}  # what the last block of a sum has
         for block in sorted({one for one in BLOCKS if one < extent} | ragged):
-            end, at = Number(Fraction(extent - block)), Scalar(index)
+            end, at = ClaimNumber(Fraction(extent - block)), Scalar(index)
             yield f"the last {block} terms of sum_{index} are skipped", _keep(node, end, at)
-            yield f"the first {block} terms of sum_{index} are skipped", _keep(node, at, Number(Fraction(block - 1)))
+            yield (
+                f"the first {block} terms of sum_{index} are skipped",
+                _keep(node, at, ClaimNumber(Fraction(block - 1))),
+            )
         for more in sorted({1, *(-extent % one for one in BLOCKS)} - {0}):  # the edge of the last block isn't masked
             text = f"terms of the score 0 are summed beyond {index} = {extent - 1}, as many as {more}"
             yield text, _add_terms(node, index, more)
 
 
-def _summed(node: Node) -> set[str]:
+def _list_summed(node: Node) -> set[str]:
     """Return the indices of sums of exponentials."""
     if isinstance(node, Sum):
         return {node.index} if _has_power(node.body) else set()
-    return {index for part in node.parts for index in _summed(part)} if isinstance(node, Apply) else set()
+    return {index for part in node.parts for index in _list_summed(part)} if isinstance(node, Apply) else set()
 
 
 def _has_power(node: Node) -> bool:
@@ -108,7 +111,7 @@ def _shift(part: Apply, condition: tuple[Node, ...], step: int) -> Node:
     left, right, *rest = part.parts
     if part.parts[:2] != condition:
         return part
-    return Apply("where", (left, Apply("+", (right, Number(Fraction(step)))), *rest))
+    return Apply("where", (left, Apply("+", (right, ClaimNumber(Fraction(step)))), *rest))
 
 
 def _unmask(part: Apply) -> Node:
@@ -121,7 +124,7 @@ def _add_terms(node: Node, index: str, more: int) -> Node:
     if isinstance(node, Sum):
         made = Sum(node.index, _add_terms(node.body, index, more))
         alone = node.index == index and isinstance(node.body, Apply) and node.body.name == "ex2"
-        return Apply("+", (made, Number(Fraction(more)))) if alone else made
+        return Apply("+", (made, ClaimNumber(Fraction(more)))) if alone else made
     if not isinstance(node, Apply):
         return node
     return Apply(node.name, tuple(_add_terms(part, index, more) for part in node.parts))
@@ -130,7 +133,7 @@ def _add_terms(node: Node, index: str, more: int) -> Node:
 def _without_factor(part: Apply) -> Node:
     """Return a power of 2 of what a power of e has as its exponent."""
     inner = part.parts[0]
-    factor = isinstance(inner, Apply) and inner.name == "*" and isinstance(inner.parts[1], Number)
+    factor = isinstance(inner, Apply) and inner.name == "*" and isinstance(inner.parts[1], ClaimNumber)
     return Apply("ex2", (inner.parts[0],)) if factor and isinstance(inner, Apply) else part
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from verify.core.errors import UsageError
-from verify.kernel.check import BUDGET, Outcome, check
-from verify.kernel.claims.claim import Claim, claim_of
-from verify.kernel.claims.claim_file import located
+from verify.kernel.check import BUDGET, LaunchOutcome, check
+from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.claims.claim_file import open_claim
 from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.kept import keep_ptx
 from verify.kernel.mends import Mending
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.sources import find_source, refuse_claim
-from verify.kernel.verdict import case, said
+from verify.kernel.verdict import case, spell_finding
 from verify.report import Case, Report
 
 Sizes: TypeAlias = str | Mapping[str, int] | Sequence[Mapping[str, int]]
@@ -100,13 +100,13 @@ class _Given(NamedTuple):
 
 
 def _verify(
-    given: _Given, strict: bool, python: str, *, run: Callable[..., list[Outcome]] = check,
+    given: _Given, strict: bool, python: str, *, run: Callable[..., list[LaunchOutcome]] = check,
     case_of: Callable[..., Case] | None = None, **options: Any,
 ) -> Report:  # fmt: skip
     """Return the report of a claim, or of what `run` finds without one, whose cases are `case_of` the outcomes."""
     claim, claimed = given.claim, case_of is None
     file_of_claim = "" if isinstance(claim, Mapping) else str(claim)
-    with nullcontext(dict(claim)) if isinstance(claim, Mapping) else located(claim) as read:
+    with nullcontext(dict(claim)) if isinstance(claim, Mapping) else open_claim(claim) as read:
         table = _with_sizes(read, given.sizes)
         source = find_source(given.kernel, table, file_of_claim, given.target)
         table |= {"kernel": source.entry} if source.entry else {}
@@ -160,7 +160,7 @@ def _with_sizes(table: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
 
 
 def _for_all(
-    ptx: str, claim: Claim, name: str, again: str, outcomes: list[Outcome], options: Mapping[str, Any]
+    ptx: str, claim: KernelClaim, name: str, again: str, outcomes: list[LaunchOutcome], options: Mapping[str, Any]
 ) -> list[Case]:
     """Return the case for all sizes, if the claim asks for it."""
     if claim.for_all is None:
@@ -170,15 +170,15 @@ def _for_all(
     seed, kernel, file = outcomes[0].seed, outcomes[0].kernel, name.partition("::")[0]
     subject = LiftedKernel(ptx, claim.for_all, kernel, file, f"{again} --for-all", seed)
 
-    def check_at(table: Mapping[str, Any]) -> Outcome:
+    def check_at(table: Mapping[str, Any]) -> LaunchOutcome:
         return check(ptx, claim_of(table), seed=seed, budget=SEVERAL * options["budget"])[0]
 
-    return [lift(subject, check_at, lambda outcome: said(outcome.findings[0]), options["ticked"])]
+    return [lift(subject, check_at, lambda outcome: spell_finding(outcome.findings[0]), options["ticked"])]
 
 
 def _check(
-    run: Callable[..., list[Outcome]], ptx: str, claim: Claim, name: str, words: str, **options: Any
-) -> list[Outcome]:
+    run: Callable[..., list[LaunchOutcome]], ptx: str, claim: KernelClaim, name: str, words: str, **options: Any
+) -> list[LaunchOutcome]:
     """Check a kernel; raises UsageError, with the file, for PTX that cannot be read."""
     try:
         return run(ptx, claim, **options)

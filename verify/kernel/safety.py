@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.verdict import Check, Place
-from verify.kernel.check import BUDGET, Outcome, elections, locate_finding, name_elections
-from verify.kernel.claims.claim import Claim
+from verify.kernel.check import BUDGET, LaunchOutcome, elections, locate_finding, name_elections
+from verify.kernel.claims.claim import KernelClaim
 from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.intervals import ones
 from verify.kernel.data.opaque import OpaqueValues
@@ -27,7 +27,7 @@ from verify.kernel.data.values import LIMITS, Values
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.mends import Mending, mend
 from verify.kernel.ptx.libdevice import replace_functions
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.verdict import PROPERTIES, JudgedKernel, KernelChecker, list_notes
@@ -45,18 +45,18 @@ SAFETY = tuple(one for one in PROPERTIES if one.key in KEYS)
 
 def check_safety(
     ptx: str,
-    claim: Claim,
+    claim: KernelClaim,
     *,
     seed: int | None = None,
     budget: int = BUDGET,
     strict: bool = False,
     ticked: Callable[[int], None] = lambda steps: None,
-) -> list[Outcome]:
+) -> list[LaunchOutcome]:
     """Return one outcome for each launch; its status is SAFE, REFUTED or UNKNOWN.
 
     Raises PtxError for PTX that cannot be read, SpecError for a launch that does not fit it.
     """
-    kernel = read(ptx, claim.kernel)
+    kernel = parse_kernel(ptx, claim.kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
     found = []
     for launch in claim.launches:
@@ -70,13 +70,13 @@ def check_safety(
 
 def _interpret(
     kernel: Kernel, launch: Launch, seed: int, budget: int, strict: bool, ticked: Callable[[int], None]
-) -> Outcome:
+) -> LaunchOutcome:
     run = Interpretation(kernel, launch, OpaqueValues(seed), budget, {})
     machine = run.machine
     machine.ticked = ticked
     extra: list[Finding] = []
     try:
-        run.run()
+        run.interpret()
     except Missing as missing:
         extra += missing.findings
     except Unclear as error:
@@ -86,7 +86,7 @@ def _interpret(
     severities = {one.severity for one in found}
     refuted = severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS)
     status = "REFUTED" if refuted else "UNKNOWN" if Severity.UNKNOWN in severities else SAFE
-    return Outcome(
+    return LaunchOutcome(
         status=status, findings=found, kernel=kernel.name, sizes=launch.sizes, seed=seed, bound=0.0,
         premise="", proved=True,
         steps=machine.steps, ended=Severity.UNKNOWN not in severities, target=kernel.target,
@@ -110,7 +110,7 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
     again = Interpretation(kernel, run.launch, Values(seed, exponents=True), budget, {})
     ended = True
     try:
-        again.run()
+        again.interpret()
     except (Missing, Unclear):
         ended = False
     known, settled = again.findings.found, list[Finding]()
@@ -139,7 +139,7 @@ def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence
     for arrays in _draw_data(run.launch, run.values.points):
         again = Interpretation(run.kernel, run.launch._replace(arrays=arrays), OpaqueValues(seed), budget, {})
         with suppress(Missing, Unclear):
-            again.run()
+            again.interpret()
         if not _reaches(again):
             settled = _settle_twice(again, seed, budget, [*again.findings.found.values()])
             shown |= {one.line for one in settled if one.severity is Severity.RACE}
@@ -186,7 +186,12 @@ def _domain(launch: Launch) -> str:
 
 
 def safety_case(
-    outcome: Outcome, strict: bool, replay: str, file: str = "", compiled: str = "", mending: Mending | None = None
+    outcome: LaunchOutcome,
+    strict: bool,
+    replay: str,
+    file: str = "",
+    compiled: str = "",
+    mending: Mending | None = None,
 ) -> Case:
     """Return the case of an outcome: SAFE where no property of safety is refuted or unknown."""
     judged = JudgedKernel(outcome, "", strict, replay, file, compiled, "memory", mending)

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.evaluation import Evaluation, Tensor
+from verify.kernel.claims.evaluation import Evaluation, NamedTensor
 from verify.kernel.claims.expression import Apply, Element, Node, Sum, depends, elements, list_factors
 from verify.kernel.comparison import read_tensors
 from verify.kernel.data.values import Ids, Values
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.online import FixedMaximum
-from verify.kernel.wrong_product import Ints, ProductWatch, Source, Term, list_sources
+from verify.kernel.wrong_product import Ints, ProductTerm, ProductWatch, Source, list_sources
 
 _MOST = 1 << 22  # elements of P
 
@@ -43,11 +43,11 @@ def watch_powers(run: Interpretation, seed: int, budget: int, cta: int) -> Produ
         powers = evaluate(power)
     except SpecError:  # a power that has no value with these data
         return None
-    term = Term(index, value, value)
+    term = ProductTerm(index, value, value)
     where = f"in the product of P and {value.name}, where P holds the powers of the claim, "
     sources = [_list_powers(values, powers, axes), *list_sources(again.regions, term)]
     others = [
-        list_sources(again.regions, Term(one.indices[0], one, one))[0]
+        list_sources(again.regions, ProductTerm(one.indices[0], one, one))[0]
         for one in {each.name: each for each in elements(power)}.values()
         if one.name != value.name
     ]
@@ -74,7 +74,7 @@ def _names(node: Node) -> set[str]:
     return {one.name for one in elements(node)}
 
 
-def _list_powers(values: Values, powers: Tensor, axes: tuple[str, ...]) -> Source:
+def _list_powers(values: Values, powers: NamedTensor, axes: tuple[str, ...]) -> Source:
     """Return the powers of a claim, over an index after others, as an array of the product's elements."""
     residues, sample, _ = powers.align(axes)
     keys = _join(residues.reshape(len(residues), -1))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from verify.core.errors import UsageError
 from verify.core.python_files import find_fault
-from verify.kernel.claims.claim_file import located
+from verify.kernel.claims.claim_file import open_claim
 
 MAX_BYTES = 64 << 20
 TARGET = "sm_90a"  # of CUDA C++, where nobody says it
@@ -70,7 +70,7 @@ def find_code(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
     if kernel is None and isinstance(claim, Mapping):
         kernel = _named_by(claim, Path(), "")
     elif kernel is None and not isinstance(claim, Mapping):
-        with located(claim) as table:
+        with open_claim(claim) as table:
             kernel = _named_by(table, Path(claim).parent, str(claim))
     file, colons, _ = (kernel or "").partition("::")
     return file if colons and not file.endswith((".ptx", *CUDA)) else ""

@@ -21,9 +21,9 @@ from verify.core.verdict import (
     WrongProduct,
 )
 from verify.evidence.run import Run
-from verify.kernel.check import Outcome
+from verify.kernel.check import LaunchOutcome
 from verify.kernel.mends import Mending, mend, propose
-from verify.kernel.state.findings import CAUSE, GUARD_LOST, WARNINGS, Finding, Severity, folded
+from verify.kernel.state.findings import CAUSE, GUARD_LOST, WARNINGS, Finding, Severity, fold_findings
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ PROBES = {
 class JudgedKernel:
     """A kernel after one launch of it was interpreted: the subject that its properties are about."""
 
-    outcome: Outcome  # of the launch
+    outcome: LaunchOutcome  # of the launch
     text: str  # of the claim
     strict: bool  # whether what breaks the letter of the ISA is refuted
     replay: str  # the command that finds a counterexample again
@@ -96,7 +96,7 @@ class JudgedKernel:
 
 
 def case(
-    outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "",
+    outcome: LaunchOutcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "",
     mending: Mending | None = None,
 ) -> Case:  # fmt: skip
     """Return the case of an outcome; `text` is the claim, `replay` the command that finds it again.
@@ -113,11 +113,11 @@ def case(
     verdicts.sort(key=lambda one: first.get(one.claim.prop.key, len(outcome.findings)))
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     wrong = outcome.cause and outcome.cause._replace(
-        text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
+        text=next(spell_finding(one) for one in outcome.findings if one.kind == CAUSE)
     )
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
-        picture=partial(_drawn, judged.name, wrong), drawn_by=f"{replay} --format html", family=outcome.kernel,
+        picture=partial(_draw, judged.name, wrong), drawn_by=f"{replay} --format html", family=outcome.kernel,
     )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _rest_on(evidence: Evidence, open_: Mapping[str, Status]) -> Evidence:
     return evidence._replace(status=Status.UNCHECKED, reason=why)
 
 
-def _drawn(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
+def _draw(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
     """Return the picture of the operands that are wrong."""
     from verify.pictures.picture import Picture
     from verify.pictures.products import of_product
@@ -167,20 +167,20 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     method = "every thread interpreted"
     if key == "values":
         method += " on unknowns" + (f"; a wrong element unnoticed: {_chance(outcome)}" if outcome.compared else "")
-    certain = folded(one for one in found if one.severity is not Severity.UNKNOWN)
+    certain = fold_findings(one for one in found if one.severity is not Severity.UNKNOWN)
     if key == "letter" and certain and not judged.strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
-        rest = (*quote_source(find_source(certain[0], judged.file)), *(said(one) for one in certain[1:LISTED]))
+        rest = (*quote_source(find_source(certain[0], judged.file)), *(spell_finding(one) for one in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
         wrong = Counterexample(
-            {"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay,
+            {"line": certain[0].line}, spell_finding(certain[0]), damage=rest + more, replay=judged.replay,
             proposals=propose([certain[0], *(one for one in found if one.line != certain[0].line)], judged.mending),
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
-        listed = [said(one) for one in folded(outcome.findings) if one.severity is Severity.UNKNOWN]
+        listed = [spell_finding(one) for one in fold_findings(outcome.findings) if one.severity is Severity.UNKNOWN]
         if key != judged.first:
             reason = f"the interpretation ended at line {ended.line}" if ended.line else "nothing was interpreted"
             return Evidence(Check.ISA, Status.UNCHECKED, method, reason=f"{reason}: see {judged.first}")
@@ -194,17 +194,17 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     return Evidence(Check.ISA, status, method, points=outcome.compared if key == "values" else 0)
 
 
-def _chance(outcome: Outcome) -> str:
+def _chance(outcome: LaunchOutcome) -> str:
     """Return how likely a wrong element is not seen, in words."""
     if not outcome.proved:
         return "no proved bound for logarithms, or for exponents with constants or several factors; measured 4/q a pair"
     return f"below {outcome.bound:.0e}" + (f", if {outcome.premise}" if outcome.premise else "")
 
 
-def said(one: Finding) -> str:
+def spell_finding(one: Finding) -> str:
     """Return a finding in a line: where in the source, and in the PTX; without a source the PTX alone."""
     where = f"{one.source} (PTX line {one.line}): " if one.source else f"line {one.line}: " if one.line else ""
-    section = f" (ISA {one.section}{_observed(one)})" if one.section else ""
+    section = f" (ISA {one.section}{_describe_observation(one)})" if one.section else ""
     kind = "" if one.text.startswith(one.kind) else f"{one.kind}: "
     return f"{where}{kind}{one.text}{section}"
 
@@ -245,22 +245,22 @@ def _observations() -> Mapping[str, str]:
 
 
 @cache
-def _recorded() -> str:
+def _name_recorded_gpus() -> str:
     """Return the GPUs and drivers of which the bits of opcodes were recorded, in words."""
     from gpu_checks.opcodes.recording import recordings_of_opcodes
 
     return ", ".join(f"{one.device.gpu} with driver {one.device.driver}" for one in recordings_of_opcodes())
 
 
-def _observed(one: Finding) -> str:
+def _describe_observation(one: Finding) -> str:
     """Say what a GPU showed of kernels that break the rule of a finding; empty where no probe does."""
     if one.kind == GUARD_LOST:
-        return f"; seen on {_recorded()}"
+        return f"; seen on {_name_recorded_gpus()}"
     probe = PROBES.get((one.kind, one.section))
     return f"; {_observations()[probe]}" if probe is not None and probe in _observations() else ""
 
 
-def list_notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
+def list_notes(outcome: LaunchOutcome, strict: bool) -> tuple[str, ...]:
     """Say what a verdict speaks of, and what it does not."""
     notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
     if outcome.compared:
@@ -287,8 +287,8 @@ def list_notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     if outcome.target not in known_targets():
         named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"
         notes.append(f"target   {named}, so what its instructions do there is taken from other targets")
-    letters = [one for one in folded(outcome.findings) if one.severity in WARNINGS]
-    notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
+    letters = [one for one in fold_findings(outcome.findings) if one.severity in WARNINGS]
+    notes += [f"warning  {spell_finding(one)}" for one in letters[:LISTED] if not strict]
     return tuple(notes)
 
 

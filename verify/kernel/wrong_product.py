@@ -2,7 +2,7 @@
 """The first matrix product whose operands don't belong together: its slots hold elements of other rows or columns.
 
 Each slot must hold one index of the sum, the same in A and B, each row one m and each column one n. Main declarations:
-`ProductWatch`, `Term` (a sum of products), `Source` (an array whose elements are looked for).
+`ProductWatch`, `ProductTerm` (a sum of products), `Source` (an array whose elements are looked for).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class ProductTerm:
     """sum_k A[..k..] * B[..k..]: what most claims are about."""
 
     index: str
@@ -45,7 +45,7 @@ class Source:
     locate: Callable[[Ids], Ints]  # ids to places in the array, -1 for what isn't an element of it
 
 
-def list_sources(regions: Sequence[Region], term: Term) -> list[Source]:
+def list_sources(regions: Sequence[Region], term: ProductTerm) -> list[Source]:
     """Return the two arrays of a sum of products, or the one that both factors are of."""
     found = []
     for element in {one.name: one for one in (term.right, term.left)}.values():
@@ -60,7 +60,7 @@ def _locate(first: int, count: int, ids: Ids) -> Ints:
     return np.where(here, ids.astype(np.int64) - first, -1)
 
 
-def find_term(node: Node) -> Term | None:
+def find_term(node: Node) -> ProductTerm | None:
     """Return the first sum of products of two elements in a claim."""
     if isinstance(node, Sum):
         factors = []
@@ -68,7 +68,7 @@ def find_term(node: Node) -> Term | None:
             if not isinstance(part, Element) or node.index not in part.indices:
                 return find_term(part)
             factors.append(part)
-        return Term(node.index, factors[0], factors[1]) if len(factors) == 2 else None
+        return ProductTerm(node.index, factors[0], factors[1]) if len(factors) == 2 else None
     if isinstance(node, Apply):
         return next((found for part in node.parts if (found := find_term(part))), None)
     return None
@@ -126,7 +126,7 @@ class ProductWatch:
         tied = all(_alone(a[:, slot, 1]) and _alone(b[slot, :, 1]) for slot in range(len(votes)))
         slots = {"A": [_most(one) for one in a[..., 1].T], "B": [_most(one) for one in b[..., 1]]}
         tied = tied and any(min(one, other) >= 0 and one != other for one, other in zip(*slots.values(), strict=True))
-        runs = {name: _run(np.array(part)) for name, part in slots.items()}
+        runs = {name: _is_run(np.array(part)) for name, part in slots.items()}
         if tied and runs["A"] != runs["B"]:  # only one of them has the k's of the tile in their order
             votes, tied = slots["A" if runs["A"] else "B"], False
         # where nothing decides, each is shown with what the other one implies
@@ -149,10 +149,13 @@ class ProductWatch:
                 counts.append(f"{count} element{'s' * (count > 1)} of {name}")
                 row, column = (int(one[0]) for one in np.nonzero(wrong))
                 words = f"{operands[-1].place(row, column)} holds {self._element(tile[row, column])}"
-                texts.append(f"{words}; the instruction wants {self._wanted(tile[row, column], wants[row, column])}")
+                texts.append(
+                    f"{words}; the instruction wants {self._describe_wanted(tile[row, column], wants[row, column])}"
+                )
         if tied:
             texts = [
-                f"A's slots of k hold {_listed(slots['A'])}, B's {_listed(slots['B'])}: nothing says which is wrong"
+                f"A's slots of k hold {_list_indices(slots['A'])}, B's {_list_indices(slots['B'])}: "
+                "nothing says which is wrong"
             ]
         text = f"{self.where}{product.name} of {self._who(product, warp)}: {'; '.join(texts)}"
         text += f"; out of place: {(' or ' if tied else ' and ').join(counts)}" if counts else ""
@@ -180,7 +183,9 @@ class ProductWatch:
             tuple(self._element(tile[row, column]) if tile[row, column, 0] >= 0 else "" for column in columns)
             for row in rows
         )
-        wanted = tuple(tuple(self._wanted(tile[row, column], wants[row, column]) for column in columns) for row in rows)
+        wanted = tuple(
+            tuple(self._describe_wanted(tile[row, column], wants[row, column]) for column in columns) for row in rows
+        )
         fragment = product.fragments.get(name)
         if fragment is None:
             return ProductOperand(name, holds, wanted, elsewhere=product.elsewhere)
@@ -192,15 +197,15 @@ class ProductWatch:
 
     def _element(self, tiles: Ints) -> str:
         number, contracted, other = (int(one) for one in tiles)
-        return self._named(number, contracted, other) if number >= 0 else "a computed value"
+        return self._name_element(number, contracted, other) if number >= 0 else "a computed value"
 
-    def _wanted(self, tiles: Ints, wants: Ints) -> str:
+    def _describe_wanted(self, tiles: Ints, wants: Ints) -> str:
         """Say what a slot should hold; empty for a computed value, and where nothing decides."""
         if int(tiles[0]) < 0 or wants.min() < 0:
             return ""
-        return self._named(*map(int, wants))
+        return self._name_element(*map(int, wants))
 
-    def _named(self, number: int, contracted: int, other: int) -> str:
+    def _name_element(self, number: int, contracted: int, other: int) -> str:
         source = self.sources[number]
         shape = [one for place, one in enumerate(source.shape) if place != source.axis]
         rest = [int(one) for one in np.unravel_index(other, shape)] if shape else []
@@ -247,7 +252,7 @@ def _frees(lines: Ints, ks: list[int]) -> list[int]:
     return [next((one for one in several if one not in sure), [*several, -1][0]) for several in every]
 
 
-def _run(part: Ints) -> bool:
+def _is_run(part: Ints) -> bool:
     """Whether indices are consecutive, from a multiple of their number on."""
     return bool((np.diff(part) == 1).all() and part[0] >= 0 and part[0] % len(part) == 0)
 
@@ -256,5 +261,5 @@ def _alone(part: Ints) -> bool:
     return len({int(one) for one in part if one >= 0}) <= 1
 
 
-def _listed(part: Sequence[int]) -> str:
+def _list_indices(part: Sequence[int]) -> str:
     return "[" + ", ".join("–" if one < 0 else str(one) for one in part) + "]"

@@ -28,11 +28,11 @@ STOPS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prove the laws that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = arguments.parsed(_parser(), argv, STOPS)
+    options = arguments.parse(_parser(), argv, STOPS)
     _check(options)
     if options.infer:
         return _infer(options)
@@ -73,7 +73,7 @@ def _laws(options: argparse.Namespace) -> int:
         raise UsageError(f"--solver cvc5: {ONE_SOLVER.replace(': one solver', '')}")
     if options.list or options.explain:
         shown = law_report.explain if options.explain else law_report.listing
-        output.write(output.fitted(shown(chosen), options.output), options.output)
+        output.write(output.wrap_report(shown(chosen), options.output), options.output)
         return Exit.OK
     if one_solver and options.solver != "z3":
         print(f"lanecheck: {ONE_SOLVER}", file=sys.stderr)
@@ -146,7 +146,7 @@ def _code(options: argparse.Namespace) -> int:
     rank = options.rank or 2
     if options.list:
         listed = conformance.listing(options.module, options.path, options.only, rank)
-        output.write(output.fitted(listed, options.output), options.output)
+        output.write(output.wrap_report(listed, options.output), options.output)
         return Exit.OK
     seconds = options.budget or conformance.BUDGET
     report = conformance.verify_module(
@@ -177,7 +177,9 @@ def _infer(options: argparse.Namespace) -> int:
         "cases": [asdict(way) for way in found.cases],
     }
     text = (
-        output.fitted(found.report, options.output) if options.format == "text" else json.dumps(data, indent=1) + "\n"
+        output.wrap_report(found.report, options.output)
+        if options.format == "text"
+        else json.dumps(data, indent=1) + "\n"
     )
     output.write(text, options.output)
     return Exit.OK if found.exact else Exit.UNDECIDED

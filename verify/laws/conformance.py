@@ -14,7 +14,7 @@ from typing import Any
 from lanecheck.console.progress import each
 from proofs.laws import refutations
 from proofs.symbolic import campaign, conformance, execution
-from proofs.symbolic.attempt import Stopped, attempted
+from proofs.symbolic.attempt import Stopped, attempt
 from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerate_cases
 from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
@@ -81,7 +81,7 @@ def _steps(
         endless.update({name: Stopped(f"not followed: {found.why}")} if isinstance(found, Stopped) else {})
         return case(f"{name}, small layouts", SMALL, found=found)
 
-    def followed(operation: Operation) -> Case:
+    def follow(operation: Operation) -> Case:
         lacking = [] if target.exact else [f for f in _list_callees(operation) if not hasattr(target.functions, f)]
         if lacking:
             return absent(operation.label, lacking[0])
@@ -95,18 +95,18 @@ def _steps(
             found = _examine(target, operation, seconds)
         return case(operation.label, PATHS, LEAST, found=found, operation=operation.name, recorded=bool(kept))
 
-    def claimed(name: str) -> Case:
+    def decide_claim(name: str) -> Case:
         if not hasattr(target.functions, conformance.NEEDS[name]):
             return absent(name, conformance.NEEDS[name])
         search = partial(refutations.search, claims[name], conformance.Claimed(target))
-        found = attempted(search, min(seconds, SMALL_SECONDS))
+        found = attempt(search, min(seconds, SMALL_SECONDS))
         documented = name in conformance.DOCUMENTED and not isinstance(found, Stopped)
         return case(name, DOCUMENTED if documented else CLAIM, found=found, published=claims[name])
 
     yield from ((name, partial(absent, name, name)) for name in missing)
     yield from ((f"{name}, small layouts", partial(small, name)) for name in present)
-    yield from ((one.label, partial(followed, one)) for one in listed if one.name in present)
-    yield from ((name, partial(claimed, name)) for name in wanted if name in claims)
+    yield from ((one.label, partial(follow, one)) for one in listed if one.name in present)
+    yield from ((name, partial(decide_claim, name)) for name in wanted if name in claims)
 
 
 def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stopped:
@@ -121,7 +121,7 @@ def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stop
         nonlocal call, begun
         call, begun = now, time.monotonic()
 
-    found = attempted(lambda: enumerate_cases(target, name, begin), seconds)
+    found = attempt(lambda: enumerate_cases(target, name, begin), seconds)
     if not isinstance(found, Stopped) or not call:
         return found
     if time.monotonic() - begun > seconds / 2:
@@ -138,7 +138,7 @@ def _examine(target: Target, operation: Operation, seconds: int) -> Examined | S
     """Return the result of executing an operation; an exception is caught only from a module of others."""
     if target.exact:
         return execution.examine(target, operation)
-    return attempted(lambda: execution.examine(target, operation), seconds)
+    return attempt(lambda: execution.examine(target, operation), seconds)
 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
@@ -162,7 +162,7 @@ def target_of(module: str | None, path: str | None) -> Target:
     if module is None:
         return execution.ours()
     check_module(module)
-    found = attempted(lambda: execution.foreign(module, path), SMALL_SECONDS)
+    found = attempt(lambda: execution.foreign(module, path), SMALL_SECONDS)
     if isinstance(found, Stopped):
         raise SpecError("module", f"{module}{f' in {path}' if path else ''}: {found.why}")
     return found

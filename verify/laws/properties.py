@@ -27,7 +27,7 @@ from verify.core.verdict import (
     Statement,
     Status,
     finding,
-    unchecked,
+    leave_unchecked,
 )
 from verify.evidence.run import Run
 
@@ -74,45 +74,45 @@ class OperationResult:
 
 def _holds(run: LawChecker, result: LawResult, _: None) -> list[Evidence]:
     """Return what each solver found; a law of which no case is known says nothing, so then no solver confirms it."""
-    (met,) = _met(run, result, None)
+    (met,) = _judge_model(run, result, None)
     found = [_by(engine, result, run.seeds) for engine in run.engines]
     if met.status.confirmed:
         return found
     why = f"its premise is not verified: that its hypotheses can be met is {met.status}"
-    return [unchecked(Check.PROOF, why)._replace(method=e.method) if e.status.confirmed else e for e in found]
+    return [leave_unchecked(Check.PROOF, why)._replace(method=e.method) if e.status.confirmed else e for e in found]
 
 
 def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
     """Return the result of one solver."""
     status = result.status(engine)
     if not status:
-        return unchecked(Check.PROOF, ONE_SOLVER)._replace(method=engine)
+        return leave_unchecked(Check.PROOF, ONE_SOLVER)._replace(method=engine)
     steps = f"{len(result.tried)} obligation{'s' * (len(result.tried) > 1)}"
     method = f"{engine}, {steps}" + (f", {seeds} seeds" if seeds > 1 else "")
     unknown = ((t, a) for t in result.tried for a in t.answers if a.engine == engine and a.status == "unknown")
     why = next((f"{t.name}: {a.reason}" for t, a in unknown), "")
     model = solve.refute(result.law) if status == "sat" else None
-    wrong = Counterexample({}, model.shown(), reproduced=model.confirmed) if model else None
+    wrong = Counterexample({}, model.spell(), reproduced=model.is_confirmed) if model else None
     return Evidence(
         Check.PROOF, STATUS[status], method, engine=solve.version(engine), seconds=result.seconds(engine),
         reason=why, counterexample=wrong,
     )  # fmt: skip
 
 
-def _met(run: object, result: LawResult, _: None) -> list[Evidence]:
+def _judge_model(run: object, result: LawResult, _: None) -> list[Evidence]:
     model, status = result.example, Status.UNKNOWN
-    if model is not None and model.confirmed:
+    if model is not None and model.is_confirmed:
         status = Status.PROVED
     elif model is not None and model.status == "unsat":
         status = Status.VACUOUS
-    shown = model.shown() if model else "not tried"
+    shown = model.spell() if model else "not tried"
     return [Evidence(Check.PROOF, status, f"model: {shown}", reason="" if status is Status.PROVED else shown)]
 
 
 def _broken(run: object, result: LawResult, _: None) -> list[Evidence]:
     total = len(result.mutants)
     method = f"{total} counterexamples, each replayed in plain Python"
-    evidence = [_mutant(mutant) for mutant in result.mutants if not mutant.confirmed]
+    evidence = [_mutant(mutant) for mutant in result.mutants if not mutant.is_confirmed]
     return evidence or [finding(Check.PROOF, None, method, total)]
 
 
@@ -120,7 +120,7 @@ def _mutant(model: Model) -> Evidence:
     """Return the evidence of a mutant without a confirmed counterexample."""
     if model.status == "unknown":
         return Evidence(Check.PROOF, Status.UNKNOWN, model.query.why, reason=f"{model.query.why}: {model.reason}")
-    text = f"still true: {model.query.why}" if model.status == "unsat" else f"{model.query.why}: {model.shown()}"
+    text = f"still true: {model.query.why}" if model.status == "unsat" else f"{model.query.why}: {model.spell()}"
     wrong = Counterexample({}, text, reproduced=model.status == "unsat")
     return Evidence(Check.PROOF, Status.REFUTED, "mutant", reason=text, counterexample=wrong)
 
@@ -147,12 +147,12 @@ def _counterexample(found: refutations.WrongCase | None, none: str) -> Evidence:
 def _of_result(check: Callable[[OperationResult], Evidence]) -> CheckFunction:
     """Return the check of a result; UNKNOWN where there is none, because the code did not come to an end."""
 
-    def made(run: object, code: OperationResult, _: None) -> list[Evidence]:
+    def make_evidence(run: object, code: OperationResult, _: None) -> list[Evidence]:
         if isinstance(code.found, Stopped):
             return [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=code.found.why)]
         return [check(code)]
 
-    return made
+    return make_evidence
 
 
 def _small(code: OperationResult) -> Evidence:
@@ -238,7 +238,7 @@ MET = _of_law(
     "not_vacuous",
     says={LAW: "its hypotheses can be met"},
     states=lambda *_: Statement("", "its hypotheses can be met"),
-    proof=_met,
+    proof=_judge_model,
     how=("", "a model, confirmed in Python", ""),
 )
 MUTANTS = _of_law(
@@ -277,7 +277,7 @@ LEAST = _of_code(
     states=lambda code, _: Statement("", _least(code)),
     applies=lambda code, _: bool(_least(code)) and not code.lacks,
     proof=lambda _, code, __: [
-        unchecked(Check.PROOF, f"that it {_least(code)} is checked on small layouts only", applies=False)
+        leave_unchecked(Check.PROOF, f"that it {_least(code)} is checked on small layouts only", applies=False)
     ],
     how=("", "small layouts only", ""),
 )

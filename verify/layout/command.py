@@ -20,7 +20,7 @@ from lanecheck.console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 from verify.core.verdict import Check
-from verify.evidence.cause import MOST, Compared, compare_map, folded
+from verify.evidence.cause import MOST, Compared, compare_map, fold_consequences
 from verify.evidence.run import Run
 from verify.layout.properties import IN_TILE, ONE_OWNER, SAME_FUNCTION, TILE_FORM, LayoutPair, bind_onto_tile
 from verify.layout.reading import check_operand, read_small, read_tile
@@ -38,7 +38,7 @@ EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the layout that the arguments give; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -93,7 +93,7 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     def compare_part(_: str) -> Compared | None:
         return compare_map(part.points, 1) if part.well_formed and prod(part.domain) <= MOST else None
 
-    verdicts = folded(verdicts, compare_part)
+    verdicts = fold_consequences(verdicts, compare_part)
     drawn_by = shlex.join(["lanecheck", "show", text, "--onto", laid.tile])
     alone = Alone(f"a bijection onto {laid.tile}", "its tile", "add --ptx … --operand C")
 

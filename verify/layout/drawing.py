@@ -12,10 +12,10 @@ from verify.core.verdict import Check
 from verify.kind import Reported
 from verify.layout.reading import LARGEST, PointsError, as_pairs, count_axes, count_pairs, map_onto, read_any, read_tile
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, Map, MapError, Origin, Point
+from verify.maps.map import Axis, Map, MapError, MapOrigin, Point
 from verify.pictures import layouts, maps, points
 from verify.pictures.picture import Picture, Window
-from verify.pictures.picture import shown as ranges
+from verify.pictures.picture import choose_shown as ranges
 from verify.report import Case
 
 # The claims on a layout alone
@@ -79,4 +79,4 @@ def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> Ma
     found = points.within(pairs, domain[0], threads, values)
     inputs = Axis("thread", domain[0]), Axis("value", domain[1])
     images: dict[Point, tuple[Point, ...]] = {point: ((element,),) for point, element in found.items()}
-    return FragmentMap(inputs, (Axis("element", LARGEST),), images, Origin(str(pairs)))
+    return FragmentMap(inputs, (Axis("element", LARGEST),), images, MapOrigin(str(pairs)))

@@ -12,7 +12,7 @@ from verify.layout.reading import map_pair, read_small
 from verify.pictures import maps
 from verify.pictures.operands import Drawn, draw_operands
 from verify.pictures.picture import WHOLE, Picture, Window
-from verify.pictures.picture import shown as list_shown
+from verify.pictures.picture import choose_shown as list_shown
 
 
 def draw_on_tile(laid: LayoutOnTile, verdicts: Sequence[Verdict], window: Window) -> Picture:

@@ -14,11 +14,11 @@ from verify.atom import repairs
 from verify.atom.cause import add_causes
 from verify.atom.checker import AtomChecker, draw_atom, list_citations
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
-from verify.binding.atom import BoundAtom, bound, look_up
+from verify.binding.atom import BoundAtom, bind_atom, look_up
 from verify.binding.axes import AXES
 from verify.binding.completion import FRAGMENTS, in_order, moves
 from verify.core.errors import UsageError
-from verify.core.verdict import Check, Verdict, replayed
+from verify.core.verdict import Check, Verdict, add_replay
 from verify.layout.reading import PointsError, as_pairs, describe_fault, map_onto, parse_small, plain
 from verify.maps import short_names
 from verify.report import Case, Report
@@ -39,10 +39,10 @@ def of_operand(
         subject,
         _list_verdicts(subject, checker),
         lambda keys: repairs.edit_atom(subject.atom, keys) if keys.keys() == {operand} else None,
-        lambda atom: all(one.status.confirmed for one in _list_verdicts(bound(atom), checker)),  # type: ignore[arg-type]
+        lambda atom: all(one.status.confirmed for one in _list_verdicts(bind_atom(atom), checker)),  # type: ignore[arg-type]
     )
     replay = shlex.join(["lanecheck", "layout", *words])
-    verdicts = [replayed(one, lambda: replay) for one in add_causes(subject, verdicts)]
+    verdicts = [add_replay(one, lambda: replay) for one in add_causes(subject, verdicts)]
     drawn_by = shlex.join(["lanecheck", "show", *words])
     picture = partial(draw_atom, subject, verdicts)
     layouts = ((operand, part.text),)
@@ -90,7 +90,7 @@ def bind_operand(text: str, ptx: str, operand: str) -> BoundAtom:
     except ValueError as error:
         raise PointsError(str(error)) from error
     # an atom, since rows, repairs, causes and drawing, which it shares with atoms, read some thirty of its attributes
-    return bound(
+    return bind_atom(
         Atom(
             name=text, ptx=(mnemonic,), shape=(m, n, k), thr=in_order(instruction),
             types=dict(instruction.signature.types[0]), operands={operand: shown},

@@ -89,7 +89,7 @@ def _read_form(text: str, part: BoundOperand) -> list[Evidence]:
 
 
 def _prove_owners(run: Run, _: LayoutOnTile, part: BoundOperand) -> list[Evidence]:
-    return [] if part.layout is None else proof.certified(part.points, 1, run.budget, run.solver)
+    return [] if part.layout is None else proof.prove_ownership(part.points, 1, run.budget, run.solver)
 
 
 def _prove_bounds(run: Run, laid: LayoutOnTile, part: BoundOperand) -> list[Evidence]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
-from lanecheck.console.outputs import written
+from lanecheck.console.outputs import reserve_file
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.wording import count_of
@@ -35,14 +35,14 @@ SHOWN = 8  # points of a change; with -v all
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the lock that the arguments name, or compare with it; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
     from verify.lock import lockfile
     from verify.lock.properties import LockComparison
 
-    options = arguments.parsed(_parser(), argv, {})
+    options = arguments.parse(_parser(), argv, {})
     if "" in options.files:
         raise UsageError("'' is the name of no file")
     lock = Path(options.lock)
@@ -78,7 +78,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
         raise UsageError("which maps? Give FILEs; or --check, to compare with the lock")
     if options.format != "text" or options.output:
         raise UsageError("--format and --output are of --check: a lock is written to the file of --lock")
-    written(options.lock)
+    reserve_file(options.lock)
     loaded = _subjects([_relative(Path(file), lock.parent) for file in options.files], lock.parent, options)
     subjects = loaded.items
     if loaded.failures:
@@ -127,7 +127,7 @@ def _report(comparison: LockComparison, folder: Path, loaded: LoadedFiles[Subjec
     from layouts.toml.document import read_document
     from verify.lock.functions import Subject
     from verify.report import Report
-    from verify.report.placing import located
+    from verify.report.placing import locate_operands
 
     document = cache(lambda file: read_document(_beside(folder, file)))
     cases = []
@@ -137,13 +137,13 @@ def _report(comparison: LockComparison, folder: Path, loaded: LoadedFiles[Subjec
         elif one.place:
             cases.append(replace(case, place=one.place))
         else:
-            cases.append(located(case, document(one.file), one.table))
+            cases.append(locate_operands(case, document(one.file), one.table))
     report = Report(tuple(cases))
     if options.format != "text":
         return output.report(report, options, loaded)
     report = output.allowing(report, options, loaded)
     output.write(
-        output.fitted("".join(f"{line}\n" for line in _lines(report, options)), options.output), options.output
+        output.wrap_report("".join(f"{line}\n" for line in _lines(report, options)), options.output), options.output
     )
     return report.exit()
 

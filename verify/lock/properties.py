@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Statement, finding, replayed
+from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Statement, add_replay, finding
 from verify.evidence.run import Run
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
@@ -88,19 +88,19 @@ class LockComparison:
         for subject in self.now:
             locked = before.get((subject.file, subject.name))
             if locked is not None:
-                found.append((subject, self._compared(subject, locked)))
+                found.append((subject, self._compare_case(subject, locked)))
                 continue
             old = next((one for one in gone if _alike(one, subject)), None)
             if old is not None:
                 gone.remove(old)
             how = f"renamed: the lock has it as {old.name} of {old.file}" if old else "added: the lock has it not"
-            found.append((subject, self._listed(subject, how)))
-        return found + [(one, self._listed(one, "missing: only the lock has it")) for one in gone]
+            found.append((subject, self._case_of_listing(subject, how)))
+        return found + [(one, self._case_of_listing(one, "missing: only the lock has it")) for one in gone]
 
-    def _listed(self, one: Subject | Locked, how: str) -> Case:
+    def _case_of_listing(self, one: Subject | Locked, how: str) -> Case:
         return self._case(one, [ComparedPart("", Counterexample({}, how))])
 
-    def _compared(self, now: Subject, locked: Locked) -> Case:
+    def _compare_case(self, now: Subject, locked: Locked) -> Case:
         parts = []
         for key in dict.fromkeys((*locked.says, *now.says)):
             was, is_ = (one.says.get(key, "nothing") for one in (locked, now))
@@ -118,7 +118,7 @@ class LockComparison:
         compared = ComparedSubject(one.name, one.file, self.lock, tuple(parts))
         replay = shlex.join(["lanecheck", "lock", "--check", "--lock", self.lock])
         found = LockChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, compared)
-        return Case(one.name, tuple(replayed(verdict, lambda: replay) for verdict in found))
+        return Case(one.name, tuple(add_replay(verdict, lambda: replay) for verdict in found))
 
 
 def _alike(locked: Locked, now: Subject) -> bool:

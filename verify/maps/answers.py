@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import LARGEST, Axis, Origin
+from verify.maps.map import LARGEST, Axis, MapOrigin
 
 _KEYS = {"source", "ptx", "select", "operand", "inputs", "outputs", "pairs", "inverse", "note"}
 _TEXTS = ("source", "ptx", "operand", "note")
@@ -51,12 +51,12 @@ class MissingMap:
     whole: bool = False  # every map of the project: it could not be loaded
 
 
-def read(answer: Any) -> ForeignMap | MissingMap:
+def read_answer(answer: Any) -> ForeignMap | MissingMap:
     """Return the map of an answer of the child, or why there is none; an answer against the schema is a missing map.
 
-    >>> read({"name": "C", "missing": "no answer within 5 s"})
+    >>> read_answer({"name": "C", "missing": "no answer within 5 s"})
     MissingMap(name='C', why='no answer within 5 s', whole=False)
-    >>> read({"name": "C", "map": {"pairs": [[0, 1e3]]}}).why
+    >>> read_answer({"name": "C", "map": {"pairs": [[0, 1e3]]}}).why
     "the answer lacks 'inputs'"
     """
     if not isinstance(answer, dict) or not isinstance(answer.get("name"), str):
@@ -65,12 +65,12 @@ def read(answer: Any) -> ForeignMap | MissingMap:
     if "missing" in answer:
         return MissingMap(name, str(answer["missing"])[:_MOST_TEXT])
     try:
-        return _read(name, answer.get("map"))
+        return _read_map(name, answer.get("map"))
     except ValueError as error:  # of the schema, or of the map
         return MissingMap(name, str(error)[:_MOST_TEXT])
 
 
-def _read(name: str, found: Any) -> ForeignMap:
+def _read_map(name: str, found: Any) -> ForeignMap:
     if not isinstance(found, dict):
         raise MalformedAnswer("the answer is no table")
     for key in ("inputs", "outputs", "pairs"):
@@ -84,13 +84,13 @@ def _read(name: str, found: Any) -> ForeignMap:
         if not isinstance(text, str) or len(text) > _MOST_TEXT:
             raise MalformedAnswer(f"{key!r} of the answer is no short text")
     inputs, outputs = _axes(found["inputs"]), _axes(found["outputs"])
-    origin = Origin(texts["source"])
+    origin = MapOrigin(texts["source"])
     made = _map(found["pairs"], inputs, outputs, origin)
     own = None if found.get("inverse") is None else _map(found["inverse"], inputs, outputs, origin)
-    return ForeignMap(name, made, texts["ptx"], texts["operand"], _selected(found), own, texts["note"])
+    return ForeignMap(name, made, texts["ptx"], texts["operand"], _read_selection(found), own, texts["note"])
 
 
-def _selected(found: dict[str, Any]) -> dict[str, int | str]:
+def _read_selection(found: dict[str, Any]) -> dict[str, int | str]:
     chosen = found.get("select") or {}
     if not isinstance(chosen, dict) or any(type(value) not in (int, str) for value in chosen.values()):
         raise MalformedAnswer("'select' of the answer is no table of numbers and texts")
@@ -108,7 +108,7 @@ def _axes(found: Any) -> tuple[Axis, ...]:
     return tuple(Axis(name, extent) for name, extent in found)
 
 
-def _map(rows: Any, inputs: tuple[Axis, ...], outputs: tuple[Axis, ...], origin: Origin) -> FragmentMap:
+def _map(rows: Any, inputs: tuple[Axis, ...], outputs: tuple[Axis, ...], origin: MapOrigin) -> FragmentMap:
     width = len(inputs) + len(outputs)
     if not isinstance(rows, list) or any(
         not isinstance(row, list) or len(row) != width or any(type(c) is not int for c in row) for row in rows

@@ -5,8 +5,8 @@ A map is linear over F2 if the image of an input is the xor of the images of its
 for each bit of the value (Triton's register), of the lane and of the warp.
 
 >>> text = "{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}"
->>> C = of_operand(read(text), (Axis("m", 16), Axis("n", 8)))
->>> C(5, 3), written(C)
+>>> C = of_operand(read_bases(text), (Axis("m", 16), Axis("n", 8)))
+>>> C(5, 3), spell_bases(C)
 ((9, 3), '{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}')
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.linear import BasesMap
-from verify.maps.map import NOWHERE, Axis, MapError, Origin, Point
+from verify.maps.map import NOWHERE, Axis, MapError, MapOrigin, Point
 from verify.maps.search import list_differences
 
 MAX_TEXT = 16 * 1024
@@ -38,7 +38,7 @@ TRIVIAL = re.compile(r"(?P<name>[a-z]+) is a size 1 dimension")
 Bases = Mapping[str, Sequence[Point]]
 
 
-def read(text: str) -> Bases:
+def read_bases(text: str) -> Bases:
     """Return the bases of a text: register, lane, warp and block, each with a list of points.
 
     Spellings: MLIR's `#ttg.linear<{register = [[0, 1]], lane = [[0, 2]], ...}>`, JSON, Gluon's
@@ -91,7 +91,7 @@ def _point(text: str) -> Point:
     return tuple(map(int, words))
 
 
-def of_operand(bases: Bases, outputs: Sequence[Axis], origin: Origin = NOWHERE) -> FragmentMap:
+def of_operand(bases: Bases, outputs: Sequence[Axis], origin: MapOrigin = NOWHERE) -> FragmentMap:
     """Return the map (lane, value) -> outputs of one CTA's bases: the warp's bits are the lane's from bit 5 on."""
     if any(any(basis) for basis in bases.get("block", ())):
         raise MapError("bases of block: an operand belongs to one CTA")
@@ -132,7 +132,7 @@ def of_map(found: FragmentMap) -> Bases:
     return bases
 
 
-def written(found: FragmentMap) -> str:
+def spell_bases(found: FragmentMap) -> str:
     """Return the bases of a linear map from (lane, value) in Triton's spelling; raise MapError if it is not linear."""
     bases = of_map(found)
     listed = {"register": bases["value"], "lane": bases["lane"][:WARP_BITS], "warp": bases["lane"][WARP_BITS:]}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from verify.maps.tree import Binary, Call, Cast, Choice, Compare, ExpressionError, Name, Number, Tree, Unary, nodes
+from verify.maps.tree import Binary, Call, Cast, Compare, ExpressionError, Name, Number, Ternary, Tree, Unary, nodes
 
 Values: TypeAlias = "Mapping[str, int]"
 Function: TypeAlias = Callable[[Values], int]
@@ -58,7 +58,7 @@ COMPUTED: Mapping[str, Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
-def promoted(type_: Type) -> Type:
+def promote(type_: Type) -> Type:
     """Return the type in which a value of a type is computed with: at least int."""
     return INT if type_.bits < 32 else type_
 
@@ -69,7 +69,7 @@ def common(a: Type, b: Type) -> Type:
     >>> common(TYPES["uint8"], TYPES["int16"]).name, common(INT, UNSIGNED).name, common(UNSIGNED, INT64).name
     ('int', 'unsigned', 'int64')
     """
-    a, b = promoted(a), promoted(b)
+    a, b = promote(a), promote(b)
     return max(a, b, key=lambda one: (one.bits, not one.signed))
 
 
@@ -95,7 +95,7 @@ def meaning(tree: Tree, types: Mapping[str, Type], text: str) -> Meaning:
     match tree:
         case Cast(type=word):
             found = _cast(TYPES[word], parts[0][1])
-        case Choice():
+        case Ternary():
             found = _choice(*parts)
         case Unary(op=op):
             found = _unary(op, parts[0], words)
@@ -136,7 +136,7 @@ def _unary(op: str, operand: Meaning, words: str) -> Meaning:
     type_, value = operand
     if op == "!":
         return INT, lambda values: int(value(values) == 0)
-    result = promoted(type_)
+    result = promote(type_)
     if op == "~":
         return result, lambda values: result.wrap(~value(values))
     if op == "+":
@@ -160,7 +160,7 @@ def _binary(op: str, left: Meaning, right: Meaning, words: str) -> Meaning:
     if op == "||":
         return INT, lambda values: int(first(values) != 0 or second(values) != 0)
     if op in ("<<", ">>"):
-        return _shift(op, (promoted(a), first), second, words)
+        return _shift(op, (promote(a), first), second, words)
     type_ = common(a, b)
     wrap = type_.wrap
     if op in COMPARED:
@@ -170,7 +170,7 @@ def _binary(op: str, left: Meaning, right: Meaning, words: str) -> Meaning:
         compute = COMPUTED[op]
         return type_, lambda values: _in(type_, compute(wrap(first(values)), wrap(second(values))), words)
 
-    def divided(values: Values) -> int:
+    def divide(values: Values) -> int:
         x, y = wrap(first(values)), wrap(second(values))
         if y == 0:
             raise Undefined(f"division by zero in {words}")
@@ -178,14 +178,14 @@ def _binary(op: str, left: Meaning, right: Meaning, words: str) -> Meaning:
         _in(type_, quotient, words)  # the lowest number by -1
         return quotient if op == "/" else x - quotient * y
 
-    return type_, divided
+    return type_, divide
 
 
 def _shift(op: str, left: Meaning, by: Function, words: str) -> Meaning:
     """Shift in the type of the left operand: by 0 to the width less one, and no negative number to the left."""
     type_, value = left
 
-    def shifted(values: Values) -> int:
+    def shift(values: Values) -> int:
         x, count = value(values), by(values)
         if not 0 <= count < type_.bits:
             raise Undefined(f"a shift by {count} in {words}: {type_.name} has {type_.bits} bits")
@@ -195,7 +195,7 @@ def _shift(op: str, left: Meaning, by: Function, words: str) -> Meaning:
             raise Undefined(f"a shift of the negative number {x} to the left in {words}")
         return _in(type_, x << count, words)
 
-    return type_, shifted
+    return type_, shift
 
 
 def _call(function: str, arguments: list[Meaning], words: str) -> Meaning:
@@ -214,7 +214,7 @@ def remarks(tree: Tree, types: Mapping[str, Type], text: str) -> Iterator[str]:
     for node in nodes(tree):
         if not isinstance(node, Call) or node.function != "abs":
             continue
-        type_ = promoted(meaning(node.arguments[0], types, text)[0])
+        type_ = promote(meaning(node.arguments[0], types, text)[0])
         if type_ == INT:
             continue
         words = " ".join(text[node.start : node.end].split())

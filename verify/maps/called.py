@@ -16,9 +16,9 @@ from pathlib import Path
 
 from verify.core.python_files import find_fault
 from verify.maps import isolation
-from verify.maps.answers import MissingMap, read
+from verify.maps.answers import MissingMap, read_answer
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import LARGEST, Axis, MapError, Origin
+from verify.maps.map import LARGEST, Axis, MapError, MapOrigin
 
 ADAPTER = Path(__file__).with_name("function_adapter.py")
 SECONDS, START = 20.0, 120.0  # of all calls, and of the imports before them
@@ -42,10 +42,10 @@ def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], fold
     except isolation.NoAnswer as error:
         raise MapError(f"{text}: {error}") from error
     last = answered[-1] if answered else {"missing": "its process answered nothing"}
-    found = read({"name": text, **last} if isinstance(last, dict) else last)
+    found = read_answer({"name": text, **last} if isinstance(last, dict) else last)
     if isinstance(found, MissingMap):
         raise MapError(f"{text}: {found.why}")
-    return replace(found.map, inputs=tuple(inputs), outputs=tuple(outputs), origin=Origin(text))
+    return replace(found.map, inputs=tuple(inputs), outputs=tuple(outputs), origin=MapOrigin(text))
 
 
 def _interpreter(python: str, folder: Path) -> str:

@@ -69,7 +69,7 @@ def text(found: FragmentMap) -> str:
         why = str(error)
     if [axis.name for axis in found.inputs] == ["lane", "value"]:
         with suppress(MapError):
-            return bases.written(found)
+            return bases.spell_bases(found)
     return why
 
 

@@ -101,7 +101,7 @@ def answer(make: Any, seconds: float, out: Any) -> Any:
         os.close(source)
         out.close()  # so that it ends with this process's parent
         try:
-            text = json.dumps({"map": plain(tabulated(make()))}, allow_nan=False)
+            text = json.dumps({"map": plain(tabulate(make()))}, allow_nan=False)
         except BaseException as error:
             text = json.dumps({"missing": describe(error)})
         content = text.encode()
@@ -113,7 +113,7 @@ def answer(make: Any, seconds: float, out: Any) -> Any:
         os.write(sink, b"\n")
         os._exit(0)
     os.close(sink)
-    content, status = received(source, child, time.monotonic() + seconds)
+    content, status = receive(source, child, time.monotonic() + seconds)
     os.close(source)
     if content.endswith(b"\n"):
         try:
@@ -126,7 +126,7 @@ def answer(make: Any, seconds: float, out: Any) -> Any:
     return {"missing": f"its process ended with {how} before it answered"}
 
 
-def received(source: int, child: int, deadline: float) -> tuple[bytes, int | None]:
+def receive(source: int, child: int, deadline: float) -> tuple[bytes, int | None]:
     """Receive until the line is whole: (text, exit status), None as status where time ran out; the child has ended."""
     content, status = b"", None
     while not content.endswith(b"\n") and len(content) <= MOST:
@@ -147,18 +147,18 @@ def received(source: int, child: int, deadline: float) -> tuple[bytes, int | Non
     return content, status
 
 
-def tabulated(found: dict[str, Any]) -> dict[str, Any]:
+def tabulate(found: dict[str, Any]) -> dict[str, Any]:
     """Return the same map with every pair in place of its functions."""
     found = {**found}
     function, back = found.pop("of"), found.pop("back", None)
     inputs, outputs = found["inputs"], found["outputs"]
-    found["pairs"] = [[*point, *one] for point in grid(inputs) for one in images(called(function, point, inputs))]
+    found["pairs"] = [[*point, *one] for point in grid(inputs) for one in images(call(function, point, inputs))]
     if back is not None:
-        found["inverse"] = [[*one, *point] for point in grid(outputs) for one in images(called(back, point, outputs))]
+        found["inverse"] = [[*one, *point] for point in grid(outputs) for one in images(call(back, point, outputs))]
     return found
 
 
-def called(function: Any, point: tuple[int, ...], axes: Any) -> Any:
+def call(function: Any, point: tuple[int, ...], axes: Any) -> Any:
     """Return what a function returns at a point; an error that it raises gets the point and the line."""
     try:
         return function(*point)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from layouts.arrays import np
 from verify.core.verdict import Counterexample
-from verify.core.wording import SHOWN, Some, box, describe, listed, owners
+from verify.core.wording import SHOWN, Some, box, describe, list_elements, owners
 from verify.maps.map import Array, Map, Point
 
 STEP = 1 << 18  # places that are looked at together
@@ -130,7 +130,7 @@ def describe_chosen(chosen: Array, axes: Sequence[str]) -> str:
     if spans[0].many * spans[1].many == count:
         return box(spans, extents, axes)
     points = [(x, y) for x in spans[0].first for y in _some(chosen[x]).first]
-    return listed(points[:SHOWN], count, axes)
+    return list_elements(points[:SHOWN], count, axes)
 
 
 def _some(line: Array) -> Some:

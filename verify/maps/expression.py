@@ -7,10 +7,10 @@ accepts it, and rejected where two of them differ.
 
 `IndexFunction`   texts with their coordinates: `map` evaluates them, `written_out` shows one point
 `ExpressionMap`   the texts in one language as a map, with its two evaluations
-`Coordinates`     the inputs, and the names that a text may use for them
+`InputCoordinates`     the inputs, and the names that a text may use for them
 
->>> lane_and_i = Coordinates((Axis("lane", 32), Axis("value", 4)), {
-...     "lane": Variable(lambda lane, value: lane), "i": Variable(lambda lane, value: value)})
+>>> lane_and_i = InputCoordinates((Axis("lane", 32), Axis("value", 4)), {
+...     "lane": DeclaredName(lambda lane, value: lane), "i": DeclaredName(lambda lane, value: value)})
 >>> rows = IndexFunction({"m": "lane/4 + 8*(i/2)", "n": "lane%4*2 + i%2"}, (Axis("m", 16), Axis("n", 8)), lane_and_i)
 >>> rows.map(language="c")(5, 3), rows.written_out((5, 3), "c")
 ((9, 3), 'm: 5/4 + 8*(3/2) = 9, n: 5%4*2 + 3%2 = 3')
@@ -32,7 +32,7 @@ from verify.core.verdict import Counterexample
 from verify.maps import c_meaning
 from verify.maps.c_meaning import INT, UNSIGNED, Type, Undefined
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, Origin, Point, contradict, grid, has_arrays, inside
+from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, MapOrigin, Point, contradict, grid, has_arrays, inside
 from verify.maps.syntax import PYTHON, C, parse
 from verify.maps.tree import Code, ExpressionError, Name, Tree, nodes
 
@@ -44,7 +44,7 @@ MAX_WORK = 2_400_000  # operations of all readings: less than a second
 Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 
-class Variable(NamedTuple):
+class DeclaredName(NamedTuple):
     """A name for a function of the input coordinates; in C it is `type`, or as given where that is None."""
 
     value: Callable[..., int]
@@ -52,11 +52,11 @@ class Variable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class InputCoordinates:
     """The input coordinates of a text, and the names that it may use; `missing` says why other names are unknown."""
 
     inputs: tuple[Axis, ...]
-    names: Mapping[str, Variable]
+    names: Mapping[str, DeclaredName]
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -87,9 +87,9 @@ class IndexFunction:
 
     texts: Mapping[str, str]  # output -> its expression
     outputs: tuple[Axis, ...]
-    coordinates: Coordinates
+    coordinates: InputCoordinates
     let: Mapping[str, str] = field(default_factory=dict)  # name -> its expression, in their order
-    origin: Origin = NOWHERE
+    origin: MapOrigin = NOWHERE
 
     def map(self, language: str = "", type: str = "") -> FragmentMap:
         """Return the map of the texts in a language, their coordinates int or unsigned; in all ways if not given.
@@ -107,7 +107,9 @@ class IndexFunction:
             inputs,
             self.outputs,
             {at: (image,) for at, image in zip(points, images, strict=True) if not isinstance(image, Undefined)},
-            self.origin if self.origin != NOWHERE else Origin("; ".join(f"{k} = {v}" for k, v in self.texts.items())),
+            self.origin
+            if self.origin != NOWHERE
+            else MapOrigin("; ".join(f"{k} = {v}" for k, v in self.texts.items())),
             misread=ExpressionMap(self, language, type).compare(images),
         )
 
@@ -125,7 +127,7 @@ class IndexFunction:
         ways = readings(language, type)
         for reading in ways:
             try:
-                texts = list(self._read(reading, not language, len(ways)))
+                texts = list(self._read_texts(reading, not language, len(ways)))
             except ExpressionError as error:
                 errors.append(error)
                 continue
@@ -153,11 +155,11 @@ class IndexFunction:
 
     def _differing(self, one: Point | Undefined, other: Point | Undefined) -> tuple[str, tuple[object, object]]:
         if isinstance(one, Undefined) or isinstance(other, Undefined):
-            return ", ".join(self.texts), (_shown(one), _shown(other))
+            return ", ".join(self.texts), (_spell_value(one), _spell_value(other))
         place = next(i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
         return self.outputs[place].name, (one[place], other[place])
 
-    def _read(self, reading: Reading, comments: bool, ways: int) -> Iterator[Text]:
+    def _read_texts(self, reading: Reading, comments: bool, ways: int) -> Iterator[Text]:
         """Yield the functions of all texts in their order, in one of some ways to read them; raise ExpressionError."""
         types = {name: one.type or SIGNS[reading.type] for name, one in self.coordinates.names.items()}
         work = 0
@@ -207,7 +209,7 @@ class IndexFunction:
     def _check_names(self, tree: Tree, known: Mapping[str, object], text: str) -> None:
         for node in nodes(tree):
             if isinstance(node, Name) and node.name not in known:
-                why = self.coordinates.missing.get(node.name) or _known(node.name, known)
+                why = self.coordinates.missing.get(node.name) or _suggest_names(node.name, known)
                 raise ExpressionError(f"unknown name {node.name!r}: {why}", text, node.start)
 
     def _images(self, points: Sequence[Point], texts: Sequence[Text]) -> list[Point | Undefined]:
@@ -246,7 +248,7 @@ class IndexFunction:
         found = [remark for _, texts in self._readable(language, type) for text in texts for remark in text.remarks]
         return tuple(dict.fromkeys(found))
 
-    def recomputed(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
+    def recompute(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
         """Return the image of a point by other texts: those with its values in place of the names, parsed anew."""
         reading, _ = next(self._readable(language, type))
         values = {}
@@ -254,13 +256,13 @@ class IndexFunction:
             unsigned = reading.language == C and (one.type or SIGNS[reading.type]) == UNSIGNED
             values[name] = f"{one.value(*point)}u" if unsigned else str(one.value(*point))
 
-        def filled(text: str) -> str:
-            return substituted(parse(text, reading.language, comments=not language), values, whole=True)
+        def fill(text: str) -> str:
+            return substitute(parse(text, reading.language, comments=not language), values, whole=True)
 
-        let = {name: filled(text) for name, text in self.let.items()}
-        texts = {name: filled(text) for name, text in self.texts.items()}
-        other = IndexFunction(texts, self.outputs, Coordinates((), {}), let)
-        return other._at((), list(other._read(reading, not language, 1)))
+        let = {name: fill(text) for name, text in self.let.items()}
+        texts = {name: fill(text) for name, text in self.texts.items()}
+        other = IndexFunction(texts, self.outputs, InputCoordinates((), {}), let)
+        return other._at((), list(other._read_texts(reading, not language, 1)))
 
     def written_out(self, point: Point, language: str = "", type: str = "") -> str:
         """Each text with the values of its coordinates in place of their names, and its value."""
@@ -272,7 +274,7 @@ class IndexFunction:
             return str(image)
         codes = [parse(self.texts[axis.name], reading.language, comments=True) for axis in self.outputs]
         shown = zip(self.outputs, codes, image, strict=True)
-        return ", ".join(f"{axis.name}: {substituted(code, values)} = {value}" for axis, code, value in shown)
+        return ", ".join(f"{axis.name}: {substitute(code, values)} = {value}" for axis, code, value in shown)
 
 
 class ExpressionMap(Map):
@@ -304,7 +306,7 @@ class ExpressionMap(Map):
         """Return the image of a point; none if it is undefined there."""
         if not inside(point, self.inputs):
             return ()
-        image = self.function.recomputed(point, self.language, self.type)
+        image = self.function.recompute(point, self.language, self.type)
         return () if isinstance(image, Undefined) else (image,)
 
     def block(self, start: int, stop: int) -> tuple[Array, ...]:
@@ -327,7 +329,7 @@ class ExpressionMap(Map):
         for place in sorted({0, count - 1, *(k * GOLDEN % count for k in range(1, COMPARED))}):
             point, among = self.point(place), images[place]
             try:
-                alone = self.function.recomputed(point, self.language, self.type)
+                alone = self.function.recompute(point, self.language, self.type)
             except ExpressionError:  # a text near the longest, which numbers in place of names make longer
                 continue
             if not (isinstance(alone, Undefined) or isinstance(among, Undefined)) and alone != among:
@@ -375,7 +377,7 @@ def readings(language: str, type: str) -> list[Reading]:
     return [*found, *([Reading(PYTHON, types[0])] if language != C else [])]
 
 
-def substituted(code: Code, values: Mapping[str, str], whole: bool = False) -> str:
+def substitute(code: Code, values: Mapping[str, str], whole: bool = False) -> str:
     """Put values in place of names that the last expression of a text, or the `whole` text, does not declare."""
     declared = {one.name for one in code.declarations}
     trees = [*(one.value for one in code.declarations), code.result] if whole else [code.result]
@@ -388,7 +390,7 @@ def substituted(code: Code, values: Mapping[str, str], whole: bool = False) -> s
     return "".join([*found, rest]) if whole else " ".join("".join([*found, rest]).split())
 
 
-def _known(name: str, known: Mapping[str, object]) -> str:
+def _suggest_names(name: str, known: Mapping[str, object]) -> str:
     """Which names are known, or the one that is probably meant."""
     from difflib import get_close_matches
 
@@ -402,5 +404,5 @@ def _differ(one: Point | Undefined, other: Point | Undefined) -> bool:
     return one != other
 
 
-def _shown(value: Point | Undefined) -> str:
+def _spell_value(value: Point | Undefined) -> str:
     return f"an error ({value})" if isinstance(value, Undefined) else str(value)

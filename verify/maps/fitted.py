@@ -25,21 +25,21 @@ def layout_of(rows: Rows | Sequence[int]) -> str:
     """
     table: Any = [rows] if isinstance(rows[0], int) else rows
 
-    def written(layout: Layout) -> Layout:
+    def orient(layout: Layout) -> Layout:
         return layout[1] if table[0] is rows else layout
 
-    if (plain := fitted(table)) is not None:
-        return str(written(plain))
+    if (plain := fit_layout(table)) is not None:
+        return str(orient(plain))
     most = max(map(max, table))
     for swizzle in swizzles(most.bit_length()) if min(map(min, table)) >= 0 else ():
-        if (inner := fitted(table, swizzle)) is not None:
-            return str(ComposedLayout(swizzle, 0, written(inner)))
+        if (inner := fit_layout(table, swizzle)) is not None:
+            return str(ComposedLayout(swizzle, 0, orient(inner)))
     return ""
 
 
-def fitted(rows: Rows, swizzle: Swizzle | None = None) -> Layout | None:
+def fit_layout(rows: Rows, swizzle: Swizzle | None = None) -> Layout | None:
     """Return the layout with the number rows[t][v], or what a swizzle makes of it, at (t, v); None for none."""
-    first, column = (_swizzled(line, swizzle) for line in (rows[0], [row[0] for row in rows]))
+    first, column = (_swizzle_line(line, swizzle) for line in (rows[0], [row[0] for row in rows]))
     parts = []
     for line in (column, first):
         shape, stride = modes_of(line)
@@ -47,12 +47,12 @@ def fitted(rows: Rows, swizzle: Swizzle | None = None) -> Layout | None:
             return None
         parts.append(from_modes(shape, stride))
     for row, start in zip(rows, column, strict=True):
-        if _swizzled(row, swizzle) != [start + number for number in first]:
+        if _swizzle_line(row, swizzle) != [start + number for number in first]:
             return None
     return make_layout(*parts)
 
 
-def _swizzled(line: Sequence[int], swizzle: Swizzle | None) -> list[int]:
+def _swizzle_line(line: Sequence[int], swizzle: Swizzle | None) -> list[int]:
     """Return the numbers of a line behind each swizzle: the field that it reads is moved onto the one it changes."""
     if swizzle is None:
         return list(line)

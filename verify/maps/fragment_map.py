@@ -20,7 +20,7 @@ and JSON, `verify.maps.bases` of the texts of F2 bases. One that is made of anot
 
 >>> C = FragmentMap.tabulate(
 ...     lambda lane, value: (lane // 4 + value // 2 * 8, lane % 4 * 2 + value % 2),
-...     (Axis("lane", 32), Axis("value", 4)), (Axis("m", 16), Axis("n", 8)), Origin("C of m16n8k16"))
+...     (Axis("lane", 32), Axis("value", 4)), (Axis("m", 16), Axis("n", 8)), MapOrigin("C of m16n8k16"))
 >>> C(5, 3), C.inverse()(9, 3), C.total, C.owners((9, 3))
 ((9, 3), (5, 3), True, ((5, 3),))
 >>> from isa_tables import instruction
@@ -46,7 +46,7 @@ from verify.maps.map import (
     IsaFormula,
     Map,
     MapError,
-    Origin,
+    MapOrigin,
     Point,
     TooWide,
     contradict,
@@ -89,7 +89,7 @@ class FragmentMap(Map):
     outputs: tuple[Axis, ...]  # m and n, lane and column, ...: with the extents of the tile or memory
     # input -> its images; inputs without one are left out
     images: Mapping[Point, tuple[Point, ...]]
-    origin: Origin = NOWHERE  # the text and file that it comes from
+    origin: MapOrigin = NOWHERE  # the text and file that it comes from
     lines: Mapping[Point, int] = field(default_factory=dict)  # input -> line of the origin's file, where each has one
     packing: Packing | None = None  # of the values in registers, where it is known
     misread: Counterexample | None = None  # a point that two evaluations of the map differ at whose points these are
@@ -100,7 +100,7 @@ class FragmentMap(Map):
         function: Callable[..., Any],
         inputs: Sequence[Axis],
         outputs: Sequence[Axis],
-        origin: Origin = NOWHERE,
+        origin: MapOrigin = NOWHERE,
         packing: Packing | None = None,
     ) -> FragmentMap:
         """Return the map of a function of the input coordinates; it returns an image (a tuple, an int), or None.
@@ -125,7 +125,7 @@ class FragmentMap(Map):
         inputs: Sequence[Axis],
         outputs: Sequence[Axis],
         pairs: Iterable[tuple[Point, Point]],
-        origin: Origin = NOWHERE,
+        origin: MapOrigin = NOWHERE,
         lines: Mapping[Point, int] | None = None,
     ) -> FragmentMap:
         """Return the relation with these (input, image) pairs, each once however often it is given.
@@ -152,7 +152,7 @@ class FragmentMap(Map):
 
     @classmethod
     def from_bases(
-        cls, bases: Mapping[str, Sequence[Sequence[int]]], outputs: Sequence[Axis], origin: Origin = NOWHERE
+        cls, bases: Mapping[str, Sequence[Sequence[int]]], outputs: Sequence[Axis], origin: MapOrigin = NOWHERE
     ) -> FragmentMap:
         """Return the F2-linear map with its points: bit b of input `name` has the image bases[name][b]."""
         return cls.keep(BasesMap(bases, outputs, origin))
@@ -165,9 +165,9 @@ class FragmentMap(Map):
         Raises IsaError where the tables have no such map.
         """
         tile = tuple(map(Axis, operand.axes, operand.extent))
-        origin = Origin(f"{operand.name} of the PTX ISA", operand.file)
+        origin = MapOrigin(f"{operand.name} of the PTX ISA", operand.file)
         if operand.placed:
-            return cls._placed(operand, tile, origin)
+            return cls._tensor_memory_places(operand, tile, origin)
         inputs = Axis("lane", operand.lanes), Axis("value", operand.values)
         packing = Packing(operand.bits, operand.bits * operand.per_register, operand.shift)
         lanes = [lane for lane in range(operand.lanes) if operand.holds(lane)]
@@ -178,7 +178,9 @@ class FragmentMap(Map):
         return cls(inputs, tile, images, origin, packing=packing, misread=kept.misread)
 
     @classmethod
-    def _placed(cls, operand: isa_tables.Operand, tile: tuple[Axis, ...], origin: Origin) -> FragmentMap:
+    def _tensor_memory_places(
+        cls, operand: isa_tables.Operand, tile: tuple[Axis, ...], origin: MapOrigin
+    ) -> FragmentMap:
         """Return the places of every element in tensor memory; each output is as long as the places need."""
         copies = range(operand.copies)
         found = [((x, y), [operand.place(x, y, copy) for copy in copies]) for x, y in grid(tile)]
@@ -274,7 +276,7 @@ class FragmentMap(Map):
         pairs = ((point, last) for point, image in self.pairs() for last in after.at(*image))
         return FragmentMap.from_pairs(self.inputs, after.outputs, pairs, self.origin)
 
-    def oriented(self, inputs: Sequence[str]) -> FragmentMap:
+    def orient(self, inputs: Sequence[str]) -> FragmentMap:
         """Return the map with inputs of these names, in their order: itself, or its inverse, coordinates reordered.
 
         Raises MapError if neither side of the map has just these names.
@@ -282,11 +284,11 @@ class FragmentMap(Map):
         for one in (self, self.inverse()):
             names = [axis.name for axis in one.inputs]
             if sorted(names) == sorted(inputs):
-                return one.reordered(inputs, [axis.name for axis in one.outputs])
+                return one.reorder(inputs, [axis.name for axis in one.outputs])
         sides = " -> ".join(f"({', '.join(axis.name for axis in side)})" for side in (self.inputs, self.outputs))
         raise MapError(f"the map is {sides}, not from ({', '.join(inputs)})")
 
-    def reordered(self, inputs: Sequence[str], outputs: Sequence[str]) -> FragmentMap:
+    def reorder(self, inputs: Sequence[str], outputs: Sequence[str]) -> FragmentMap:
         """Return the same relation with its coordinates in another order, by their names."""
         take, give = (
             [[axis.name for axis in axes].index(name) for name in names]
@@ -302,11 +304,11 @@ class FragmentMap(Map):
         sides = tuple(self.inputs[i] for i in take), tuple(self.outputs[i] for i in give)
         return replace(self, inputs=sides[0], outputs=sides[1], images=pairs, lines=lines)
 
-    def restricted(self, inputs: Container[Point]) -> FragmentMap:
+    def restrict(self, inputs: Container[Point]) -> FragmentMap:
         """Return the relation at some of its inputs alone."""
         return replace(self, images={point: found for point, found in self.images.items() if point in inputs})
 
-    def renamed(self, names: Mapping[str, str]) -> FragmentMap:
+    def rename(self, names: Mapping[str, str]) -> FragmentMap:
         """Return the same relation with other names of its coordinates."""
         sides = [
             tuple(Axis(names.get(axis.name, axis.name), axis.extent) for axis in axes)

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 
 from verify.core.verdict import Counterexample
-from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, Origin, Point, contradict, has_arrays, inside
+from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, MapOrigin, Point, contradict, has_arrays, inside
 
 
 class BasesMap(Map):
@@ -23,7 +23,7 @@ class BasesMap(Map):
     """
 
     def __init__(
-        self, bases: Mapping[str, Sequence[Sequence[int]]], outputs: Sequence[Axis], origin: Origin = NOWHERE
+        self, bases: Mapping[str, Sequence[Sequence[int]]], outputs: Sequence[Axis], origin: MapOrigin = NOWHERE
     ) -> None:
         for name, vectors in bases.items():
             if any(len(vector) != len(outputs) or any(type(c) is not int for c in vector) for vector in vectors):

@@ -12,7 +12,7 @@ contradiction and in exit 3 (`tests/verify/maps/test_planted_maps.py`, `test_pla
 
 `Map`       what they all have: layouts (`StridedMap`), bases, expressions, arrays, formulas (`IsaFormula`), tables
 `Axis`      a named coordinate with its extent: 0 <= coordinate < extent
-`Origin`    the text, file and line that a map comes from
+`MapOrigin`    the text, file and line that a map comes from
 `MapError`  a map that cannot be made, or asked for an image that it has not
 """
 
@@ -57,10 +57,10 @@ class Axis(NamedTuple):
         return "thread" if self.name == "lane" and self.extent > WAVE else self.name
 
 
-class Origin(NamedTuple):
+class MapOrigin(NamedTuple):
     """Where a map comes from: its text, and the file and line if it was read from a file.
 
-    >>> str(Origin("lane/4", "maps.toml", 3)), str(Origin("lane/4"))
+    >>> str(MapOrigin("lane/4", "maps.toml", 3)), str(MapOrigin("lane/4"))
     ('maps.toml:3', 'lane/4')
     """
 
@@ -72,7 +72,7 @@ class Origin(NamedTuple):
         return (f"{self.file}:{self.line}" if self.line else self.file) or self.text
 
 
-NOWHERE = Origin("")
+NOWHERE = MapOrigin("")
 
 
 class Map:
@@ -84,7 +84,7 @@ class Map:
 
     inputs: tuple[Axis, ...]
     outputs: tuple[Axis, ...]
-    origin: Origin
+    origin: MapOrigin
     noun: ClassVar[str] = "map"  # what messages call it
     has: ClassVar[str] = "has"  # what messages say of an input and its image
     have: ClassVar[str] = "have"  # of two inputs

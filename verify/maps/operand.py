@@ -14,7 +14,7 @@ from math import prod
 
 import isa_tables
 from verify.maps.c_meaning import UNSIGNED
-from verify.maps.expression import Coordinates, Variable
+from verify.maps.expression import DeclaredName, InputCoordinates
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import WARP, Axis, MapError
 
@@ -31,7 +31,7 @@ def reference(operand: isa_tables.Operand) -> FragmentMap:
     return FragmentMap.from_operand(operand)
 
 
-def coordinates(lanes: int, values: int, loops: str = "") -> Coordinates:
+def coordinates(lanes: int, values: int, loops: str = "") -> InputCoordinates:
     """Return the names of (lane, value): those of the lane, of a warpgroup's threads, and of the value or its loops.
 
     `loops` names nested loops over the values, the outermost first.
@@ -43,45 +43,45 @@ def coordinates(lanes: int, values: int, loops: str = "") -> Coordinates:
     Raises MapError for loops that do not count the values.
     """
     inputs = Axis("lane", lanes), Axis("value", values)
-    names = {name: Variable(lambda lane, _: lane % WARP) for name in LANES}
-    names |= {name: Variable(lambda lane, _: lane) for name in THREADS}
-    names["threadIdx.x"] = Variable(lambda lane, _: lane, UNSIGNED)
+    names = {name: DeclaredName(lambda lane, _: lane % WARP) for name in LANES}
+    names |= {name: DeclaredName(lambda lane, _: lane) for name in THREADS}
+    names["threadIdx.x"] = DeclaredName(lambda lane, _: lane, UNSIGNED)
     missing = {name: "only a warpgroup has several warps" for name in WARPS}
     if lanes > WARP:
-        names |= {name: Variable(lambda lane, _: lane // WARP) for name in WARPS}
+        names |= {name: DeclaredName(lambda lane, _: lane // WARP) for name in WARPS}
         missing = {}
     if not loops:
         missing["j"] = 'state the loops over the values, the outermost first: values = "i=2, j=2"'
-    return Coordinates(inputs, {**names, **_of_values(values, loops)}, missing)
+    return InputCoordinates(inputs, {**names, **_of_values(values, loops)}, missing)
 
 
-def _of_values(values: int, loops: str) -> Mapping[str, Variable]:
+def _of_values(values: int, loops: str) -> Mapping[str, DeclaredName]:
     """Return the names of the value: i, or those of nested loops."""
     if not loops:
-        return {name: Variable(lambda _, value: value) for name in VALUES}
+        return {name: DeclaredName(lambda _, value: value) for name in VALUES}
     found = [LOOPS.fullmatch(part) for part in loops.split(",")]
     counts = {one[1]: int(one[2]) for one in found if one}
     if None in found or len(counts) < len(found):
         raise MapError(f"expected loops such as i=2, j=2, the outermost first, found {loops!r:.60}")
     if prod(counts.values()) != values:
         raise MapError(f"{loops} are {prod(counts.values())} values, a lane has {values}")
-    names = {name: Variable(lambda _, value: value) for name in VALUES if name not in ("i", *counts)}
+    names = {name: DeclaredName(lambda _, value: value) for name in VALUES if name not in ("i", *counts)}
     rest = values
     for name, count in counts.items():
         rest //= count
-        names[name] = Variable(lambda _, value, unit=rest, count=count: value // unit % count)
+        names[name] = DeclaredName(lambda _, value, unit=rest, count=count: value // unit % count)
     return names
 
 
-def elements(tile: tuple[Axis, ...]) -> Coordinates:
+def elements(tile: tuple[Axis, ...]) -> InputCoordinates:
     """Return the names of an element's row and column, also as the ISA calls them.
 
     >>> list(elements((Axis("k", 16), Axis("n", 8))).names)
     ['row', 'r', 'x', 'k', 'col', 'column', 'c', 'y', 'n']
     """
-    first = {name: Variable(lambda row, _: row) for name in (*ROWS, word(tile[0].name))}
-    second = {name: Variable(lambda _, col: col) for name in (*COLUMNS, word(tile[1].name))}
-    return Coordinates(tile, {**first, **second})
+    first = {name: DeclaredName(lambda row, _: row) for name in (*ROWS, word(tile[0].name))}
+    second = {name: DeclaredName(lambda _, col: col) for name in (*COLUMNS, word(tile[1].name))}
+    return InputCoordinates(tile, {**first, **second})
 
 
 def word(axis: str) -> str:

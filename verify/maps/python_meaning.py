@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from verify.maps.c_meaning import Undefined
-from verify.maps.tree import Binary, Call, Cast, Choice, Compare, ExpressionError, Name, Number, Tree, Unary
+from verify.maps.tree import Binary, Call, Cast, Compare, ExpressionError, Name, Number, Ternary, Tree, Unary
 
 Values: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = Callable[[Values], Any]
@@ -51,13 +51,13 @@ def meaning(tree: Tree, names: Collection[str], text: str) -> Function:
             return lambda values: values[name]
     parts = [meaning(part, names, text) for part in tree.parts]
     words = " ".join(text[tree.start : tree.end].split())
-    return _choosing(tree, parts) or _checked(_computing(tree, parts), words)
+    return _choosing(tree, parts) or _check_result(_computing(tree, parts), words)
 
 
 def _choosing(tree: Tree, parts: list[Function]) -> Function | None:
     """Return the value of what evaluates only some of its parts; None for anything else."""
     match tree:
-        case Choice():
+        case Ternary():
             test, then, otherwise = parts
             return lambda values: then(values) if test(values) else otherwise(values)
         case Binary(op="&&"):
@@ -104,10 +104,10 @@ def _operate(op: str, left: Any, right: Any) -> Any:
     return OPERATIONS[op](left, right)
 
 
-def _checked(function: Function, words: str) -> Function:
+def _check_result(function: Function, words: str) -> Function:
     """Return the function; Python's errors are Undefined, and a value beyond 64 bits too."""
 
-    def checked(values: Values) -> Any:
+    def check(values: Values) -> Any:
         try:
             found = function(values)
         except ZeroDivisionError:
@@ -118,4 +118,4 @@ def _checked(function: Function, words: str) -> Function:
             raise Undefined(f"a value of more than 64 bits in {words}")
         return found
 
-    return checked
+    return check

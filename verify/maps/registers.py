@@ -5,8 +5,8 @@ Its two tables are read, as CSV, in Markdown, or drawn with lines: that of a mat
 of the lanes, whose cells are elements. Values are numbered by register, then by their lowest bit.
 
 >>> rows = Axis("row", 2), Axis("col", 2)
->>> by_element = read("D[M][N],0,1\n0,v0{0},v0{1}\n1,v1{0},v1{1}\n", "d.csv", rows)
->>> by_lane = read("lane,v0,v1\n0,D[0][0],D[1][0]\n1,D[0][1],D[1][1]\n", "d.csv", rows)
+>>> by_element = read_registers("D[M][N],0,1\n0,v0{0},v0{1}\n1,v1{0},v1{1}\n", "d.csv", rows)
+>>> by_lane = read_registers("lane,v0,v1\n0,D[0][0],D[1][0]\n1,D[0][1],D[1][1]\n", "d.csv", rows)
 >>> next(by_element), {pair for _, pair in by_element} < {pair for _, pair in by_lane}
 ((2, ((0, 0), (0, 0))), True)
 """
@@ -31,7 +31,7 @@ HEADER = re.compile(r"^[|\s]*(?:[A-Za-z]+\[[A-Z]\]\[[A-Z]\]|lane\s*[,|]\s*v[0-9\
 Found: TypeAlias = "tuple[int, tuple[Point, Point]]"
 
 
-class Cell(NamedTuple):
+class RegisterCell(NamedTuple):
     """An element at a place: line, lane, (register, lowest bit), (row, column)."""
 
     line: int
@@ -45,7 +45,7 @@ def is_one(text: str) -> bool:
     return HEADER.search(text[:10_000]) is not None
 
 
-def read(text: str, file: str, outputs: Sequence[Axis]) -> Iterator[Found]:
+def read_registers(text: str, file: str, outputs: Sequence[Axis]) -> Iterator[Found]:
     """(line, ((lane, value), element)) of each cell, elements in the order of the outputs; raises MapError."""
     cells = list(_cells(text, file, [axis.name.upper() for axis in outputs]))
     if not cells:
@@ -55,7 +55,7 @@ def read(text: str, file: str, outputs: Sequence[Axis]) -> Iterator[Found]:
         yield cell.line, ((cell.lane, values[cell.place]), cell.element)
 
 
-def _cells(text: str, file: str, axes: Sequence[str]) -> Iterator[Cell]:
+def _cells(text: str, file: str, axes: Sequence[str]) -> Iterator[RegisterCell]:
     """Yield the cells of all lines below the header."""
     header: list[str] = []
     turned = False
@@ -66,7 +66,7 @@ def _cells(text: str, file: str, axes: Sequence[str]) -> Iterator[Cell]:
             if header:
                 raise MapError(f"{where}: a second block: give the table of one block")
             header, matrix = cells, MATRIX.fullmatch(cells[0])
-            turned = matrix is not None and _turned(matrix.groups(), axes, where)
+            turned = matrix is not None and _is_transposed(matrix.groups(), axes, where)
         elif header and line.strip() and set(line) - RULES:
             if len(cells) != len(header):
                 if cells[0].isdecimal():
@@ -75,7 +75,7 @@ def _cells(text: str, file: str, axes: Sequence[str]) -> Iterator[Cell]:
             yield from (_of_lane if cells[0] and header[0] == "lane" else _of_row)(cells, header, number, where, turned)
 
 
-def _turned(printed: tuple[str, ...], axes: Sequence[str], where: str) -> bool:
+def _is_transposed(printed: tuple[str, ...], axes: Sequence[str], where: str) -> bool:
     """Whether a matrix has the wanted axes in the other order; raises MapError where it has others."""
     if not set(axes) & set("MNK") or list(printed) == list(axes):
         return False
@@ -84,7 +84,7 @@ def _turned(printed: tuple[str, ...], axes: Sequence[str], where: str) -> bool:
     return True
 
 
-def _of_row(cells: list[str], header: list[str], line: int, where: str, turned: bool) -> Iterator[Cell]:
+def _of_row(cells: list[str], header: list[str], line: int, where: str, turned: bool) -> Iterator[RegisterCell]:
     """Yield the cells of a row of the matrix: registers, several where several lanes have the element."""
     row = _number(cells[0], where)
     for name, cell in zip(header[1:], cells[1:], strict=True):
@@ -95,10 +95,10 @@ def _of_row(cells: list[str], header: list[str], line: int, where: str, turned: 
                 raise MapError(f"{where}: expected a register such as v0{{16}} or v0{{16}}.[15:0], found {word!r:.60}")
             one, _, low, lane, _, bit = found.groups()
             element = (column, row) if turned else (row, column)
-            yield Cell(line, int(lane), (int(one or low), int(bit or 0)), element)
+            yield RegisterCell(line, int(lane), (int(one or low), int(bit or 0)), element)
 
 
-def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool) -> Iterator[Cell]:
+def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool) -> Iterator[RegisterCell]:
     """Yield the cells of a lane: the element of each register."""
     lane = _number(cells[0], where)
     for name, cell in zip(header[1:], cells[1:], strict=True):
@@ -110,7 +110,7 @@ def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool
         one, _high, low, _top, bit = register.groups()
         if element[3] and int(element[4]):
             raise MapError(f"{where}: a second block, {cell}: give the table of one block")
-        yield Cell(line, lane, (int(one or low), int(bit or 0)), (int(element[1]), int(element[2])))
+        yield RegisterCell(line, lane, (int(one or low), int(bit or 0)), (int(element[1]), int(element[2])))
 
 
 def _number(word: str, where: str) -> int:

@@ -4,7 +4,7 @@
 Where A and B number k in another order than the ISA, but both in the same, every product of matrices is right.
 
 >>> numbers = permutation([0, 2, 1, 3], [0, 1, 2, 3], 4)
->>> numbers, written(numbers), permutation([0, 0], [0, 1], 2) is None
+>>> numbers, spell_permutation(numbers), permutation([0, 0], [0, 1], 2) is None
 ((0, 2, 1, 3), '(2,2):(2,1)', True)
 """
 
@@ -28,7 +28,7 @@ def is_identity(numbers: Sequence[int]) -> bool:
     return list(numbers) == list(range(len(numbers)))
 
 
-def written(numbers: Sequence[int]) -> str:
+def spell_permutation(numbers: Sequence[int]) -> str:
     """Return a permutation as a layout, behind a swizzle if need be; as the list of its values where it is neither."""
     from verify.maps.fitted import layout_of
 

@@ -322,7 +322,7 @@ def locate_difference(m: Map, expected: Map) -> Disagreement | None:
         first.append((common, 0))
     alike = common if m.repeats == expected.repeats == common else 1  # then one thread speaks for all
     for rows, columns in _rectangles(common // alike, width, max(values, more)):
-        pairs = zip(_cut(m, rows, columns), _cut(expected, rows, columns), strict=True)
+        pairs = zip(_image_rectangle(m, rows, columns), _image_rectangle(expected, rows, columns), strict=True)
         unlike = np.logical_or.reduce([one != other for one, other in pairs])
         if unlike.any():
             count += int(np.count_nonzero(unlike)) * alike
@@ -405,7 +405,7 @@ def _rectangles(threads: int, values: int, longest: int) -> Iterator[tuple[range
             yield range(top, min(top + height, threads)), range(left, min(left + width, values))
 
 
-def _cut(m: Map, rows: range, columns: range) -> Iterator[Array]:
+def _image_rectangle(m: Map, rows: range, columns: range) -> Iterator[Array]:
     """Yield each coordinate of the images in a rectangle, as an array [thread][value]."""
     values = m.inputs[1].extent
     first = rows.start * values

@@ -33,10 +33,10 @@ from layouts.layout import trust_layout
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
 from layouts.text import format_int_tuple
-from verify.core.digits import LISTED, every, halves, image, modes, often
+from verify.core.digits import LISTED, count_indices, every, halves, image, modes
 from verify.core.verdict import Counterexample
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import LARGEST, NOWHERE, Array, Axis, Map, MapError, Origin, Point, TooWide, has_arrays, inside
+from verify.maps.map import LARGEST, NOWHERE, Array, Axis, Map, MapError, MapOrigin, Point, TooWide, has_arrays, inside
 
 KEPT = 1 << 18  # points of a layout whose images are computed once
 
@@ -61,7 +61,7 @@ def of_layout(
     layout: Layout | ComposedLayout,
     outputs: Sequence[Axis],
     inputs: tuple[str, str] = ("lane", "value"),
-    origin: Origin | None = None,
+    origin: MapOrigin | None = None,
     part: tuple[range, range] | None = None,
 ) -> FragmentMap:
     """Return the map of a layout of rank 2 with its points; an integer e is the element (e % X, e // X) of a tile.
@@ -78,7 +78,7 @@ def of_layout(
     images: dict[Point, tuple[Point, ...]] = {
         (thread, value): (strided.image(thread, value),) for thread, value in product(threads, values)
     }
-    return FragmentMap(strided.inputs, strided.outputs, images, origin or Origin(str(layout)))
+    return FragmentMap(strided.inputs, strided.outputs, images, origin or MapOrigin(str(layout)))
 
 
 class StridedMap(Map):
@@ -98,7 +98,7 @@ class StridedMap(Map):
         layout: Layout | ComposedLayout,
         outputs: Sequence[Axis],
         inputs: tuple[str, str] = ("thread", "value"),
-        origin: Origin = NOWHERE,
+        origin: MapOrigin = NOWHERE,
     ) -> None:
         self.innermost = _innermost(layout)
         if not isinstance(self.innermost.shape, tuple) or len(self.innermost.shape) != 2:
@@ -122,7 +122,7 @@ class StridedMap(Map):
         return self.layout if isinstance(self.layout, Layout) and not self.coordinates else None
 
     @property
-    def parsed(self) -> Layout:
+    def plain_layout(self) -> Layout:
         """Return the plain layout. Raise TypeError if it is none."""
         if self.plain is None:
             raise TypeError(f"{self.layout} is no plain layout")
@@ -156,7 +156,7 @@ class StridedMap(Map):
     def _halves(self) -> tuple[Callable[[int], int], Callable[[int], int]]:
         """What a thread and what a value adds to the element."""
         thread, value = self.innermost
-        return _added(thread), _added(value)
+        return _evaluate_mode(thread), _evaluate_mode(value)
 
     @cached_property
     def _vectors(self) -> tuple[list[tuple[int, Point]], ...]:
@@ -176,10 +176,10 @@ class StridedMap(Map):
             raise TooWide(f"{self.layout}: numbers that do not fit 64 bits")
         if prod(self.extents) > KEPT:
             return self._block(start, stop)
-        return tuple(column[start:stop] for column in self._kept)
+        return tuple(column[start:stop] for column in self._all_images)
 
     @cached_property
-    def _kept(self) -> tuple[Array, ...]:
+    def _all_images(self) -> tuple[Array, ...]:
         return self._block(0, prod(self.extents))
 
     def _block(self, start: int, stop: int) -> tuple[Array, ...]:
@@ -244,7 +244,7 @@ class StridedMap(Map):
             most = max(abs(c) for c in image) + sum((n - 1) * abs(d) for n, step in digits for d in step)
             units = [(2 * most + 1) ** axis for axis in range(len(image))]  # one number for all coordinates
             pairs = [(n, sum(map(mul, units, step))) for n, step in digits]
-            return often(pairs, sum(map(mul, units, image)))
+            return count_indices(pairs, sum(map(mul, units, image)))
         value = self.number(image)
         if _element(value, self.tile) != image:
             return 0
@@ -253,8 +253,8 @@ class StridedMap(Map):
         for swizzle, offset in reversed(self.steps):
             if value < 0:
                 return 0
-            value = _applied(swizzle, value) - offset  # a swizzle is its own inverse
-        return often(_modes(self.parts[0]), value)
+            value = _apply_outer(swizzle, value) - offset  # a swizzle is its own inverse
+        return count_indices(_modes(self.parts[0]), value)
 
     def show_element(self, number: int) -> str:
         """Return the element x + X*y in words, as `show` does; the last coordinate exceeds the tile if it does."""
@@ -299,7 +299,7 @@ def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[StridedM
         layout = read_layout(text)
         if size(layout) > LARGEST:
             raise MapError(f"{text}: more than {LARGEST} points")
-        return StridedMap(layout, tuple(map(Axis, extents, extents.values())), origin=Origin(text)), ""
+        return StridedMap(layout, tuple(map(Axis, extents, extents.values())), origin=MapOrigin(text)), ""
     except ProfileError:
         return None, fault
     except (LayoutError, MapError) as error:
@@ -313,17 +313,17 @@ def outside(layout: Any, value: int) -> int:
     (4, 10)
     """
     if isinstance(layout, ComposedLayout):
-        return _applied(layout.layout_a, layout.offset + outside(layout.layout_b, value))
+        return _apply_outer(layout.layout_a, layout.offset + outside(layout.layout_b, value))
     return value
 
 
-def _applied(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
+def _apply_outer(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
     """Return the value of an outer function at an index: S(x) = x ^ the read field, moved onto the changed one."""
     if isinstance(outer, Layout):
         beyond, inside = divmod(index, size(outer))  # the last mode goes on
         return int(image(outer, inside)) + beyond * leaves(outer.shape)[-1] * leaves(outer.stride)[-1]
     if isinstance(outer, ComposedLayout):
-        return _applied(outer.layout_a, outer.offset + _applied(outer.layout_b, index))
+        return _apply_outer(outer.layout_a, outer.offset + _apply_outer(outer.layout_b, index))
     field = _natural(index, outer) & outer.yyy_mask
     return index ^ (field >> outer.shift if outer.shift >= 0 else field << -outer.shift)
 
@@ -365,7 +365,7 @@ def _step(digits: Sequence[tuple[int, Point]], index: int) -> Point:
     return tuple(found)
 
 
-def _added(half: Layout) -> Callable[[int], int]:
+def _evaluate_mode(half: Layout) -> Callable[[int], int]:
     """Return the value of one mode of a layout at an index, from a list where that is short."""
     if size(half) <= LISTED:
         return every(half.shape, half.stride).__getitem__

@@ -22,13 +22,13 @@ from verify.maps.tree import (
     Binary,
     Call,
     Cast,
-    Choice,
     Code,
     Compare,
     Declaration,
     ExpressionError,
     Name,
     Number,
+    Ternary,
     Tree,
     Unary,
 )
@@ -139,7 +139,7 @@ class _Parser:
         seen = self.peek()
         return seen in marks
 
-    def placed(self, node: Tree, start: int) -> Tree:
+    def place(self, node: Tree, start: int) -> Tree:
         """Return the node with its place, counted."""
         node.start, node.end = start, self.end
         node.depth = 1 + max((part.depth for part in node.parts), default=0)
@@ -166,10 +166,10 @@ class _Parser:
             raise self.fail("'//' begins a comment in C: write '/', or state that the language is Python")
         self.blank(lines=True)
         if seen := self.peek():
-            raise self.fail(self.misplaced(seen))
+            raise self.fail(self.describe_misplaced(seen))
         return Code(self.text, self.language, tuple(declarations), result, self.nodes)
 
-    def misplaced(self, seen: str) -> str:
+    def describe_misplaced(self, seen: str) -> str:
         """Why a token cannot be after an expression."""
         other = {
             "//": "write '/'", "and": "write '&&'", "or": "write '||'", "if": "write 'a ? b : c'",
@@ -196,7 +196,7 @@ class _Parser:
             self.take()
             if self.sees("="):
                 if self.language == C and not type_:
-                    raise self.fail(self.misplaced("="))
+                    raise self.fail(self.describe_misplaced("="))
                 self.take()
                 value = self.expression()
                 if self.language == C:
@@ -204,7 +204,7 @@ class _Parser:
                 elif self.sees(";"):
                     self.take()
                 elif self.peek():
-                    raise self.fail(self.misplaced(self.peek()))
+                    raise self.fail(self.describe_misplaced(self.peek()))
                 return Declaration(name, "" if type_ == "auto" else type_, value)
         self.at = start
         return None
@@ -234,12 +234,12 @@ class _Parser:
             self.take()
             then = self.expression()
             self.take(":")
-            first = self.placed(Choice(first, then, self.expression()), start)
+            first = self.place(Ternary(first, then, self.expression()), start)
         elif self.language == PYTHON and self.sees("if"):
             self.take()
             test = self.disjunction()
             self.take("else")
-            first = self.placed(Choice(test, first, self.expression()), start)
+            first = self.place(Ternary(test, first, self.expression()), start)
         self.depth -= 1
         return first
 
@@ -253,20 +253,20 @@ class _Parser:
         left = self.binary(level + 1)
         while self.sees(*levels[level]):
             op = self.take()
-            left = self.placed(Binary(op, left, self.binary(level + 1)), start)
+            left = self.place(Binary(op, left, self.binary(level + 1)), start)
         return left
 
     def disjunction(self) -> Tree:
         """Python's `or`, above `and`, above `not`, above comparisons."""
-        return self.joined("or", "||", lambda: self.joined("and", "&&", self.negation))
+        return self.join("or", "||", lambda: self.join("and", "&&", self.negation))
 
-    def joined(self, word: str, op: str, part: object) -> Tree:
+    def join(self, word: str, op: str, part: object) -> Tree:
         self.peek()
         start = self.at
         left: Tree = part()  # type: ignore[operator]
         while self.sees(word):
             self.take()
-            left = self.placed(Binary(op, left, part()), start)  # type: ignore[operator]
+            left = self.place(Binary(op, left, part()), start)  # type: ignore[operator]
         return left
 
     def negation(self) -> Tree:
@@ -277,7 +277,7 @@ class _Parser:
             count += 1
         found = self.comparison()
         for _ in range(count):
-            found = self.placed(Unary("!", found), start)
+            found = self.place(Unary("!", found), start)
         return found
 
     def comparison(self) -> Tree:
@@ -287,7 +287,7 @@ class _Parser:
         while self.sees(*COMPARISONS):
             ops.append(self.take())
             operands.append(self.binary(0))
-        return self.placed(Compare(operands, ops), start) if ops else operands[0]
+        return self.place(Compare(operands, ops), start) if ops else operands[0]
 
     def unary(self) -> Tree:
         """Signs and casts before a name, a number, a call or brackets."""
@@ -306,7 +306,7 @@ class _Parser:
             self.peek()
         found = self.primary()
         for sort, word, start in reversed(before):
-            found = self.placed(Cast(word, found) if sort == "cast" else Unary(word, found), start)
+            found = self.place(Cast(word, found) if sort == "cast" else Unary(word, found), start)
         if self.language == PYTHON and self.sees("**"):
             raise self.fail("'**' is not in the language: write a product or a shift")
         return found
@@ -328,27 +328,27 @@ class _Parser:
         if seen == "0":
             return self.number()
         if seen == "(":
-            return self.bracketed()
+            return self.parse_brackets()
         if self.language == C and seen == "static_cast":
             self.take()
             self.take("<")
             type_ = self.type_words()
             self.take(">")
-            return self.placed(Cast(type_ or "int", self.bracketed()), start)
+            return self.place(Cast(type_ or "int", self.parse_brackets()), start)
         if (self.language == C and seen in WORDS) or (self.language == PYTHON and seen == "int"):
             type_ = self.type_words() if self.language == C else self.take()
-            return self.placed(Cast(type_, self.bracketed()), start)
+            return self.place(Cast(type_, self.parse_brackets()), start)
         if seen in FUNCTIONS:
             return self.call(self.take(), start)
         if seen and (seen[0].isalpha() or seen[0] == "_") and seen not in KEYWORDS:
             self.take()
             if self.sees("(", "["):
                 raise self.fail(f"{seen!r} is no function that is known here (min, max, abs)", start)
-            return self.placed(Name(seen), start)
+            return self.place(Name(seen), start)
         shown = repr(seen) if seen else "the end"
         raise self.fail(f"expected a name, a number or '(', found {shown}")
 
-    def bracketed(self) -> Tree:
+    def parse_brackets(self) -> Tree:
         self.take("(")
         self.brackets += 1
         found = self.expression()
@@ -367,7 +367,7 @@ class _Parser:
         self.take(")")
         if len(arguments) != FUNCTIONS[function]:
             raise self.fail(f"{function} takes {FUNCTIONS[function]} arguments, found {len(arguments)}", start)
-        return self.placed(Call(function, arguments), start)
+        return self.place(Call(function, arguments), start)
 
     def number(self) -> Tree:
         start = self.at
@@ -379,7 +379,7 @@ class _Parser:
         self.at = self.end = found.end()
         # C gives hexadecimal, octal and binary literals other types than decimal ones
         decimal = digits[0] != "0" or not digits.strip("0_'")
-        return self.placed(Number(value, suffix, decimal), start)
+        return self.place(Number(value, suffix, decimal), start)
 
     def integer(self, digits: str) -> int:
         """Return the value of digits; raise ExpressionError for those of another language."""

@@ -24,7 +24,7 @@ from layouts.pasted import read_layout
 from verify.core.digits import digits, modes
 from verify.maps import bases
 from verify.maps.expression import IndexFunction
-from verify.maps.fitted import Rows, fitted, layout_of
+from verify.maps.fitted import Rows, fit_layout, layout_of
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import WARP, Map, MapError, inside
 from verify.maps.operand import coordinates
@@ -44,7 +44,7 @@ class Form(NamedTuple):
 
 def forms(found: FragmentMap, wanted: Sequence[str] = FORMS) -> list[Form]:
     """Return a total map of (lane, value) in each of some forms; those that there are first, the shortest first."""
-    write: dict[str, Callable[[FragmentMap], str]] = {"layout": as_layout, "bases": bases.written, "c": as_c}
+    write: dict[str, Callable[[FragmentMap], str]] = {"layout": as_layout, "bases": bases.spell_bases, "c": as_c}
     listed = []
     for name in wanted:
         try:
@@ -61,7 +61,7 @@ def _check_read(form: Form, found: FragmentMap) -> None:
     if form.name == "layout":
         again = [of_layout(read_layout(form.text), found.outputs)]
     elif form.name == "bases":
-        again = [bases.of_operand(bases.read(form.text), found.outputs)]
+        again = [bases.of_operand(bases.read_bases(form.text), found.outputs)]
     else:
         lines = [line.split(" = ", 1) for line in form.text.split("; ")]
         texts = {axis.name: text for axis, (_, text) in zip(found.outputs, lines, strict=True)}
@@ -81,10 +81,10 @@ def as_layout(found: Map) -> str:
     rows = found.elements()
     if text := layout_of(rows):
         return text
-    raise MapError(f"no layout, also behind a swizzle of the tile's bits: {_prevented(rows)}")
+    raise MapError(f"no layout, also behind a swizzle of the tile's bits: {_list_obstacles(rows)}")
 
 
-def _prevented(rows: Rows) -> str:
+def _list_obstacles(rows: Rows) -> str:
     """Return the points that no layout has: it moves each digit of lane and value by one step, wherever the others are.
 
     The digits and their steps are those that the numbers of lane 0 and of value 0 leave to a layout.
@@ -135,7 +135,7 @@ def as_c(found: FragmentMap) -> str:
         rows = [[found(t, v)[place] for v in range(values.extent)] for t in range(lanes.extent)]
         text = _sum(rows, names) or _xor(rows, names)
         if not text:
-            why = _prevented([[number - rows[0][0] for number in row] for row in rows])
+            why = _list_obstacles([[number - rows[0][0] for number in row] for row in rows])
             raise MapError(f"no sum of digits and no xor of bits is {axis.name}: {why}")
         lines.append(f"{axis.name.replace(' ', '_')} = {text}")
     return "; ".join(lines)
@@ -144,7 +144,7 @@ def as_c(found: FragmentMap) -> str:
 def _sum(rows: Rows, names: tuple[str, str]) -> str:
     """Return the sum of digits, each times its step, that is the table; empty where there is none."""
     first = rows[0][0]
-    found = fitted([[number - first for number in row] for row in rows])
+    found = fit_layout([[number - first for number in row] for row in rows])
     if found is None:
         return ""
     terms = [] if not first else [str(first)]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from verify.maps import registers
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, MapError, Origin, Point
+from verify.maps.map import Axis, MapError, MapOrigin, Point
 
 MAX_BYTES = 4 << 20
 NUMBER = re.compile(r"\s*(-?[0-9]{1,18})\s*")
@@ -53,10 +53,10 @@ class Columns(NamedTuple):
         split = len(self.inputs)
         lines = {row[:split]: line for line, row in rows if line}
         pairs = ((row[:split], row[split:]) for _, row in rows)
-        return FragmentMap.from_pairs(self.inputs, self.outputs, pairs, Origin("", file), lines)
+        return FragmentMap.from_pairs(self.inputs, self.outputs, pairs, MapOrigin("", file), lines)
 
 
-def read(path: Path, wanted: Columns) -> FragmentMap:
+def read_table(path: Path, wanted: Columns) -> FragmentMap:
     """Read a file's map: JSON if its name says so, else a table of registers or CSV. Raise MapError, with the line."""
     try:
         with path.open("rb") as stream:
@@ -77,7 +77,9 @@ def read(path: Path, wanted: Columns) -> FragmentMap:
 
 def from_registers(text: str, file: str, wanted: Columns) -> FragmentMap:
     """Return the map of a table of registers, as AMD's calculator prints them. Raise MapError."""
-    rows = [(line, (*place, *element)) for line, (place, element) in registers.read(text, file, wanted.outputs)]
+    rows = [
+        (line, (*place, *element)) for line, (place, element) in registers.read_registers(text, file, wanted.outputs)
+    ]
     return wanted.relation(rows, file)
 
 
@@ -132,7 +134,7 @@ def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
     if not isinstance(data, list) or isinstance(data, _Object) or not data:
         what = "an object" if isinstance(data, _Object) else type(data).__name__
         raise MapError(f"{file}: expected a list of points, found {what}")
-    listed = _named(data, file, wanted) if isinstance(data[0], _Object) else _nested(data, (), file, wanted)
+    listed = _read_objects(data, file, wanted) if isinstance(data[0], _Object) else _read_nested(data, (), file, wanted)
     return wanted.relation([(0, point) for point in listed], file)
 
 
@@ -143,7 +145,7 @@ class _Object(list[Any]):
         return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in self) + "}"
 
 
-def _named(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
+def _read_objects(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
     for number, one in enumerate(data):
         where = f"{file}: point {number}"
         if not isinstance(one, _Object):
@@ -155,14 +157,14 @@ def _named(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
         yield tuple(_number(values[column], where) for column in columns)
 
 
-def _nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterator[Point]:
+def _read_nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterator[Point]:
     """Yield the points of nested lists: as many levels as inputs, then the image, a list or one number."""
     where = f"{file}: {list(point)}"
     if len(point) < len(wanted.inputs):
         if not isinstance(data, list) or isinstance(data, _Object):
             raise MapError(f"{where}: expected a list by {wanted.inputs[len(point)].name}, found {data!r:.60}")
         for number, one in enumerate(data):
-            yield from _nested(one, (*point, number), file, wanted)
+            yield from _read_nested(one, (*point, number), file, wanted)
         return
     image = data if isinstance(data, list) and not isinstance(data, _Object) else [data]
     if len(image) != len(wanted.outputs):

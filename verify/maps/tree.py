@@ -20,10 +20,10 @@ class ExpressionError(ValueError):
         self.line = text.count("\n", 0, offset) + 1
         self.column = offset - (text.rfind("\n", 0, offset) + 1) + 1
         where = f"line {self.line}, column {self.column}" if self.line > 1 else f"column {self.column}"
-        super().__init__(f"{problem} at {where} of {_shown(text)!r}")
+        super().__init__(f"{problem} at {where} of {_shorten(text)!r}")
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     plain = " ".join(text[:80].split())
     return plain if len(text) <= 60 else f"{plain[:57]}..."
 
@@ -114,7 +114,7 @@ class Compare(Node):
         return tuple(self.operands)
 
 
-class Choice(Node):
+class Ternary(Node):
     """test ? then : otherwise, or `then if test else otherwise`."""
 
     __match_args__ = ("test", "then", "otherwise")
@@ -154,7 +154,7 @@ class Call(Node):
         return tuple(self.arguments)
 
 
-Tree: TypeAlias = Number | Name | Unary | Binary | Compare | Choice | Cast | Call
+Tree: TypeAlias = Number | Name | Unary | Binary | Compare | Ternary | Cast | Call
 
 
 class Declaration(NamedTuple):

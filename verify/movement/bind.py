@@ -15,9 +15,9 @@ from layouts import Layout, cosize, size
 from layouts.toml.entry import Entry
 from layouts.toml.tables import ReadTables, tables
 from verify.core.errors import SpecError
-from verify.core.files import as_keys, opened, values
+from verify.core.files import as_keys, open_document, values
 from verify.core.specs import Choice
-from verify.core.specs import read as read_key
+from verify.core.specs import parse_key as read_key
 from verify.movement.register_handover import HandOver
 from verify.movement.register_operand import RegisterOperand, register_operand
 from verify.movement.smem_access import ARCH, BYTE, MATRICES, PLAIN, WIDTHS, SmemAccess, finer, in_parts
@@ -45,9 +45,9 @@ class Movement:
     operand: SharedOperand | None = None  # of wgmma, with a descriptor
 
 
-def read(path: Path) -> ReadTables[Movement]:
+def read_movements(path: Path) -> ReadTables[Movement]:
     """Read the movements of a file, and what is wrong with the others; raise AtomFileError where none can be read."""
-    return tables(opened(path, "movement"), "a movement", options(), _of_entry)
+    return tables(open_document(path, "movement"), "a movement", options(), _of_entry)
 
 
 def _of_entry(entry: Entry) -> list[Movement]:
@@ -75,7 +75,7 @@ def _hand_over(spec: HandOverSpec) -> HandOver:
     """Bind a hand-over between two operands in elements of one width; derive rows and values absent from the spec."""
     first = register_operand("from", spec.from_, spec.operand)
     second = register_operand("to", spec.to, spec.operand)
-    first, second = _matched(spec, _narrowed(spec, first, second), second)
+    first, second = _match_operands(spec, _narrow(spec, first, second), second)
     given, wanted = (second, first) if second.rows else (first, second)
     rows, values = spec.rows, spec.values
     if rows is not None and not given.rows:
@@ -91,10 +91,10 @@ def _hand_over(spec: HandOverSpec) -> HandOver:
     if spec.major and (spec.major not in axes if spec.major != "MN" else "K" not in axes):
         raise SpecError("major", f"{wanted.operand} has the axes {' and '.join(axes)}, found {spec.major!r}")
     derived = all(one is None for one in (rows, values, spec.tiles, spec.times))
-    return HandOver(given, wanted, derived=derived, major=spec.major).placed(rows, values)
+    return HandOver(given, wanted, derived=derived, major=spec.major).place(rows, values)
 
 
-def _narrowed(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand) -> RegisterOperand:
+def _narrow(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand) -> RegisterOperand:
     """Return the source operand, narrowed where the spec narrows it; SpecError where the two have no hand-over."""
     if first.rows and second.rows:
         raise SpecError("to", f"neither {first.mnemonic} nor {second.mnemonic} is a matrix multiplication; one must be")
@@ -112,7 +112,7 @@ def _narrowed(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperan
     return first
 
 
-def _matched(
+def _match_operands(
     spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand
 ) -> tuple[RegisterOperand, RegisterOperand]:
     """Both operands in elements of one width, with as many tiles of the mma as the spec has, or as fit."""
@@ -120,27 +120,27 @@ def _matched(
     if not (first.rows or second.rows):  # values are converted one by one: axis n of the accumulators is axis k of A
         if times > 1:
             raise SpecError("times", "is the number of matrix loads or stores; this hand-over has none")
-        first = _tiled(spec, first, "n", second.values // first.values)
-        return first, second.tiled("k", max(1, first.values // second.values))
+        first = _tile_operand(spec, first, "n", second.values // first.values)
+        return first, second.tile("k", max(1, first.values // second.values))
     bits = gcd(first.bits, second.bits)
     first, second = first.split(bits), second.split(bits)
     product, moved = (second, first) if first.rows else (first, second)
     if not product.lanes % moved.lanes:  # each warp has rows of its own, numbered on
-        moved = moved.tiled("row", product.lanes // moved.lanes, warps=True)
-    moved = moved.tiled("row", times)
-    product = _tiled(spec, product, "n" if "n" in product.axes else "m", moved.values // product.values)
+        moved = moved.tile("row", product.lanes // moved.lanes, warps=True)
+    moved = moved.tile("row", times)
+    product = _tile_operand(spec, product, "n" if "n" in product.axes else "m", moved.values // product.values)
     return (moved, product) if first.rows else (product, moved)
 
 
-def _tiled(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) -> RegisterOperand:
+def _tile_operand(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) -> RegisterOperand:
     """Return the operand repeated along an axis, as many times as the spec has, or as fit."""
     if spec.tiles is None:
-        return operand.tiled(axis, max(1, count))
+        return operand.tile(axis, max(1, count))
     word, _, number = str(spec.tiles).partition("=")
     if word not in operand.axes or not number.isdecimal() or not 1 <= int(number) <= MOST_TILES:
         example = f"expected an axis of {operand.operand} and a count such as {axis}=2"
         raise SpecError("tiles", f"{example}, found {spec.tiles!r}")
-    return operand.tiled(word, int(number))
+    return operand.tile(word, int(number))
 
 
 def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> tuple[SmemAccess, ...]:

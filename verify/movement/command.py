@@ -28,18 +28,18 @@ EXAMPLE = '--shared 256:1 --access "(32,1):(1,0)" --element 32'
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the movements that the arguments name; returns the exit code."""
-    return ending.guarded(inputs.of_entries(_parser, _movements, _answer, STOPS), argv)
+    return ending.run_guarded(inputs.of_entries(_parser, _movements, _answer, STOPS), argv)
 
 
 def _answer(loaded: LoadedFiles[Movement], options: argparse.Namespace) -> int:
     """Print the report on all movements, or one swizzle; an internal error in a movement is a line of its own."""
     if options.search_swizzle:
         return _search(loaded.items, options)
-    from verify.cli.batch import verified
+    from verify.cli.batch import verify_each
     from verify.movement.properties import MovementChecker
 
     checker = MovementChecker(budget=inputs.budget(options))
-    report = verified(loaded.items, checker.case, "movements", options.require, quiet=options.quiet)
+    report = verify_each(loaded.items, checker.case, "movements", options.require, quiet=options.quiet)
     return output.report(report, options, loaded)
 
 
@@ -62,7 +62,7 @@ def _movements(options: argparse.Namespace) -> LoadedFiles[Movement]:
     if options.files:
         if table:
             raise UsageError(f"--{next(iter(table))}: a FILE has whole movements; give one or the other")
-        return inputs.load(options.files, bind.read).only(options.only, "movement")
+        return inputs.load(options.files, bind.read_movements).only(options.only, "movement")
     if options.only:
         raise UsageError("--only chooses among the movements of a FILE: give a FILE too")
     return LoadedFiles((bind.bind(spec.of_options(table)),))
@@ -72,7 +72,7 @@ def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     """Print one swizzle for all accesses; UsageError where their elements differ in width."""
     from layouts import LayoutError
     from verify.movement.conflict_free import search
-    from verify.movement.smem import confirmed
+    from verify.movement.smem import find_fault
 
     if options.format != "text":
         raise UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
@@ -85,7 +85,7 @@ def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
         swizzle, free, line = search(accesses)
     except LayoutError as error:
         raise UsageError(f"--search-swizzle: {error}") from error
-    fault = confirmed(accesses, swizzle) if free else ""
+    fault = find_fault(accesses, swizzle) if free else ""
     if fault:
         line = f"no swizzle is free of conflicts: under {swizzle} {fault}"
     output.write(f"{line}\n", options.output)

@@ -13,9 +13,9 @@ import proofs
 from gpu_checks.banks.command import LEAST, BankObservation
 from layouts import Swizzle, size
 from layouts.bank_conflicts import LANES, WORD, Access, AccessKind, BankConflict, Wavefronts, best_swizzle
-from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, leave_unchecked
 from verify.evidence.gpu_runs import observations
-from verify.evidence.proof import solved
+from verify.evidence.proof import as_evidence
 from verify.evidence.run import Run
 from verify.movement.smem_access import BYTE, MATRICES, PLAIN, SmemAccess
 
@@ -27,11 +27,11 @@ def claim(_: object, access: SmemAccess) -> Statement:
     return Statement("", f"{text}, for every base that is a multiple of {access.unit} bytes")
 
 
-def enumerated(run: object, _: object, access: SmemAccess) -> list[Evidence]:
+def enumerate_accesses(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Every access at every base within a word, by the model of banks: a base of whole words shifts all banks alike."""
     started = time.perf_counter()
     each = [one for base in range(0, WORD, min(access.unit, WORD)) for one in access.accesses(base)]
-    found = [_unmerged(one) for one in each]
+    found = [_split_phases(one) for one in each]
     total = sum(one.through(PLAIN).total for one in access.accesses())
     first = next(((number, one.conflict) for number, one in enumerate(found) if one.conflict), None)
     wrong = None if first is None else _conflicting(access, *first, found)
@@ -39,7 +39,7 @@ def enumerated(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     return [finding(Check.ISA, wrong, method, len(found), "numpy", seconds=seconds)]
 
 
-def _unmerged(access: Access) -> Wavefronts:
+def _split_phases(access: Access) -> Wavefronts:
     """Wavefronts with no phases merged: an access without conflicts then has none with merged phases either."""
     merges = access.operation is AccessKind.LOAD
     return (replace(access, operation=AccessKind.STORE) if merges else access).through(PLAIN)
@@ -69,7 +69,7 @@ def _conflicting(
         proposals=(Proposal(line, partial(_swizzle_smem, swizzle)),) if free and swizzle.bits else (),
         reproduced=here % 32 == there % 32 == conflict.bank
         and (here != there or access.operation is AccessKind.COPY)
-        and _unmerged(access.access(warp, step, base * access.unit)).conflict == conflict,
+        and _split_phases(access.access(warp, step, base * access.unit)).conflict == conflict,
     )
 
 
@@ -86,7 +86,7 @@ def _in_words(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> st
     return f"T{one} and T{other} access words {here} and {there} of bank {bank}"
 
 
-def proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
+def prove(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """Return the proof that accesses are free of conflicts at every base."""
 
     def statement(at: Mapping[str, int]) -> str:
@@ -94,10 +94,12 @@ def proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
         return f"{conflict} at base {at['base'] * access.unit}"
 
     question = access.for_solver()
-    return [solved(proofs.prove_conflict_free(question, run.budget, run.solver), statement, f"{question.bases} bases")]
+    return [
+        as_evidence(proofs.prove_conflict_free(question, run.budget, run.solver), statement, f"{question.bases} bases")
+    ]
 
 
-def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:
+def find_measurement(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Return the evidence of a GPU, where these same addresses were measured on it."""
     recorded = observations()
     known: dict[object, BankObservation] = {
@@ -107,16 +109,16 @@ def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     for one in access.accesses():
         operation = f"{access.how}.x{max(1, len(one.addresses) // 8)}" if access.how in MATRICES else access.how
         found = known.get((operation, one.bits, one.addresses))
-        phases, least = len(_unmerged(one).phases), LEAST.get(access.how, 0)
+        phases, least = len(_split_phases(one).phases), LEAST.get(access.how, 0)
         if found is None:
             of = f"the model was, on {len(recorded)} patterns" if recorded else "no pattern was"
-            return [unchecked(Check.GPU, f"these addresses were not measured; {of}")]
+            return [leave_unchecked(Check.GPU, f"these addresses were not measured; {of}")]
         if len(one.through(PLAIN).phases) < phases:
             merged = f"{found.wavefronts} wavefronts were measured for {phases} phases"
-            return [unchecked(Check.GPU, f"phases of this load merge: {merged}")]
+            return [leave_unchecked(Check.GPU, f"phases of this load merge: {merged}")]
         if phases < least == found.wavefronts:
             few = f"takes the time of at least {least} wavefronts; these have {phases}"
-            return [unchecked(Check.GPU, f"a {access.how} {few}")]
+            return [leave_unchecked(Check.GPU, f"a {access.how} {few}")]
         excess.append(found.wavefronts - phases)
         where = f"measured on {found.device.gpu}, {found.device.sm}, driver {found.device.driver}"
     status = Status.REFUTED if any(excess) else Status.AGREES

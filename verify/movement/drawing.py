@@ -13,7 +13,7 @@ from layouts import LayoutError, size
 from layouts.bank_conflicts import Access
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, Origin
+from verify.maps.map import Axis, MapOrigin
 from verify.movement.bind import Movement
 from verify.movement.conflict_free import search
 from verify.movement.register_handover import HandOver, arriving
@@ -38,7 +38,7 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
     shared = [access for access in movement.accesses if access.memory == "shared" and movement.operand is None]
     for access in shared:
         try:
-            own, words = _access(access, _mended(access, verdicts), 2 * bool(panels), window)
+            own, words = _access(access, _apply_repair(access, verdicts), 2 * bool(panels), window)
         except LayoutError as error:  # it is not aligned, which the check refutes
             own, words = [], f"the banks are not drawn: {error}"
         panels += own
@@ -50,7 +50,7 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
     return Picture(movement.name, tuple(panels), notes=tuple(notes), shades=shades, several=several)
 
 
-def _mended(access: SmemAccess, verdicts: Sequence[Verdict]) -> SmemAccess:
+def _apply_repair(access: SmemAccess, verdicts: Sequence[Verdict]) -> SmemAccess:
     """Return the access with the swizzle of its repair, if it has one that was verified; else itself."""
     repairs = [one.counterexample.repair for one in verdicts if one.counterexample is not None]
     if access.swizzle.bits or not any(repairs):
@@ -98,7 +98,7 @@ def _hand_over(over: HandOver, window: Window) -> Iterator[Panel]:
         column, row = divmod(numbers[lane][value], wanted.extent[0])
         return row, column
 
-    found = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, Origin("what arrives"))
+    found = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, MapOrigin("what arrives"))
     panel = maps.tile("to", found, theirs, place=(0, 1), copies=_copies(theirs), window=window)
     rows = f"row r of memory begins at element {over.rows}" if given.rows else f"value v is value {over.order}"
     yield replace(panel, captions=(f"from: {given.mnemonic}", f"to: {wanted.operand} of {wanted.mnemonic}", rows))
@@ -112,7 +112,7 @@ def _copies(found: FragmentMap) -> int:
 def _map(operand: RegisterOperand) -> FragmentMap:
     inputs = Axis("lane", operand.lanes), Axis("value", operand.values)
     outputs = tuple(map(Axis, operand.axes, operand.extent))
-    origin = Origin(f"{operand.operand} of {operand.mnemonic}")
+    origin = MapOrigin(f"{operand.operand} of {operand.mnemonic}")
 
     def locate(lane: int, value: int) -> tuple[int, int]:
         x, y = operand.locate(lane, value)

@@ -25,9 +25,9 @@ def list_specs() -> Sequence[type]:
 
 def read_movements(path: Path) -> ReadTables[Movement]:
     """Return the movements of a file, and all errors of the others."""
-    from verify.movement.bind import read
+    from verify.movement.bind import read_movements
 
-    return read(path)
+    return read_movements(path)
 
 
 def verifier(resources: Resources) -> Callable[[Movement], Case]:

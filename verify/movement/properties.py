@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import proofs
 from verify.core.repair import settle
-from verify.core.verdict import Property, Statement, Verdict, replayed
-from verify.evidence.run import Run, verified
+from verify.core.verdict import Property, Statement, Verdict, add_replay
+from verify.evidence.run import Run, needs_confirmed
 from verify.maps import short_names
 from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
@@ -33,7 +33,7 @@ COUNTED = 1 << 12  # points up to which the solver counts counterexamples: the I
 SOLVED = "z3"
 
 
-def _accessed(movement: Movement, access: SmemAccess) -> bool:
+def _is_thread_access(movement: Movement, access: SmemAccess) -> bool:
     """Whether it is an access to shared memory by threads, not by a descriptor."""
     return movement.operand is None and access.memory == "shared"
 
@@ -63,7 +63,7 @@ COUNT = _of_registers(
     states=lambda _, over: Statement(
         "", f"{over.given.mnemonic} has as many values as {over.wanted.operand}, of the same width"
     ),
-    isa=registers.counted,
+    isa=registers.compare_counts,
     how=("counted", "", ""),
 )
 HAND_OVER = _of_registers(
@@ -71,9 +71,9 @@ HAND_OVER = _of_registers(
     words="hand-over",
     says={MOVEMENT: "rows(r) + columns(c) = wanted(lane, v), (r, c) = given(lane, order(v)), for every lane and value"},
     states=registers.claim,
-    isa=registers.compared,
-    proof=registers.proved,
-    gpu=registers.recorded,
+    isa=registers.compare_arrays,
+    proof=registers.prove,
+    gpu=registers.find_recording,
     how=("every point", SOLVED, "a recorded kernel with both"),
     needs=(_counts_equal,),
 )
@@ -85,7 +85,7 @@ MAJOR = _of_registers(
     isa=registers.major,
     proof=registers.major_proved,
     how=("every point", SOLVED, ""),
-    needs=(verified(HAND_OVER),),
+    needs=(needs_confirmed(HAND_OVER),),
 )
 ROOM = _of_memory(
     "room",
@@ -108,7 +108,7 @@ DISJOINT = _of_memory(
     "disjoint",
     says={MOVEMENT: "different elements that are written have different places"},
     states=lambda *_: Statement("", "different elements that are written have different places"),
-    applies=lambda movement, access: _accessed(movement, access) and access.how in WRITES,
+    applies=lambda movement, access: _is_thread_access(movement, access) and access.how in WRITES,
     isa=smem.disjoint,
     proof=smem.disjoint_proved,
     how=("every point", SOLVED, ""),
@@ -126,10 +126,10 @@ CONFLICT_FREE = _of_memory(
     "free_of_bank_conflicts",
     says={MOVEMENT: "no two lanes that are served together access different words of one bank"},
     states=conflict_free.claim,
-    applies=_accessed,
-    isa=conflict_free.enumerated,
-    proof=conflict_free.proved,
-    gpu=conflict_free.measured,
+    applies=_is_thread_access,
+    isa=conflict_free.enumerate_accesses,
+    proof=conflict_free.prove,
+    gpu=conflict_free.find_measurement,
     how=("every base within a word", "z3, at every base", "measured, at these addresses"),
     needs=(_whole,),
 )
@@ -144,8 +144,8 @@ DESCRIBED = _of_descriptor(
     "descriptor",
     says={MOVEMENT: "each element lies where a descriptor with one swizzle, LBO and SBO has it, each at its own byte"},
     states=wgmma_descriptor.claim,
-    isa=wgmma_descriptor.compared,
-    proof=wgmma_descriptor.proved,
+    isa=wgmma_descriptor.compare_addresses,
+    proof=wgmma_descriptor.prove,
     how=("every point", "z3, where each has a byte of its own", ""),
 )
 PROPERTIES = (
@@ -182,9 +182,9 @@ class MovementChecker(Run):
         found = settle(self.verdicts(PROPERTIES, movement), movement.spec, self.confirms)
         return Case(
             movement.name,
-            tuple(replayed(verdict, lambda: movement.replay) for verdict in found),
+            tuple(add_replay(verdict, lambda: movement.replay) for verdict in found),
             notes=_describe_names(movement.spec),
-            picture=lambda window: _drawn(movement, found, window),
+            picture=lambda window: _draw(movement, found, window),
             drawn_by=drawing_command(movement.replay),
         )
 
@@ -195,7 +195,7 @@ def _describe_names(spec: Spec) -> tuple[str, ...]:
     return tuple(note for name, operands in named if "." in name and (note := short_names.describe(name, operands)))
 
 
-def _drawn(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def _draw(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
     from verify.movement.drawing import of_movement
 
     return of_movement(movement, verdicts, window)

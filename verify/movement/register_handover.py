@@ -22,9 +22,9 @@ import proofs
 from layouts import Layout, batched, from_samples, size
 from verify.core.digits import image
 from verify.core.errors import SpecError
-from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, leave_unchecked
 from verify.evidence.gpu_runs import runs
-from verify.evidence.proof import solved
+from verify.evidence.proof import as_evidence
 from verify.evidence.run import Run
 from verify.maps import search
 from verify.maps.array_map import ArrayMap
@@ -88,7 +88,7 @@ class HandOver:
             return (next(axis for axis in self.wanted.axes if axis != "k"),)
         return (self.major.lower(),) if self.major else self.wanted.axes
 
-    def placed(self, rows: Layout | None = None, order: Layout | None = None) -> HandOver:
+    def place(self, rows: Layout | None = None, order: Layout | None = None) -> HandOver:
         """Return the hand-over with rows, columns and order, those left out read off; unchanged where counts differ."""
         given, wanted, (x, y) = self.given, self.wanted, self.given.extent
         if self.miscount:
@@ -109,7 +109,7 @@ class HandOver:
         return replace(self, rows=rows, columns=columns, order=order)
 
 
-def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
+def compare_counts(run: object, _: object, over: HandOver) -> list[Evidence]:
     """Evidence that both instructions have the same lanes and values."""
     given, wanted, wrong = over.given, over.wanted, None
     if over.miscount:
@@ -140,7 +140,7 @@ def claim(_: object, over: HandOver) -> Statement:
     return Statement(wanted.operand, text if over.miscount else f"{text}: {where}", over.provenance)
 
 
-def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
+def compare_arrays(run: object, _: object, over: HandOver) -> list[Evidence]:
     """Evidence of both formulas at every lane and value, as arrays."""
     started = time.perf_counter()
     points = over.wanted.lanes * over.wanted.values
@@ -202,7 +202,7 @@ def _counterexample(over: HandOver, differs: search.Disagreement) -> Counterexam
         found = f"lane {holders[0][0]} holds it as value {holders[0][1]}: no order of the values brings it here"
     return Counterexample(
         {"lane": lane, "value": value},
-        f"T{lane} V{value} wants {wanted.shown(wants)} and gets {wanted.shown(gets)}; {found}",
+        f"T{lane} V{value} wants {wanted.spell_element(wants)} and gets {wanted.spell_element(gets)}; {found}",
         f"{wanted.citation}: {wants}; {given.citation}: value {chosen}, ({row}, {column}), {gets}",
         extent="unique" if bad == 1 else "smallest",
         damage=(f"{bad} of {wanted.lanes * wanted.values} points disagree",),
@@ -211,24 +211,24 @@ def _counterexample(over: HandOver, differs: search.Disagreement) -> Counterexam
     )
 
 
-def proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
+def prove(run: Run, _: object, over: HandOver) -> list[Evidence]:
     """Return the proof of the equation, for symbolic lane and value."""
     return [_proof(run, over, over.columns, ", gets")]
 
 
 def _proof(run: Run, over: HandOver, columns: Layout, gets: str) -> Evidence:
     """Return the solver's evidence on the equation with some columns."""
-    wanted, shown = over.wanted, over.wanted.shown
+    wanted, shown = over.wanted, over.wanted.spell_element
     question = proofs.RegisterHandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
     outcome = proofs.prove_hand_over(question, run.budget, run.solver)
     words = "T{lane} V{value} wants"
-    return solved(outcome, lambda at: f"{words.format(**at)} {shown(at['wanted'])}{gets} {shown(at['place'])}")
+    return as_evidence(outcome, lambda at: f"{words.format(**at)} {shown(at['wanted'])}{gets} {shown(at['place'])}")
 
 
-def recorded(run: object, _: object, over: HandOver) -> list[Evidence]:
+def find_recording(run: object, _: object, over: HandOver) -> list[Evidence]:
     """Return a GPU's evidence: a recorded kernel with both instructions in a row, whose result equalled numpy's."""
     if not over.derived:
-        return [unchecked(Check.GPU, "recorded kernels have rows and values as derived, not as given here")]
+        return [leave_unchecked(Check.GPU, "recorded kernels have rows and values as derived, not as given here")]
 
     def words(mnemonic: str) -> frozenset[str]:  # software writes qualifiers in other orders than the ISA
         return frozenset(mnemonic.split("."))
@@ -240,11 +240,15 @@ def recorded(run: object, _: object, over: HandOver) -> list[Evidence]:
             (feed.load.mnemonic, product, x) for x, feed in (("A", one.tiling.A), ("B", one.tiling.B)) if feed.load
         ]
         pairs += [(product, reuse.product.mnemonic, "A")] if reuse else []
-        if one.equal and one.powered and named in [(words(first), words(second), x) for first, second, x in pairs]:
+        if (
+            one.equal
+            and one.finds_controls
+            and named in [(words(first), words(second), x) for first, second, x in pairs]
+        ):
             gpu = f"{one.device.gpu}, {one.device.sm}, driver {one.device.driver}"
             method = f"kernel {one.tiling.name!r} with both, equal to numpy on {gpu}"
             return [Evidence(Check.GPU, Status.AGREES, method, one.elements, "gpu_checks")]
-    return [unchecked(Check.GPU, "no recorded kernel has both instructions in a row")]
+    return [leave_unchecked(Check.GPU, "no recorded kernel has both instructions in a row")]
 
 
 def major_claim(_: object, over: HandOver) -> Statement:
@@ -261,17 +265,17 @@ def major(run: object, _: object, over: HandOver) -> list[Evidence]:
             (axis,) = over.axes
             lies = f"neighbours in {over.major}-major memory are neighbours along {axis}"
             statement = f"the rows run along {over.along or 'no axis'}; {lies}"
-            wrong = Counterexample({}, statement, proposals=_turned(over, axis))
+            wrong = Counterexample({}, statement, proposals=_propose_trans(over, axis))
         else:
             start, columns = over.rows(0), range(0, points, over.wanted.parts)
-            shown = ", ".join(over.wanted.shown(start + over.columns(c)) for c in columns)
+            shown = ", ".join(over.wanted.spell_element(start + over.columns(c)) for c in columns)
             statement = f"the first row is {shown}: it runs along no axis, and a row is 16 consecutive bytes of memory"
             beside = "where memory has these side by side, give the tile's layout there: --shared"
             wrong = Counterexample({}, statement, damage=(beside,))
     return [finding(Check.ISA, wrong, "compared", points)]
 
 
-def _turned(over: HandOver, axis: str) -> tuple[Proposal, ...]:
+def _propose_trans(over: HandOver, axis: str) -> tuple[Proposal, ...]:
     """Return the load or store with .trans, or without it, where its rows then run along the axis; else none."""
     name, given = over.given.mnemonic, over.given
     transposed = ".trans" in name
@@ -280,9 +284,9 @@ def _turned(over: HandOver, axis: str) -> tuple[Proposal, ...]:
         found = register_operand("from", other, "").split(given.bits)
     except SpecError:
         return ()
-    found = found.tiled("row", given.lanes // found.lanes, warps=True)
-    found = found.tiled("row", given.extent[0] // found.extent[0])
-    turned = replace(over, given=found).placed(order=over.order)
+    found = found.tile("row", given.lanes // found.lanes, warps=True)
+    found = found.tile("row", given.extent[0] // found.extent[0])
+    turned = replace(over, given=found).place(order=over.order)
     if turned.miscount or turned.along != axis or _locate_difference(turned) is not None:
         return ()
     change = f"{name.partition('.')[0]} {'without' if transposed else 'with'} .trans"

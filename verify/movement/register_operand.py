@@ -50,13 +50,13 @@ class RegisterOperand:
         x, y = self.locate(lane, value)
         return x + self.extent[0] * y
 
-    def shown(self, number: int) -> str:
+    def spell_element(self, number: int) -> str:
         """Return an element's number as coordinates."""
         x, y = number % self.extent[0], number // self.extent[0]
         part = f", bits {x % self.parts * self.bits} and up" if self.parts > 1 else ""
         return f"({self.axes[0]}={x // self.parts}, {self.axes[1]}={y}{part})"
 
-    def tiled(self, axis: str, count: int, warps: bool = False) -> RegisterOperand:
+    def tile(self, axis: str, count: int, warps: bool = False) -> RegisterOperand:
         """`count` tiles along an axis: the values of the first one first, or a tile for each of more warps."""
         if count == 1:
             return self

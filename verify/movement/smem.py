@@ -17,7 +17,7 @@ import proofs
 from layouts import Swizzle, size
 from verify.core.digits import walks
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
-from verify.evidence.proof import solved
+from verify.evidence.proof import as_evidence
 from verify.evidence.run import Run
 from verify.maps import search
 from verify.maps.array_map import ArrayMap
@@ -47,7 +47,7 @@ def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 def room_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """Return the proof that every element of the tile lies in shared memory."""
     outcome = proofs.prove_room(access.for_solver(), access.base or 0, access.capacity, run.budget, run.solver)
-    return [solved(outcome, lambda at: f"index {at['index']} of the tile lies at byte {at['byte']}")]
+    return [as_evidence(outcome, lambda at: f"index {at['index']} of the tile lies at byte {at['byte']}")]
 
 
 def base_claim(_: object, access: SmemAccess) -> Statement:
@@ -119,7 +119,7 @@ def whole_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     question, words = access.for_solver(), "T{lane} V{value} lies at byte {here}, its access begins at byte {first}"
     outcome = proofs.prove_whole(question, run.budget, run.solver)
     bases = f"{question.bases} bases"
-    return [solved(outcome, lambda at: f"{words.format(**at)}, at base {at['base'] * access.unit}", bases)]
+    return [as_evidence(outcome, lambda at: f"{words.format(**at)}, at base {at['base'] * access.unit}", bases)]
 
 
 def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
@@ -149,14 +149,14 @@ def disjoint_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """Return the proof that two elements at one place are the same element."""
     words = "T{lane} V{value} and T{lane2} V{value2}, elements {index} and {index2} of the tile, are written to byte "
     outcome = proofs.prove_disjoint(access.for_solver(), run.budget, run.solver)
-    return [solved(outcome, lambda at: words.format(**at) + str(at["byte"]))]
+    return [as_evidence(outcome, lambda at: words.format(**at) + str(at["byte"]))]
 
 
-def confirmed(accesses: Sequence[SmemAccess], swizzle: Swizzle) -> str:
+def find_fault(accesses: Sequence[SmemAccess], swizzle: Swizzle) -> str:
     """Return the first fault of accesses through a swizzle, at every base within a word; empty where there is none."""
     for access in accesses:
         through = replace(access, swizzle=swizzle)
-        for evidence in (*whole(None, None, through), *conflict_free.enumerated(None, None, through)):
+        for evidence in (*whole(None, None, through), *conflict_free.enumerate_accesses(None, None, through)):
             if evidence.counterexample is not None:
                 return evidence.counterexample.statement
     return ""

@@ -122,9 +122,9 @@ class SmemAccess:
         )
 
 
-def scaled(stride: IntTuple, factor: int) -> IntTuple:
+def scale(stride: IntTuple, factor: int) -> IntTuple:
     """Every stride times a factor."""
-    return tuple(scaled(d, factor) for d in stride) if isinstance(stride, tuple) else stride * factor
+    return tuple(scale(d, factor) for d in stride) if isinstance(stride, tuple) else stride * factor
 
 
 def finer(swizzle: Swizzle, parts: int) -> Swizzle:
@@ -141,4 +141,4 @@ def in_parts(tile: Layout, parts: int) -> Layout:
     if parts == 1:
         return tile
     x, y = tile
-    return Layout(((parts, x.shape), y.shape), ((1, scaled(x.stride, parts)), scaled(y.stride, parts)))
+    return Layout(((parts, x.shape), y.shape), ((1, scale(x.stride, parts)), scale(y.stride, parts)))

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from verify.core.errors import UsageError
-from verify.core.specs import Between, Choice, Key, key, keys, required, text
+from verify.core.specs import Between, Choice, Key, key, keys, require, text
 
 if TYPE_CHECKING:
     from layouts import Layout, Swizzle
@@ -50,10 +50,10 @@ def layout(value: object) -> Layout:
     """Return a layout of at most 2^20 points, all below 2^56, without negative strides. Raise ValueError."""
     from layouts import parse_layout
 
-    return bounded(parse_layout(text(value)), value)
+    return limit_layout(parse_layout(text(value)), value)
 
 
-def bounded(found: Layout, value: object) -> Layout:
+def limit_layout(found: Layout, value: object) -> Layout:
     """Return the layout, if it has at most 2^20 points, all below 2^56, and no negative strides. Raise ValueError."""
     from layouts import cosize, size
     from layouts.int_tuple import leaves
@@ -74,10 +74,10 @@ class Tile(NamedTuple):
     swizzle: Swizzle
 
 
-def swizzled(value: object) -> Tile:
+def parse_tile(value: object) -> Tile:
     """Return a layout of shared memory, or a swizzle of one, of at most 2^20 points.
 
-    >>> print(*swizzled("Sw<3,3,3> o (8,64):(64,1)"))
+    >>> print(*parse_tile("Sw<3,3,3> o (8,64):(64,1)"))
     (8,64):(64,1) Sw<3,3,3>
 
     Raises ValueError.
@@ -90,12 +90,12 @@ def swizzled(value: object) -> Tile:
         swizzle = Swizzle(0, 0, 0)
     if swizzle.period > LARGEST:
         raise ValueError(f"{swizzle} moves bits above 2^56")
-    return Tile(bounded(inner, value), swizzle)
+    return Tile(limit_layout(inner, value), swizzle)
 
 
 def tile(value: object) -> Tile:
     """Return a layout of shared memory, or a swizzle of one, with two coordinates. Raise ValueError."""
-    found = swizzled(value)
+    found = parse_tile(value)
     if len(found.layout) != 2:
         raise ValueError(f"{value} has rank {len(found.layout)}: expected 2, rows and columns")
     return found
@@ -134,8 +134,8 @@ class MovementSpec:
 class HandOverSpec(MovementSpec):
     """A hand-over: registers that one instruction leaves and the next one reads."""
 
-    from_: str = required("mnemonic or atom of the source: a matrix load, or an mma (its accumulators)", text)
-    to: str = required("mnemonic or atom of the destination: an mma (its operand), or a matrix store", text)
+    from_: str = require("mnemonic or atom of the source: a matrix load, or an mma (its accumulators)", text)
+    to: str = require("mnemonic or atom of the destination: an mma (its operand), or a matrix store", text)
     operand: str = key("operand of --to: A (where absent), B or C", Choice(("A", "B", "C")), default="A")
     tiles: Any = key("tiles of the mma side by side, as n=2; where absent, as many as the counts need", as_it_is)
     times: int | None = key(
@@ -161,9 +161,9 @@ class HandOverSpec(MovementSpec):
 class AccessSpec(MovementSpec):
     """Accesses of shared memory."""
 
-    shared: Tile = required(SHARED, swizzled)
-    access: Layout = required("(thread, value) -> index in the tile", layout)
-    element: int = required(ELEMENT, Choice((8, 16, 32, 64), " bits"), "BITS")
+    shared: Tile = require(SHARED, parse_tile)
+    access: Layout = require("(thread, value) -> index in the tile", layout)
+    element: int = require(ELEMENT, Choice((8, 16, 32, 64), " bits"), "BITS")
     width: Any = key("bits that a thread accesses at once; an element where absent", as_it_is, "BITS")
     how: str = key(
         "load (where absent), store, cp.async, ldmatrix or stmatrix",
@@ -178,8 +178,8 @@ class AccessSpec(MovementSpec):
 class DescriptorSpec(MovementSpec):
     """An operand of wgmma in shared memory, described by a matrix descriptor."""
 
-    descriptor: Tile = required("(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile)
-    element: int = required(ELEMENT, Choice((8, 16, 32), " bits"), "BITS")
+    descriptor: Tile = require("(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile)
+    element: int = require(ELEMENT, Choice((8, 16, 32), " bits"), "BITS")
     major: str = key(MAJOR, MAJORS, default="")
     lbo: int | None = key("leading dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
     sbo: int | None = key("stride dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
@@ -217,5 +217,5 @@ def of_options(table: Mapping[str, Any]) -> Spec:
             raise UsageError(f"--{name} does not apply to --{sort}")
     name = f"{table['from']} -> {table['to']} {table.get('operand', '')}".rstrip() if "from" in table else table[sort]
     replay = shlex.join([*REPLAY, *(word for key, value in table.items() for word in (f"--{key}", str(value)))])
-    values = {key.field: key.read(table[name]) for name, key in known.items() if name in table}
+    values = {key.field: key.parse_value(table[name]) for name, key in known.items() if name in table}
     return SORTS[sort](name=name, replay=replay, **values)

@@ -19,18 +19,17 @@ import numpy as np
 
 import isa_tables
 import proofs
-from isa_tables.smem import Layouts
-from isa_tables.smem import read as read_layouts
+from isa_tables.smem import Layouts, read_layouts
 from layouts import Layout, LayoutError, Swizzle, batched, logical_divide, size
 from verify.core.digits import image, walk
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
-from verify.evidence.proof import solved
+from verify.evidence.proof import as_evidence
 from verify.evidence.run import Run
 from verify.maps import search
 from verify.maps.array_map import ArrayMap
 from verify.maps.blocks import EvaluationMismatch
 from verify.maps.map import Axis
-from verify.movement.smem_access import BYTE, SmemAccess, Table, scaled
+from verify.movement.smem_access import BYTE, SmemAccess, Table, scale
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
@@ -95,7 +94,7 @@ class FittedDescriptor:
         return int(self.operand.access.bytes(self.operand.byte(*self.first))), int(self.address(*self.first))
 
     @property
-    def reproduced(self) -> bool:
+    def is_reproduced(self) -> bool:
         """Whether plain integers find it wrong, too."""
         mine, theirs = self.bytes_of_first
         return mine != theirs if self.bad else bool(self.fault) and self.fault_again
@@ -120,10 +119,13 @@ def _candidates(operand: SharedOperand) -> list[FittedDescriptor]:
     if name is None:
         fault = f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {', '.join(map(str, NAMES))}"
         return [FittedDescriptor(operand, table, fault=fault)]
-    return [_fitted(FittedDescriptor(operand, table, name, major, *_parted(access, major))) for major in operand.majors]
+    return [
+        _fit_offsets(FittedDescriptor(operand, table, name, major, *_split_along_k(access, major)))
+        for major in operand.majors
+    ]
 
 
-def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
+def _split_along_k(access: SmemAccess, major: str) -> tuple[int, Layout]:
     """Return the swizzle's width along k, and where each part of that width starts; of any other tile, 0 and one start.
 
     A part must start at a multiple of the swizzle's period: elsewhere the swizzle would differ.
@@ -135,23 +137,23 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
         starts = logical_divide(mode, Layout(width))[1]
     except LayoutError:  # there are no strides from part to part
         return 0, ONE_START
-    starts = Layout(starts.shape, scaled(starts.stride, access.element // BYTE))
+    starts = Layout(starts.shape, scale(starts.stride, access.element // BYTE))
     if any(image(starts, part) % access.bytes.period for part in range(size(starts))):
         return 0, ONE_START
     return width, starts
 
 
-def _fitted(bare: FittedDescriptor) -> FittedDescriptor:
+def _fit_offsets(bare: FittedDescriptor) -> FittedDescriptor:
     """Return the descriptor with the offsets given, or else read off where LBO and SBO first occur."""
     operand, (mn, k) = bare.operand, bare.operand.grid
 
-    def unswizzled(lbo: int, sbo: int) -> Table:
+    def find_differences(lbo: int, sbo: int) -> Table:
         found: Table = np.asarray(operand.access.bytes(np.asarray(replace(bare, lbo=lbo, sbo=sbo).address(mn, k))))
         return np.broadcast_to(found, (mn.size, k.size))
 
-    zero, wanted = unswizzled(0, 0), operand.bytes
+    zero, wanted = find_differences(0, 0), operand.bytes
     unit = 1 << 20  # above every other part of an address, outside the swizzle's fields
-    leading, stride = (unswizzled(unit, 0) - zero) // unit, (unswizzled(0, unit) - zero) // unit
+    leading, stride = (find_differences(unit, 0) - zero) // unit, (find_differences(0, unit) - zero) // unit
 
     def read_off(mine: Table, other: Table) -> int:
         places = np.argwhere((mine == 1) & (other == 0))
@@ -160,14 +162,14 @@ def _fitted(bare: FittedDescriptor) -> FittedDescriptor:
 
     lbo = read_off(leading, stride) if operand.lbo is None else operand.lbo
     sbo = read_off(stride, leading) if operand.sbo is None else operand.sbo
-    word, (fault, again) = 0, _shared(operand)
+    word, (fault, again) = 0, _find_shared_address(operand)
     try:
         word = bare.table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=bare.swizzle)
     except isa_tables.IsaError as error:
         fault, again = str(error), True
     fitted = replace(bare, lbo=lbo, sbo=sbo, word=word, fault=fault, fault_again=again)
     try:
-        found = _locate_difference(fitted, wanted, unswizzled(lbo, sbo))
+        found = _locate_difference(fitted, wanted, find_differences(lbo, sbo))
     except EvaluationMismatch as mismatch:
         return replace(fitted, fault=mismatch.counterexample.statement, fault_again=False)
     if found is None:
@@ -188,7 +190,7 @@ def _locate_difference(fitted: FittedDescriptor, bytes_: Table, described: Table
     return search.locate_difference(lies, ArrayMap(has, inputs, (described,), memory, describe))
 
 
-def _shared(operand: SharedOperand) -> tuple[str, bool]:
+def _find_shared_address(operand: SharedOperand) -> tuple[str, bool]:
     """State that two elements lie at one address, and whether plain integers agree; empty where none do."""
     bytes_ = operand.access.bytes(operand.bytes)
     inputs, memory = (Axis("k", bytes_.shape[1]), Axis("mn", bytes_.shape[0])), (Axis("byte", 1 + int(bytes_.max())),)
@@ -239,7 +241,7 @@ def claim(_: object, found: FittedDescriptor) -> Statement:
     return Statement("", f"the layout is that of {named}, PTX ISA {section} ({provenance})", provenance)
 
 
-def compared(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
+def compare_addresses(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
     """Evidence that every element lies where the descriptor has it, each at a byte of its own."""
     operand, fault, points = found.operand, found.fault, size(found.operand.access.tile)
     if not found.swizzle:
@@ -250,7 +252,7 @@ def compared(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
     read = fit(replace(operand, lbo=None, sbo=None))
     given = partial(replace, lbo=read.lbo, sbo=read.sbo)
     proposals = () if read.bad or read.fault or read.fields == found.fields else (Proposal(read.fields, given),)
-    again = all(one.reproduced for one in _candidates(operand))  # a descriptor of another major fits no better
+    again = all(one.is_reproduced for one in _candidates(operand))  # a descriptor of another major fits no better
     wrong = Counterexample({}, fault, reproduced=again, proposals=proposals)
     if found.bad:
         (row, column), (mine, theirs) = found.first, found.bytes_of_first
@@ -265,7 +267,7 @@ def compared(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy")]
 
 
-def proved(run: Run, _: object, found: FittedDescriptor) -> list[Evidence]:
+def prove(run: Run, _: object, found: FittedDescriptor) -> list[Evidence]:
     """Return the proof from the layout's shape and stride; both addresses are taken before the swizzle.
 
     The solver is given the place of single elements alone: it finds no second element at an address.
@@ -275,11 +277,13 @@ def proved(run: Run, _: object, found: FittedDescriptor) -> list[Evidence]:
     access = found.operand.access
     swizzle, bytes_ = access.bytes, access.element // BYTE
 
-    def wanted(mn: Any, k: Any) -> Any:
+    def expect_address(mn: Any, k: Any) -> Any:
         address = found.address(mn, k)
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
-    rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.tile)
-    over = proofs.RegisterHandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
+    rows, columns = (Layout(mode.shape, scale(mode.stride, bytes_)) for mode in access.tile)
+    over = proofs.RegisterHandOver(
+        lambda mn, k: (mn, k), rows, columns, expect_address, Layout(size(columns)), size(rows)
+    )
     words = "(mn={lane}, k={value}) lies at {place}, by the descriptor at {wanted}, unswizzled"
-    return [solved(proofs.prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]
+    return [as_evidence(proofs.prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]

@@ -23,7 +23,7 @@ EXAMPLE = "SM80_16x8x16_F32F16F16F32_TN"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaign; returns 0 where every mutant is refuted, 4 where a check has no evidence."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -44,7 +44,7 @@ def _main(argv: Sequence[str] | None) -> int:
     output.write(text, options.output)
     if score.missing:
         return Exit.INTERRUPTED
-    if score.survived:
+    if score.has_survivor:
         return Exit.REFUTED
     return Exit.UNDECIDED if score.without_evidence and not options.allow_unchecked else Exit.OK
 
@@ -56,4 +56,4 @@ def _text(score: Score, options: argparse.Namespace) -> str:
     shown = score.survivors if options.verbose else score.survivors[:20]
     more = len(score.survivors) - len(shown)
     lines = [*shown, *[f"and {more} more (-v shows all)"][: more > 0], *score.lines()]
-    return output.fitted("\n".join(lines), options.output)
+    return output.wrap_report("\n".join(lines), options.output)

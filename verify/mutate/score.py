@@ -54,10 +54,10 @@ class Score:
     @property
     def complete(self) -> bool:
         """Whether every check gave evidence and no mutant survived."""
-        return not (self.missing or self.without_evidence or self.survived)
+        return not (self.missing or self.without_evidence or self.has_survivor)
 
     @property
-    def survived(self) -> bool:
+    def has_survivor(self) -> bool:
         """Whether a mutant was not refuted by a check that applies, or a joint mutant has another outcome than it must.
 
         isa and z3 apply to every mutant. A joint mutant is refuted by isa, and keeps the relation of a recording.
@@ -88,7 +88,7 @@ class Score:
         )
         if self.missing:
             lines.append(cut_short(self.missing, "origin"))
-        if self.survived:
+        if self.has_survivor:
             return [*lines, "SOME MUTANT SURVIVES"]
         if self.missing:
             return lines

@@ -16,7 +16,7 @@ from verify.maps.map import Axis
 from verify.maps.strided import of_layout
 from verify.pictures import maps
 from verify.pictures.operands import Drawn, NumberedFormula, draw_operands
-from verify.pictures.picture import WHOLE, Panel, Picture, Window, shown
+from verify.pictures.picture import WHOLE, Panel, Picture, Window, choose_shown
 
 
 def of_atom(
@@ -35,7 +35,7 @@ def of_atom(
     (['A', 'B', 'C'], ('T5', 'V3'))
     """
     found = list(verdicts)
-    runs = [_run(part.layout) for part in subject.parts if part.layout is not None]
+    runs = [_find_run(part.layout) for part in subject.parts if part.layout is not None]
     together = grain(subject)
     drawn = [
         Drawn(
@@ -68,17 +68,17 @@ def grain(subject: BoundAtom) -> int:
     found = 0
     for view in subject.views:
         for part in view.parts:
-            found |= _run(part.parsed)
+            found |= _find_run(part.layout_of_text)
             for formula in part.formulas:
                 if isinstance(formula, Carried):  # an element of the instruction stays together
                     found |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
     return found & -found
 
 
-def _run(layout: Layout) -> int:
+def _find_run(layout: Layout) -> int:
     """Return the largest power of two so that a thread's values are runs of so many bits, each at a multiple of it.
 
-    >>> _run(Layout.parse("(32,(32,4)):(32,(1,1024))"))
+    >>> _find_run(Layout.parse("(32,(32,4)):(32,(1,1024))"))
     32
     """
     threads, values = (list(modes(*half)) for half in halves(layout))
@@ -100,7 +100,7 @@ def list_tables(subject: BoundAtom, window: Window = WHOLE) -> Iterator[Panel]:
         if one.layout is None:
             found = one.points
         else:
-            tile, points = tuple(map(Axis, one.axes, one.extent)), shown(one.domain, window)
+            tile, points = tuple(map(Axis, one.axes, one.extent)), choose_shown(one.domain, window)
             found = of_layout(one.layout, tile, ("thread", "value"), part=points)
         heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
         yield maps.table(one.name, found, heading, window=window, place=(number, 0))

@@ -72,7 +72,7 @@ def _panel(
         word = lines[row] * BANKS + bank
         lanes = words.get(word, [])
         twice = operation is AccessKind.COPY and len(lanes) > 1  # copies share no words
-        listed = tuple(owners.listed([(lane,) for lane in lanes], ("T",)))
+        listed = tuple(owners.list_owners([(lane,) for lane in lanes], ("T",)))
         about = f"word {word}, byte {word * WORD}, bank {bank}: {', '.join(listed) or 'not accessed'}"
         fault = Fault.SEVERAL if lanes and (bank in crowded or twice) else Fault.NONE
         return Cell(listed, lanes[0] % 8 if lanes else -1, fault, about=(about,))

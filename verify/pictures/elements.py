@@ -79,13 +79,13 @@ def within(part: BoundOperand, xs: range, ys: range) -> Elements:
     at: dict[Point, int] = {}
     for place, among in kept if count <= LARGEST else ():
         point = m.point(place)
-        at[point] = one(part, point)
+        at[point] = find_element(part, point)
         if at[point] != among:
             raise blocks.EvaluationMismatch(misread(point, str(at[point]), str(among)))
     return Elements(at, count, outside, tuple(_words(part, m.point(place)) for place in first))
 
 
-def one(part: BoundOperand, point: Point) -> int:
+def find_element(part: BoundOperand, point: Point) -> int:
     """Return the element of one (thread, value) in plain integers; -1 outside the tile."""
     if part.layout is None:
         return _number(part, point)

@@ -71,19 +71,19 @@ def figure(
         part, drawn = near
         made.append(element("p", ", ".join(filter(None, (part.heading, part.window))), class_="lc-near"))
         drawing = svg.drawing(drawn, cells, f"{prefix}near-", words=False)
-        made.append(_scrolled("lc-scroll lc-zoom", f"the first wrong cells of {picture.title}", drawing))
+        made.append(_scroll("lc-scroll lc-zoom", f"the first wrong cells of {picture.title}", drawing))
     whole = svg.drawing(picture, cells, prefix, words=False)
     if float(whole.get("width", "0")) > PHONE:
         made.append(element("label", element("input", type="checkbox"), " full size", class_="lc-full"))
-    made.append(_scrolled("lc-scroll lc-whole", f"drawing of {picture.title}", whole))
+    made.append(_scroll("lc-scroll lc-whole", f"drawing of {picture.title}", whole))
     name = whole.get("aria-labelledby", "").removesuffix("-title")
     made.append(element("figcaption", _legend(picture, name), *_by_thread(picture)))
-    tables = _scrolled("lc-scroll", f"tables of {picture.title}", *_tables(picture, cells))
+    tables = _scroll("lc-scroll", f"tables of {picture.title}", *_tables(picture, cells))
     made.append(element("details", element("summary", "In words and as tables"), *_in_words(picture), tables))
     return made
 
 
-def _scrolled(kind: str, label: str, *inside: Element) -> Element:
+def _scroll(kind: str, label: str, *inside: Element) -> Element:
     """Return what scrolls by itself, so that a narrow page does not."""
     return element("div", *inside, class_=kind, tabindex="0", role="region", aria_label=label)
 

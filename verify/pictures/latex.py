@@ -75,9 +75,9 @@ def _cell(cell: Cell, x: float, y: float, width: float) -> Iterator[str]:
         how += ["pattern=north east lines", "pattern color=gray"]
     elif cell.shade >= 0:
         how.append(f"fill=lc{cell.shade % 8}")
-    lines = [escaped(line) for line in cell.lines]
+    lines = [escape(line) for line in cell.lines]
     if cell.expected:
-        lines.append(r"\textbf{" + escaped(f"≠{cell.expected}") + "}")
+        lines.append(r"\textbf{" + escape(f"≠{cell.expected}") + "}")
     text = r"\\".join(lines)
     yield rf"\node[cell,{','.join(how)}] at ({x:g},{y:g}) {{{text}}};"
     for marked, style, inset in (
@@ -90,13 +90,13 @@ def _cell(cell: Cell, x: float, y: float, width: float) -> Iterator[str]:
 
 
 def _label(x: float, y: float, words: str, how: str) -> str:
-    return rf"\node[{how}] at ({x:g},{y:g}) {{{escaped(words)}}};"
+    return rf"\node[{how}] at ({x:g},{y:g}) {{{escape(words)}}};"
 
 
-def escaped(words: str) -> str:
+def escape(words: str) -> str:
     r"""Text in which no letter is a command of TeX.
 
-    >>> print(escaped(r"SM80_16x8\input{x}"))
+    >>> print(escape(r"SM80_16x8\input{x}"))
     SM80\_16x8\textbackslash{}input\{x\}
     """
     plain = re.sub(r"\s+", " ", words)

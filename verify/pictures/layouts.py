@@ -9,7 +9,7 @@ from layouts import ComposedLayout, Layout, Swizzle, leaves, size
 from layouts.bank_conflicts import BANKS, WORD
 from layouts.tensor import Coordinates
 from verify.pictures import points
-from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, grid, shown
+from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, choose_shown, grid
 
 
 def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window: Window = WHOLE) -> Picture:
@@ -60,7 +60,7 @@ def offsets(
         inner = inner.layout_b
     height = size(inner[0]) if isinstance(inner.shape, tuple) and len(inner.shape) > 1 else 1
     whole = height, size(inner) // height
-    rows, columns = shown(whole, window)
+    rows, columns = choose_shown(whole, window)
     found = points.within(layout, height, rows, columns)
     return grid(
         name, heading, ("row", "column"), whole,

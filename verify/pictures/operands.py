@@ -19,7 +19,7 @@ from verify.core.verdict import Verdict
 from verify.maps.map import Point
 from verify.pictures import elements, owners
 from verify.pictures.elements import Elements
-from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, grid, shown
+from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, choose_shown, grid
 
 Owners = Mapping[int, Sequence[Point]]  # element -> every (thread, value) that has it
 PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
@@ -63,7 +63,7 @@ class Drawn:
     def alike(self) -> bool:
         """Whether it is in memory, and every thread has all of it: then one thread is drawn for all."""
         whole = all(formula.whole for formula in self.part.formulas)
-        return whole and bool(self.part.formulas or not self.owners_claimed) and self._unmoved
+        return whole and bool(self.part.formulas or not self.owners_claimed) and self._has_equal_threads
 
     @property
     def owners_claimed(self) -> bool:
@@ -71,7 +71,7 @@ class Drawn:
         return self.part.name != "Ref"
 
     @property
-    def _unmoved(self) -> bool:
+    def _has_equal_threads(self) -> bool:
         """Whether every thread has what the first one has."""
         if self.part.layout is None:
             return self.part.well_formed and all(row == rows[0] for rows in [self.part.points.rows()] for row in rows)
@@ -88,18 +88,18 @@ class Drawn:
         return self.points > elements.LARGEST
 
     @cached_property
-    def placed(self) -> Elements:
+    def places(self) -> Elements:
         """Which (thread, value) has which element by the layout."""
         if not self.large:
             return elements.every(self.part, 1 if self.alike else self.part.domain[0], self.grain)
         turned = self.part.axes[0] == "n"
-        ranges = shown(self.part.extent[::-1] if turned else self.part.extent, self.window)
+        ranges = choose_shown(self.part.extent[::-1] if turned else self.part.extent, self.window)
         return elements.within(self.part, *(ranges[::-1] if turned else ranges))
 
     @property
     def at(self) -> Mapping[Point, int]:
         """The element of every (thread, value) by the layout; -1 outside the tile."""
-        return self.placed.at
+        return self.places.at
 
     @cached_property
     def unfit(self) -> str:
@@ -107,9 +107,9 @@ class Drawn:
         if not self.part.well_formed:
             return f"{self.part.text} is not well formed: {self.part.fault}"
         compared = self.part.formulas or len(self.part.axes) == 1
-        if not self.large or (not compared and self.placed.count <= elements.LARGEST):
+        if not self.large or (not compared and self.places.count <= elements.LARGEST):
             return ""
-        count = f"{self.points} points" if compared else f"{self.placed.count} points in this window"
+        count = f"{self.points} points" if compared else f"{self.places.count} points in this window"
         instead = "--table with --rows A:B shows the elements of some threads"
         return f"too large to draw: {count}, more than {elements.LARGEST}; {instead}"
 
@@ -135,21 +135,21 @@ class Drawn:
             yield Reference(formula, at)
 
     @cached_property
-    def wanted(self) -> int:
+    def wanted_owners(self) -> int:
         """The owners that each element should have."""
         return 1 if self.alike else self.copies
 
     @cached_property
-    def marked(self) -> frozenset[int]:
+    def marked_elements(self) -> frozenset[int]:
         """The elements of the first counterexample that has any: those that its points have, and should have."""
         for verdict in self.verdicts:
             if verdict.counterexample is not None:
-                found = frozenset(one for one in self._named(verdict.counterexample.inputs) if one >= 0)
+                found = frozenset(one for one in self._list_named(verdict.counterexample.inputs) if one >= 0)
                 if found:
                     return found
         return frozenset()
 
-    def _named(self, inputs: Mapping[str, int]) -> Iterator[int]:
+    def _list_named(self, inputs: Mapping[str, int]) -> Iterator[int]:
         if "element" in inputs:
             yield inputs["element"]
         x, y = (inputs.get(axis, -1) for axis in (*self.part.axes, "")[:2])
@@ -160,7 +160,7 @@ class Drawn:
             if point in self.at:
                 yield self.at[point]
             elif self.large and all(0 <= c < extent for c, extent in zip(point, self.part.domain, strict=True)):
-                yield elements.one(self.part, point)
+                yield elements.find_element(self.part, point)
             if self.reference is not None and "other thread" not in inputs and self.reference.at.get(point, -1) >= 0:
                 yield self.reference.at[point]
 
@@ -169,40 +169,40 @@ class Drawn:
         grain = self.grain
         mine = self.owners.get(element, ())
         theirs = self.reference.owners.get(element, ()) if self.reference is not None else mine
-        marked = bool(self.marked) and any(element <= at < element + grain for at in self.marked)
+        marked = bool(self.marked_elements) and any(element <= at < element + grain for at in self.marked_elements)
         brief = self.part.extent[0] * self.part.extent[1] > BRIEF
         about = () if brief else tuple(self._about(element, mine, theirs))
-        wanted = self.wanted if self.owners_claimed else len(mine)
+        wanted = self.wanted_owners if self.owners_claimed else len(mine)
         found = owners.cell(mine, theirs, wanted, marked=marked, about=about)
         if self.alike:
             return found._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)
         if grain > 1:
-            runs = [_run_of(words, grain) for words in owners.listed(mine)]
+            runs = [_run_of(words, grain) for words in owners.list_owners(mine)]
             lines = tuple(runs[0].split(" ")) if len(runs) == 1 else tuple(runs)
-            expected = found.expected and "; ".join(_run_of(words, grain) for words in owners.listed(theirs))
+            expected = found.expected and "; ".join(_run_of(words, grain) for words in owners.list_owners(theirs))
             return found._replace(lines=lines, expected=expected or found.expected)
         return found
 
     def _about(self, element: int, mine: Sequence[Point], theirs: Sequence[Point]) -> Iterator[str]:
         """Where an element is, with both formulas at its owners."""
         place = self.part.show(element)
-        yield f"{place}: {'; '.join(owners.listed(mine)) or 'no owner'}"
+        yield f"{place}: {'; '.join(owners.list_owners(mine)) or 'no owner'}"
         if isinstance(self.part.layout, Layout):
             for thread, value in sorted(mine)[: owners.SHOWN]:
                 arithmetic = written_out(self.part.layout, thread, value)
                 yield f"layout: T{thread} V{value} has {arithmetic} = {element}"
         if self.reference is not None:
             formula = one_line(self.reference.formula)
-            listed = "; ".join(owners.listed(theirs)) or "no owner"
+            listed = "; ".join(owners.list_owners(theirs)) or "no owner"
             yield f"ISA: {listed}: {formula}" if len(theirs) <= owners.SHOWN else f"ISA: {listed}"
 
-    def named(self, mark: str, words: str) -> str:
+    def name_picture(self, mark: str, words: str) -> str:
         """Words after the operand's name and a mark; a layout that is no operand has no name."""
         return f"{self.part.name}{mark}{words}" if self.part.name else words
 
     def captions(self) -> Iterator[str]:
         """Yield the layout, and the ISA's formula line by line."""
-        yield self.named(" = ", self.part.text) + (f": {self.part.fault}" if self.part.fault else "")
+        yield self.name_picture(" = ", self.part.text) + (f": {self.part.fault}" if self.part.fault else "")
         if self.reference is not None:
             yield f"{self.reference.formula.citation}:"
             yield from (f"  {line}" for line in self.reference.formula.text().splitlines())
@@ -211,8 +211,8 @@ class Drawn:
 
     def beyond(self) -> Iterator[str]:
         """Which points are in no cell."""
-        if words := self.placed.beyond():
-            yield self.named(": ", words)
+        if words := self.places.beyond():
+            yield self.name_picture(": ", words)
 
     def notes(self) -> Iterator[str]:
         """Say what the verdicts found wrong."""
@@ -220,7 +220,7 @@ class Drawn:
             wrong = verdict.counterexample
             if wrong is not None:
                 lines = (wrong.statement, wrong.arithmetic, wrong.extent, *wrong.damage)
-                yield self.named(" ", f"{verdict.status}: " + "; ".join(filter(None, lines)))
+                yield self.name_picture(" ", f"{verdict.status}: " + "; ".join(filter(None, lines)))
 
 
 def draw_operands(name: str, operands: Iterable[Drawn], status: str = "") -> Picture:
@@ -228,7 +228,7 @@ def draw_operands(name: str, operands: Iterable[Drawn], status: str = "") -> Pic
     panels, notes = [], []
     for drawn in operands:
         if drawn.unfit:
-            notes.append(drawn.named(" " if drawn.part.well_formed else " = ", drawn.unfit))
+            notes.append(drawn.name_picture(" " if drawn.part.well_formed else " = ", drawn.unfit))
         else:
             panels.append(panel(drawn, {**PLACES, **COPIED}[drawn.part.name]))
             notes += drawn.beyond()
@@ -242,7 +242,7 @@ def panel(drawn: Drawn, place: tuple[int, int] = (0, 0)) -> Panel:
     if len(part.axes) == 1:
         return _bits(drawn, place, window)
     (rows, columns), axes = part.extent, (part.axes[0], part.axes[1])
-    heading, captions = drawn.named(" ", part.tile), tuple(drawn.captions())
+    heading, captions = drawn.name_picture(" ", part.tile), tuple(drawn.captions())
     heading += ", by every thread" * drawn.alike
     if axes[0] == "n":
         return grid(

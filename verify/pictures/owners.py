@@ -20,14 +20,14 @@ def lines(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> tuple
     if len(owners) == 1 and len(owners[0]) == 2:
         thread, value = owners[0]
         return f"{letters[0]}{thread}", f"{letters[1]}{value}"
-    found = listed(owners, letters)
+    found = list_owners(owners, letters)
     return tuple(found[0].split(" ")) if len(found) == 1 else tuple(found)
 
 
-def listed(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> list[str]:
+def list_owners(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> list[str]:
     """Every owner in words; neighbouring threads that have one value are one range.
 
-    >>> listed([(0, 4), (1, 4), (2, 4), (7, 4), (1, 0)])
+    >>> list_owners([(0, 4), (1, 4), (2, 4), (7, 4), (1, 0)])
     ['T0-2 V4', 'T1 V0', 'T7 V4']
     """
     if len(owners) == 1:
@@ -63,6 +63,8 @@ def cell(
     Cell(lines=('T0 V4', 'T1 V0'), shade=0, fault=<Fault.SEVERAL: 'several'>, expected='T0 V4', marked=False, about=())
     """
     fault = Fault.SEVERAL if len(mine) > wanted else Fault.MISSING if len(mine) < wanted else Fault.NONE
-    expected = "" if theirs == mine or sorted(theirs) == sorted(mine) else "; ".join(listed(theirs, letters)) or "none"
+    expected = (
+        "" if theirs == mine or sorted(theirs) == sorted(mine) else "; ".join(list_owners(theirs, letters)) or "none"
+    )
     shade = mine[0][0] % 8 if mine else -1
     return Cell(lines(mine, letters), shade, fault, expected, marked, tuple(about))

@@ -5,7 +5,7 @@
 `Panel`     a table of cells with the names of its rows and columns, whole or a window that says so
 `Cell`      what is written in it, the number of its colour, its fault, what is expected there
 `grid`      a panel made cell by cell
-`shown`     the part of a map that a panel shows
+`choose_shown`     the part of a map that a panel shows
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Panel:
         for row in self.cells:
             yield from row
 
-    def cut(self, rows: range, columns: range) -> Panel:
+    def crop(self, rows: range, columns: range) -> Panel:
         """Return the panel of some of its rows and columns, counted from the first that is shown."""
         down, across = self.labels
         labels = tuple(down[i] for i in rows if down), tuple(across[i] for i in columns if across)
@@ -193,7 +193,7 @@ def grid(  # noqa: PLR0913
     >>> [cell.text for cell in panel.every()], panel.window
     (['00', '01', '02', '10', '11', '12'], '')
     """
-    rows, columns = shown(whole, window)
+    rows, columns = choose_shown(whole, window)
     cells = tuple(tuple(at(row, column) for column in columns) for row in rows)
     first = (rows.start, columns.start)
     down, across = (
@@ -202,10 +202,10 @@ def grid(  # noqa: PLR0913
     return Panel(name, heading, axes, cells, whole, first, place, tuple(captions), (down, across))
 
 
-def shown(whole: tuple[int, int], window: Window = WHOLE) -> tuple[range, range]:
+def choose_shown(whole: tuple[int, int], window: Window = WHOLE) -> tuple[range, range]:
     """Return the rows and columns of a map that its panel shows: those of a window; the first, where they are many.
 
-    >>> shown((2, 3)), shown((2, 1 << 20)), shown((1 << 20, 3), (range(7, 9), None))
+    >>> choose_shown((2, 3)), choose_shown((2, 1 << 20)), choose_shown((1 << 20, 3), (range(7, 9), None))
     ((range(0, 2), range(0, 3)), (range(0, 1), range(0, 65536)), (range(7, 9), range(0, 3)))
     """
     parts = zip(map(range, whole), window, strict=True)

@@ -51,7 +51,7 @@ class Sizes:
         for panel in panels:
             row, column = panel.place
             kinds = {(len(cell.lines) + bool(cell.expected), bool(cell.expected)) for cell in panel.every()}
-            letters = {len(line) for cell in panel.every() for line in written(cell)}
+            letters = {len(line) for cell in panel.every() for line in write_lines(cell)}
             wide[column] = max(wide.get(column, 0), *letters, 0)
             tall[row] = max(tall.get(row, 0), *(lines * LINE + 4 * (1 + outlined) for lines, outlined in kinds), 0)
             left[column] = max(left.get(column, 0), *map(len, _names(panel)))
@@ -134,7 +134,7 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
     lower = NOTE * (len(title) - 1) if title else SIDE - HEAD
     below, deep = _placed_words(picture, here, there, lower, name) if words else (None, lower)
     svg = _svg(here.width + SIDE, here.height + deep)
-    _described(svg, picture, name)
+    _describe(svg, picture, name)
     SubElement(svg, "style").text = palette.STYLE
     _hatch(svg, name)
     SubElement(svg, "rect", {"class": "bg", "width": "100%", "height": "100%"})
@@ -144,7 +144,7 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
         group = _panel(panel, sizes[panel.name], name)
         group.attrib |= {"transform": f"translate({here.at(panel, lower)})", "data-to": there.at(panel, lower)}
         if panel is not whole:
-            group.set("data-cells", packed(whole, sizes[panel.name], name))
+            group.set("data-cells", pack(whole, sizes[panel.name], name))
         svg.append(group)
     svg.extend([below] if below is not None else [])
     if large:
@@ -192,7 +192,7 @@ def _svg(width: float, height: float) -> Element:
     })  # fmt: skip
 
 
-def _described(svg: Element, picture: Picture, name: str) -> None:
+def _describe(svg: Element, picture: Picture, name: str) -> None:
     svg.attrib |= {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc"}
     SubElement(svg, "title", id=f"{name}-title").text = printable(picture.title)
     SubElement(svg, "desc", id=f"{name}-desc").text = printable(picture.summary())
@@ -243,7 +243,7 @@ def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
         SubElement(group, "rect", {**_box(x, y, size, 1.2), "class": "o"})
     if cell.marked:
         SubElement(group, "rect", {**_box(x, y, size, 0.5), "class": "m", "rx": "4"})
-    lines = written(cell)
+    lines = write_lines(cell)
     first = y + size.height / 2 - LINE * (len(lines) - 1) / 2 + 2.8
     for number, line in enumerate(lines):
         expected = {"class": "e"} if number == len(cell.lines) else {}
@@ -252,7 +252,7 @@ def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
     return group
 
 
-def written(cell: Cell) -> tuple[str, ...]:
+def write_lines(cell: Cell) -> tuple[str, ...]:
     """Return the lines of a cell, then the expected owner."""
     return (*cell.lines, f"≠{cell.expected}") if cell.expected else cell.lines
 
@@ -267,7 +267,7 @@ def first(panel: Panel, cells: int) -> Panel:
     if panel.count <= cells:
         return panel
     columns = min(panel.extent[1], max(1, isqrt(cells)))
-    return panel.cut(range(min(panel.extent[0], max(1, cells // columns))), range(columns))
+    return panel.crop(range(min(panel.extent[0], max(1, cells // columns))), range(columns))
 
 
 def _words(picture: Picture, width: float, name: str) -> tuple[Element, float]:
@@ -302,7 +302,7 @@ def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
     SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": kind}).text = printable(words)
 
 
-def packed(panel: Panel, size: Sizes, name: str) -> str:
+def pack(panel: Panel, size: Sizes, name: str) -> str:
     """Pack a whole panel as JSON for the script: a cell is its lines and shade; then fault, expected owner, mark."""
 
     def cell(one: Cell) -> list[object]:

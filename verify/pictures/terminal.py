@@ -59,14 +59,14 @@ def _below(picture: Picture, style: Style) -> list[str]:
     lines: list[str] = []
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
-    if found := _marked(picture):
+    if found := _list_marks(picture):
         meanings = {
             "several": picture.several, "missing": "no owner", "expected": picture.expected, "marked": picture.marked,
         }  # fmt: skip
         lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in meanings.items() if mark in found))
-    lines += [part for note in picture.notes for part in _wrapped(note, style.width)]
+    lines += [part for note in picture.notes for part in _wrap(note, style.width)]
     for panel in picture.panels:
-        lines += [part for caption in panel.captions for part in _wrapped(f"  {caption}", style.width)]
+        lines += [part for caption in panel.captions for part in _wrap(f"  {caption}", style.width)]
     return lines
 
 
@@ -84,7 +84,7 @@ def _panel(panel: Panel, style: Style) -> Iterator[str]:
         for row, cells in enumerate(panel.cells):
             for number in range(max(len(written[row][column]) for column in chosen)):
                 name = panel.label(0, row) if not number else ""
-                parts = (_padded(cells[c], written[row][c], number, wide, style) for c in chosen)
+                parts = (_pad(cells[c], written[row][c], number, wide, style) for c in chosen)
                 yield " ".join([name.ljust(left), *parts])
 
 
@@ -106,7 +106,7 @@ def _owners(cell: Cell) -> tuple[str, ...]:
     return cell.lines if cell.several_lines else (cell.text,)
 
 
-def _padded(cell: Cell, lines: list[str], number: int, wide: int, style: Style) -> str:
+def _pad(cell: Cell, lines: list[str], number: int, wide: int, style: Style) -> str:
     text = (lines[number] if number < len(lines) else "").ljust(wide)
     if not style.colour:
         return text
@@ -123,7 +123,7 @@ def _rgb(colour: tuple[int, int, int]) -> str:
     return ";".join(map(str, colour))
 
 
-def _marked(picture: Picture) -> set[str]:
+def _list_marks(picture: Picture) -> set[str]:
     """Return the marks that the picture has."""
     found: set[str] = set()
     for panel in picture.panels:
@@ -133,7 +133,7 @@ def _marked(picture: Picture) -> set[str]:
     return found
 
 
-def _wrapped(line: str, width: int) -> list[str]:
+def _wrap(line: str, width: int) -> list[str]:
     body = line.lstrip()
     indent = " " * (len(line) - len(body))
     if len(line) <= width:

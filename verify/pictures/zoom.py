@@ -50,4 +50,4 @@ def around(panel: Panel, at: tuple[int, int] | None, rows: int, columns: int) ->
     for place, extent, count in zip(at or (0, 0), panel.extent, (rows, columns), strict=True):
         first = max(0, min(place - 1, extent - count))
         parts.append(range(first, min(extent, first + count)))
-    return panel.cut(*parts)
+    return panel.crop(*parts)

@@ -148,7 +148,7 @@ class Case(Judgement):
         return main or [v for v in self.verdicts if not v.claim.prop.form] or list(self.verdicts)
 
     @property
-    def observed(self) -> bool:
+    def is_only_observed(self) -> bool:
         """Whether it is verified by observation or samples alone: none of its main claims is proved."""
         return self.status == "VERIFIED" and not any(v.status is Status.PROVED for v in self._main)
 
@@ -166,7 +166,7 @@ class Case(Judgement):
             return "; ".join(filter(None, (self.alone.says, self.alone.missing))) + hint
         if self.all_sizes is not None:
             return str(self.all_sizes["headline"])
-        return f"{self.status} (observed)" if self.observed else self.status
+        return f"{self.status} (observed)" if self.is_only_observed else self.status
 
     def word(self, verdict: Verdict) -> str:
         """Return the word for the status of a verdict; of all sizes it is the headline, as NOT LIFTED for UNKNOWN."""
@@ -175,7 +175,7 @@ class Case(Judgement):
         return self.headline if self.all_sizes is not None else verdict.status.value
 
     @property
-    def counted(self) -> str:
+    def summary_words(self) -> str:
         """Return the words under which a summary counts it: its status, or what it was compared with."""
         if self.alone is not None and self.status == "VERIFIED":
             return f"compared with {self.alone.against} alone" if self.alone.against else self.alone.says.lower()
@@ -215,17 +215,17 @@ class Case(Judgement):
             return False
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
         right = {v.claim.part for v in self._main if v.status.confirmed} - refuted
-        return bool(refuted) and refuted <= self._named and not right & self._named
+        return bool(refuted) and refuted <= self._named_parts and not right & self._named_parts
 
     @property
-    def _named(self) -> frozenset[str]:
+    def _named_parts(self) -> frozenset[str]:
         """The parts that its known defect names."""
         return frozenset(part.strip() for part in self.known_defect.partition(":")[0].split(","))
 
     @property
     def _beside(self) -> list[Verdict]:
         """The verdicts that state what the operands are which its known defect does not name, and its instructions."""
-        if "ptx" in self._named:
+        if "ptx" in self._named_parts:
             return []
         return [v for v in self.verdicts if self._is_beside(v)]
 
@@ -233,7 +233,7 @@ class Case(Judgement):
         prop, part = verdict.claim.prop, verdict.claim.part
         if prop.scope == Scope.INSTRUCTION:
             return True
-        return bool(prop.required and prop.scope != Scope.ATOM and part and part not in self._named)
+        return bool(prop.required and prop.scope != Scope.ATOM and part and part not in self._named_parts)
 
     def exit(self) -> Exit:
         """Return the exit code of a report on it alone."""
@@ -329,7 +329,7 @@ class Report(Judgement):
         return {name: how for name, how in found.items() if how}
 
     @property
-    def unchecked(self) -> list[Case]:
+    def unchecked_cases(self) -> list[Case]:
         """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run."""
         return [case for case in self.cases if self.is_unchecked(case)]
 
@@ -350,7 +350,7 @@ class Report(Judgement):
     @property
     def gaps(self) -> list[Case]:
         """The subjects that fail the run because they are UNCHECKED."""
-        return [] if self.allow_unchecked else [case for case in self.unchecked if not case.excuse]
+        return [] if self.allow_unchecked else [case for case in self.unchecked_cases if not case.excuse]
 
     def unmet(self) -> list[tuple[str, str]]:
         """Subjects on which a required check confirmed and refuted nothing, with the reason.

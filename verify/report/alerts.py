@@ -76,18 +76,18 @@ def alerts(report: Report) -> list[Alert]:
     cases = {case.name: case for case in report.cases}
     found = [alert for first, *_ in group_alike(report.cases) for alert in alerts_of(first, report)]
     for name, how in report.surprises.items():
-        found.append(_other("known_defect", name, surprise(name, how), cases[name].place))
+        found.append(_alert_of("known_defect", name, surprise(name, how), cases[name].place))
     for name, reason in report.unmet():
         text = f"{name}: required, and not made: {reason}"
-        found.append(_other("required", name, text, cases[name].place, Level.WARNING))
+        found.append(_alert_of("required", name, text, cases[name].place, Level.WARNING))
     for failure in report.failures:
-        found.append(_other("readable", failure.name, failure.message, failure.place))
+        found.append(_alert_of("readable", failure.name, failure.message, failure.place))
     if not report.complete:
-        found.append(_other("complete", "", cut_short(report.missing)))
+        found.append(_alert_of("complete", "", cut_short(report.missing)))
     return found
 
 
-def _other(rule: str, subject: str, text: str, place: Place | None = None, level: Level = Level.ERROR) -> Alert:
+def _alert_of(rule: str, subject: str, text: str, place: Place | None = None, level: Level = Level.ERROR) -> Alert:
     return Alert(rule, OTHERS[rule], level, subject, text, place=place)
 
 
@@ -105,7 +105,7 @@ def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)
         if first is None:
-            yield _other("checked", case.name, text, case.place, level)
+            yield _alert_of("checked", case.name, text, case.place, level)
         else:
             yield _of_verdict(case, first, level, text)
 

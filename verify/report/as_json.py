@@ -24,18 +24,18 @@ def render(report: Report, verbose: bool = False) -> str:
         "claims": {status.value: counts[status] for status in Status},
         "failures": of_failures(report.failures),
         "surprises": list(report.surprises),
-        **({"accepted": _accepted(report.accepted)} if report.accepted else {}),
+        **({"accepted": _as_accepted(report.accepted)} if report.accepted else {}),
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
         "unchecked": [
             {"name": case.name, "reason": case.gap, "excuse": case.excuse or None, "fails": case in failing}
-            for case in report.unchecked
+            for case in report.unchecked_cases
         ],
         "subjects": [_case(case, verbose) for case in report.cases],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _accepted(accepted: Accepted) -> dict[str, Any]:
+def _as_accepted(accepted: Accepted) -> dict[str, Any]:
     return {"file": accepted.file, "subjects": sorted(accepted.names), "gone": accepted.gone}
 
 
@@ -51,7 +51,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
     return {
         "name": case.name,
         "status": case.status,
-        "observed": case.observed,
+        "observed": case.is_only_observed,
         **({"headline": case.headline} if case.alone and case.headline != case.status else {}),
         "contradictions": case.contradictions,
         "known_defect": case.known_defect or None,

@@ -62,7 +62,7 @@ def _result(alert: Alert, rule: int) -> dict[str, Any]:
         "level": alert.level.value,
         "message": {"text": alert.text},
         **({"locations": [{"physicalLocation": _location(alert.place)}]} if alert.place else {}),
-        **({"relatedLocations": [*map(_related, alert.related)]} if alert.related else {}),  # 3.27.22
+        **({"relatedLocations": [*map(_related_location, alert.related)]} if alert.related else {}),  # 3.27.22
         **({"fixes": [*map(_fix, alert.fixes)]} if alert.fixes else {}),  # 3.27.30
         "partialFingerprints": {"subject/v1": alert.claim_fingerprint, FINGERPRINT: alert.fingerprint},
         **({"suppressions": [{"kind": "external", "justification": alert.known}]} if alert.known else {}),
@@ -70,7 +70,7 @@ def _result(alert: Alert, rule: int) -> dict[str, Any]:
     }
 
 
-def _related(consequence: tuple[str, Place]) -> dict[str, Any]:
+def _related_location(consequence: tuple[str, Place]) -> dict[str, Any]:
     text, place = consequence
     return {"physicalLocation": _location(place), "message": {"text": text}}
 

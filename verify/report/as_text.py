@@ -69,9 +69,9 @@ def summary(report: Report) -> str:
 
 def subjects(report: Report) -> str:
     """Return how many subjects there are, and by status."""
-    by_status = Counter((HEADS.index(c.status), c.counted) for c in report.cases)
+    by_status = Counter((HEADS.index(c.status), c.summary_words) for c in report.cases)
     words = ", ".join(f"{count} {words}" for (_, words), count in sorted(by_status.items()))
-    excused = Counter(c.excuse for c in report.unchecked if c.excuse and c.status == Status.UNCHECKED)
+    excused = Counter(c.excuse for c in report.unchecked_cases if c.excuse and c.status == Status.UNCHECKED)
     if excused:
         words += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
     return f"{count_of(len(report.cases), 'subject')}: {words or 'none'}"

@@ -17,7 +17,7 @@ from verify.report.loaded import SubjectSource
 OF_ONE_OPERAND = ("row", "lane", "table", "bases")  # keys of a map whose table has no key for its only operand
 
 
-def placed(report: Report, sources: Mapping[str, SubjectSource]) -> Report:
+def place_subjects(report: Report, sources: Mapping[str, SubjectSource]) -> Report:
     """Return the report with the line of each subject whose source is known, and of each operand with a key there."""
     if not sources:
         return report
@@ -25,11 +25,11 @@ def placed(report: Report, sources: Mapping[str, SubjectSource]) -> Report:
     cases = []
     for case in report.cases:
         source = sources.get(case.name)
-        cases.append(located(case, document(source.file), source.table) if source else case)
+        cases.append(locate_operands(case, document(source.file), source.table) if source else case)
     return replace(report, cases=tuple(cases))
 
 
-def located(case: Case, document: Document, table: str) -> Case:
+def locate_operands(case: Case, document: Document, table: str) -> Case:
     """Return the case with the line of its table in a document, and of each operand that has a key there."""
 
     def place(*keys: str) -> Place:

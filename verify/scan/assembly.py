@@ -107,7 +107,7 @@ class RegisterArray:
     place: Place
 
     @property
-    def declared(self) -> str:
+    def declaration(self) -> str:
         """What is declared, as C++."""
         return write_array(self.type, self.count)
 
@@ -128,7 +128,7 @@ class AssemblyFunction:
     arrays: tuple[RegisterArray, ...] = ()  # the registers that the operation declares
 
     @property
-    def issued(self) -> list[list[str]]:
+    def mnemonics(self) -> list[list[str]]:
         """The mnemonics in order; several for one where a directive chooses among them."""
         found: list[list[str]] = []
         before = -1
@@ -144,7 +144,7 @@ class AssemblyFunction:
         return found
 
     @property
-    def permuted(self) -> tuple[int, ...] | None:
+    def byte_order(self) -> tuple[int, ...] | None:
         """How the bytes of the registers are permuted after the instruction; None where they are not.
 
         Byte i of the registers is byte `permuted[i]` of the instruction's result. Raises ValueError where what is done
@@ -217,7 +217,7 @@ def _asms(header: Header, start: int, end: int) -> Iterator[Asm]:
             strings.append((len(template), one.start(1)))
             template += one[1]
         last = colons[2] if len(colons) > 2 else closed
-        operands = OPERAND.finditer(header.uncommented, first, last) if colons else ()
+        operands = OPERAND.finditer(header.code_with_strings, first, last) if colons else ()
         listed = tuple(AsmOperand(one[1].strip(), " ".join(one[2].split()), one.start()) for one in operands)
         besides = " ".join(code[opened + 1 : first].replace("$", " ").split())
         chosen = BRANCH.search(header.text, opened, first) is not None

@@ -14,7 +14,7 @@ from layouts.atoms import AnyAtom, AtomFileError
 from layouts.atoms.reading import ReadAtom
 from layouts.text import parse_shape_stride
 from verify.atom.checker import AtomChecker
-from verify.binding.completion import completed
+from verify.binding.completion import complete_atom
 from verify.core.repair import settle
 from verify.core.verdict import Check, Place, Scope, Verdict
 from verify.report import Case
@@ -60,7 +60,7 @@ class Scanner:
             found, issued = self._function(instance.operation)
         except (Unread, Needs) as error:
             return unread(instance.name, definition.place, str(error))
-        return _settled(lambda one: self._case(definition, instance, one, issued), found)
+        return _verify_repairs(lambda one: self._case(definition, instance, one, issued), found)
 
     def _case(
         self, definition: Definition, instance: Instance, found: AssemblyFunction | None, issued: list[list[str]]
@@ -73,7 +73,7 @@ class Scanner:
             verdicts = (*OF_SOURCE.check_assembly(operation, issued), _open(name, place, expect.partition(": ")[2]))
             return Case(name, (*_refuse(operation, issued), *verdicts), layouts=listed, expect=expect, place=place)
         try:
-            permuted = found.permuted if found is not None and definition.sort == "copy" else None
+            permuted = found.byte_order if found is not None and definition.sort == "copy" else None
         except ValueError:
             return _unread(
                 operation, "what copy() does with its registers after the instruction cannot be read", issued
@@ -83,8 +83,8 @@ class Scanner:
             case = self.checker.case(entry, partial(_edit, name, place.file, instance, issued, permuted))
         except AtomFileError as error:
             return _unread(operation, error.problem, issued)
-        verdicts = tuple(self._placed(verdict, instance, found, place) for verdict in case.verdicts)
-        known = self._known(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
+        verdicts = tuple(self._place(verdict, instance, found, place) for verdict in case.verdicts)
+        known = self._find_known_defect(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
         strays = OF_SOURCE.check_mnemonics(operation, list_strays(found))
         others = (*OF_SOURCE.check_assembly(operation, issued), *OF_SOURCE.check_val_id(operation))
         return replace(
@@ -96,10 +96,10 @@ class Scanner:
         """Yield the case of an operation that no definition has traits of, if it has inline assembly."""
         found = self.operations.alone(struct)
         if found is not None and found.asms and (case := self._alone(struct, found)) is not None:
-            yield _settled(lambda one: self._alone(struct, one) or case, found)
+            yield _verify_repairs(lambda one: self._alone(struct, one) or case, found)
 
     def _alone(self, struct: Item, found: AssemblyFunction) -> Case | None:
-        issued = found.issued
+        issued = found.mnemonics
         operation = ScannedOperation(
             struct.name, struct.header.place(struct.at), found, replay=self._replay(struct.name)
         )
@@ -115,10 +115,10 @@ class Scanner:
 
     def _function(self, operation: TypeName) -> tuple[AssemblyFunction | None, list[list[str]]]:
         if operation not in self._functions:
-            self._functions[operation] = self.operations.of(operation), self.operations.issued(operation)
+            self._functions[operation] = self.operations.of(operation), self.operations.list_mnemonics(operation)
         return self._functions[operation]
 
-    def _placed(self, verdict: Verdict, instance: Instance, found: AssemblyFunction | None, place: Place) -> Verdict:
+    def _place(self, verdict: Verdict, instance: Instance, found: AssemblyFunction | None, place: Place) -> Verdict:
         """Return the verdict with its place, the repair as C++ and the command that finds it again."""
         part = verdict.claim.part
         if part in instance.operands:
@@ -136,7 +136,7 @@ class Scanner:
     def _replay(self, name: str) -> str:
         return f"{self.command} --only '{name}'"
 
-    def _known(self, name: str, entry: ReadAtom) -> str:
+    def _find_known_defect(self, name: str, entry: ReadAtom) -> str:
         """Return the known defect of the same atom; empty where none is known."""
         for known in self._defects.get(name.partition("<")[0], ()):
             if "<" in known.name or (known.ptx == entry.ptx and dict(known.operands) == dict(entry.operands)):
@@ -152,7 +152,7 @@ class Scanner:
         return found
 
 
-def _settled(make: Callable[[Any], Case], found: AssemblyFunction | None) -> Case:
+def _verify_repairs(make: Callable[[Any], Case], found: AssemblyFunction | None) -> Case:
     """Return the case of a function, its repairs verified: with them nothing is refuted or unknown."""
 
     def is_mended(one: AssemblyFunction) -> bool:
@@ -203,7 +203,7 @@ def _edit(
         else:
             return None
     found = atom(name, file, replace(instance, operands=operands, thr=thr), issued, permuted)
-    return completed(found)
+    return complete_atom(found)
 
 
 def unread(name: str, place: Place, problem: str) -> Case:

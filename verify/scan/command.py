@@ -35,7 +35,7 @@ STOPS = {"diff": OF_CHANGES, "since": ("paths", *OF_CHANGES)}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Scan the headers that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = arguments.parsed(_parser(), argv, STOPS)
+    options = arguments.parse(_parser(), argv, STOPS)
     if options.diff or options.since:
         return _changes(options)
     if not options.paths:
@@ -86,7 +86,7 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.scan.report import render
 
     text = render(found, read, options.quiet, options.verbose)
-    output.write(text if options.quiet else output.fitted(text, options.output), options.output)
+    output.write(text if options.quiet else output.wrap_report(text, options.output), options.output)
     return found.exit()
 
 

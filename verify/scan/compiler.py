@@ -117,7 +117,7 @@ def _type(definition: Definition, instance: Instance, reader: TraitsReader) -> s
     """Return the type of an instance, with values for the parameters that its layouts do not need."""
     item = definition.item
     listed = parameters(item.params or "")
-    values = reader.filled(item, instance.values)
+    values = reader.fill_types(item, instance.values)
     texts = {one.name: _text(one, values.get(one.name)) for one in listed}
     arguments = re.sub(r",?\s*\b(\w+)\s*\.\.\.", lambda one: "" if one[1] in texts else one[0], item.arguments or "")
     spelled = re.sub(r"[A-Za-z_]\w*", lambda one: texts.get(one[0], one[0]), arguments)

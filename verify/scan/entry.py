@@ -57,7 +57,7 @@ class Operations:
         if struct is None or depth > DEEPEST:
             raise Unread(f"its operation {show_value(operation):.60} is not among the headers")
         try:
-            frame = self.evaluator.instantiated(operation)
+            frame = self.evaluator.instantiate(operation)
         except (Unread, Needs):
             space = self.evaluator.program.spaces.get(struct)
             if space is None:
@@ -66,14 +66,14 @@ class Operations:
         struct = frame.struct or struct
         found = function(struct, lambda text: self._holds(text, frame))
         if found is not None:
-            return self._declared(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
+            return self._add_arrays(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
         if not struct.bases:
             return None
         base = self.evaluator.text(struct.bases, frame)
         if not isinstance(base, TypeName):
             raise Unread(f"its base {struct.bases:.60} is no operation")
         inherited = self.of(base, depth + 1)
-        return self._declared(inherited, struct, frame) if inherited is not None else None
+        return self._add_arrays(inherited, struct, frame) if inherited is not None else None
 
     def alone(self, struct: Item) -> AssemblyFunction | None:
         """Return the fma or copy in a struct that no definition names: its parameters have no values."""
@@ -81,9 +81,9 @@ class Operations:
         if found is None:
             return None
         frame = Frame(symbols(struct), self.evaluator.program.spaces[struct], struct.header, struct)
-        return self._declared(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
+        return self._add_arrays(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
 
-    def _declared(self, found: AssemblyFunction, struct: Item, frame: Frame) -> AssemblyFunction:
+    def _add_arrays(self, found: AssemblyFunction, struct: Item, frame: Frame) -> AssemblyFunction:
         """Return a function with the arrays of registers that an operation declares."""
         return replace(found, arrays=arrays(self.evaluator, struct, frame, found.name))
 
@@ -93,7 +93,7 @@ class Operations:
         except (Unread, Needs):
             return None
 
-    def issued(self, operation: TypeName, depth: int = 0) -> list[list[str]]:
+    def list_mnemonics(self, operation: TypeName, depth: int = 0) -> list[list[str]]:
         """Return the mnemonics that an operation and those that it calls issue. Raises Unread."""
         found = self.of(operation, depth)
         if found is None:
@@ -108,10 +108,10 @@ class Operations:
         for name in found.calls:
             if name in COMMON:  # a function of the namespace
                 continue
-            other = self.evaluator.text(name, self.evaluator.instantiated(operation))
+            other = self.evaluator.text(name, self.evaluator.instantiate(operation))
             if isinstance(other, TypeName) and other.struct is not None:
-                called += self.issued(other, depth + 1)
-        return found.issued + called
+                called += self.list_mnemonics(other, depth + 1)
+        return found.mnemonics + called
 
 
 def issues_in_memory(issued: list[list[str]]) -> bool:
@@ -153,7 +153,7 @@ def _of_mma(instance: Instance, issued: list[list[str]]) -> dict[str, Any]:
     elif described := KIND.match(issued[0][0]):
         inner, outer = DESCRIBED.get(described[1], ("", ""))
         given = {
-            part: one if one and _given(instance, part) else inner if part in "AB" else outer
+            part: one if one and _gives_type(instance, part) else inner if part in "AB" else outer
             for part, one in types.items()
             if inner
         }
@@ -167,7 +167,7 @@ def _of_mma(instance: Instance, issued: list[list[str]]) -> dict[str, Any]:
     }
 
 
-def _given(instance: Instance, part: str) -> bool:
+def _gives_type(instance: Instance, part: str) -> bool:
     """Whether a definition gives the type of an operand itself, by more than its bits."""
     value = _element_type(instance.types.get(f"ValType{part}"))
     return value not in instance.values.values() and not (isinstance(value, TypeName) and value.name in CONTAINERS)

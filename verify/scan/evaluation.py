@@ -7,7 +7,7 @@ known. What is beyond that raises Unread.
 
 `Evaluator`   evaluates texts and trees
 `Frame`       where a name is looked up
-`matched`     the parameters of a specialization, by its arguments
+`match`     the parameters of a specialization, by its arguments
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ class Evaluator:
                     continue
                 if found is None:
                     return TypeName("::".join(one for one, _ in path[: at + 1]))
-                value = found if isinstance(found, Namespace) else self.declared(segment, found, inner, frame)
+                value = (
+                    found if isinstance(found, Namespace) else self.evaluate_declarations(segment, found, inner, frame)
+                )
             else:
                 value = self.member(value, segment, inner, frame)
         if isinstance(value, Namespace):
@@ -185,18 +187,18 @@ class Evaluator:
             if name in at.values:
                 return at.values[name]
             if at.struct is not None:
-                found = self.inherited(at.struct, at, name)
+                found = self.find_member(at.struct, at, name)
                 if found is not None:
-                    return self.item(found[0], found[1], given, frame)
+                    return self.evaluate_item(found[0], found[1], given, frame)
             at = at.outer
         declared = self.program.find(name, frame.space, frame.header)
         if isinstance(declared, Namespace):
             return declared
         if declared is None:
             return self.builtin(name, given, frame)
-        return self.declared(name, declared, given, frame)
+        return self.evaluate_declarations(name, declared, given, frame)
 
-    def declared(
+    def evaluate_declarations(
         self, name: str, found: tuple[list[Item], Namespace], given: tuple[Tree, ...] | None, frame: Frame
     ) -> Any:
         """Return the value of declarations of a namespace."""
@@ -206,13 +208,13 @@ class Evaluator:
             return self.builtin(name, given, frame)
         if first.kind == "struct":
             arguments = self.arguments(given, frame)
-            return TypeName(name, self.defaulted(declared, space, arguments), first)
+            return TypeName(name, self.fill_defaults(declared, space, arguments), first)
         if len(declared) > 1 and len({" ".join(one.text.split()) for one in declared}) > 1:
             places = " and ".join(str(one.header.place(one.at)) for one in declared[:2])
             raise Unread(f"{name} is defined differently at {places}")
-        return self.item(first, Frame({}, space, first.header), given, frame)
+        return self.evaluate_item(first, Frame({}, space, first.header), given, frame)
 
-    def defaulted(self, declared: list[Item], space: Namespace, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    def fill_defaults(self, declared: list[Item], space: Namespace, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of a template, with the defaults of its first declaration."""
         primary = next((one for one in declared if one.arguments is None), None)
         if primary is None or primary.params is None:
@@ -238,7 +240,7 @@ class Evaluator:
                 found.append(value)
         return tuple(found)
 
-    def item(self, item: Item, home: Frame, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
+    def evaluate_item(self, item: Item, home: Frame, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
         """Return the value of a declaration at its home, with template arguments from a frame."""
         if item.kind == "using":
             return self.text(item.name, home)
@@ -246,7 +248,7 @@ class Evaluator:
             return TypeName(item.name, self.arguments(given, frame), item)
         values = dict(home.values)
         if item.params is not None:
-            values |= self.bound(parameters(item.params), self.arguments(given, frame), home)
+            values |= self.bind_parameters(parameters(item.params), self.arguments(given, frame), home)
         try:
             return self.text(item.text, Frame(values, home.space, item.header, home.struct, home.outer))
         except Unread as error:
@@ -254,7 +256,7 @@ class Evaluator:
                 raise
             raise Unread(f"{item.name}: {error}") from error
 
-    def bound(self, listed: Sequence[Param], given: tuple[Any, ...], home: Frame) -> dict[str, Any]:
+    def bind_parameters(self, listed: Sequence[Param], given: tuple[Any, ...], home: Frame) -> dict[str, Any]:
         """Template parameters by name, defaults filled in."""
         values: dict[str, Any] = {}
         for at, one in enumerate(listed):
@@ -281,16 +283,16 @@ class Evaluator:
         key = (value, name) if given is None else None
         if key in self._cache:
             return self._cache[key]
-        home = self.instantiated(value)
-        found = self.inherited(home.struct, home, name) if home.struct is not None else None
+        home = self.instantiate(value)
+        found = self.find_member(home.struct, home, name) if home.struct is not None else None
         if found is None:
             raise Unread(f"{show_value(value):.60} has no member {name}")
-        result = self.item(found[0], found[1], given, frame)
+        result = self.evaluate_item(found[0], found[1], given, frame)
         if key is not None:
             self._cache[key] = result
         return result
 
-    def inherited(self, struct: Item, frame: Frame, name: str) -> tuple[Item, Frame] | None:
+    def find_member(self, struct: Item, frame: Frame, name: str) -> tuple[Item, Frame] | None:
         """Return a member of a struct or of one of its bases, with the frame that it is written in."""
         own = self.members(struct)
         if name in own:
@@ -304,8 +306,8 @@ class Evaluator:
             except Unread:
                 continue
             if isinstance(value, TypeName) and value.struct is not None and value.struct is not struct:
-                home = self.instantiated(value)
-                found = self.inherited(home.struct, home, name) if home.struct is not None else None
+                home = self.instantiate(value)
+                found = self.find_member(home.struct, home, name) if home.struct is not None else None
                 if found is not None:
                     return found
         return None
@@ -321,7 +323,7 @@ class Evaluator:
             self._members[struct] = found
         return self._members[struct]
 
-    def instantiated(self, value: TypeName) -> Frame:
+    def instantiate(self, value: TypeName) -> Frame:
         """Return the frame inside a struct: the specialization that its arguments choose. Raises Needs and Unread."""
         struct = value.struct
         if struct is None:
@@ -331,7 +333,7 @@ class Evaluator:
             return Frame({}, self.program.root, struct.header, struct)
         chosen: tuple[Item, Mapping[str, Any]] | None = None
         for item, pattern in self.specializations(space, struct.name, value):
-            values = matched(pattern, value.arguments)
+            values = match(pattern, value.arguments)
             if values is not None and (chosen is None or len(values) < len(chosen[1])):
                 chosen = item, values
         if chosen is None:
@@ -340,7 +342,7 @@ class Evaluator:
                 raise Unread(f"no definition of {show_value(value):.80}")
             home = Frame({}, space, primary.header)
             listed = parameters(primary.params or "")
-            chosen = primary, self.bound(listed, value.arguments, home) if listed else {}
+            chosen = primary, self.bind_parameters(listed, value.arguments, home) if listed else {}
         return Frame(chosen[1], space, chosen[0].header, chosen[0])
 
     def specializations(self, space: Namespace, name: str, value: TypeName) -> Iterator[tuple[Item, tuple[Any, ...]]]:
@@ -386,17 +388,17 @@ def symbols(item: Item) -> dict[str, Any]:
     return {one.name: TemplateParameter(one.name, one.typed, one.pack) for one in listed}
 
 
-def matched(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] | None:
+def match(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] | None:
     """Return the values of a pattern's symbols for which it is equal to given arguments; None where there are none.
 
-    >>> matched((TypeName("A", (TemplateParameter("N", False),)),), (TypeName("A", (8,)),)), matched((8,), (16,))
+    >>> match((TypeName("A", (TemplateParameter("N", False),)),), (TypeName("A", (8,)),)), match((8,), (16,))
     ({'N': 8}, None)
     """
     values: dict[str, Any] = {}
-    return values if _matched(pattern, given, values) else None
+    return values if _match_part(pattern, given, values) else None
 
 
-def _matched(pattern: Any, given: Any, values: dict[str, Any]) -> bool:
+def _match_part(pattern: Any, given: Any, values: dict[str, Any]) -> bool:
     if isinstance(pattern, TemplateParameter):
         return bool(values.setdefault(pattern.name, given) == given)
     if isinstance(pattern, TypeName) and isinstance(given, TypeName):
@@ -404,13 +406,13 @@ def _matched(pattern: Any, given: Any, values: dict[str, Any]) -> bool:
             return False
         if pattern.struct is not None and given.struct is not None and pattern.struct is not given.struct:
             return False
-        return _matched(pattern.arguments, given.arguments, values)
+        return _match_part(pattern.arguments, given.arguments, values)
     if isinstance(pattern, tuple) and isinstance(given, tuple):
         if pattern and isinstance(pattern[-1], TemplateParameter) and pattern[-1].pack:
             values[pattern[-1].name] = given[len(pattern) - 1 :]
             pattern, given = pattern[:-1], given[: len(pattern) - 1]
         return len(pattern) == len(given) and all(
-            _matched(one, other, values) for one, other in zip(pattern, given, strict=True)
+            _match_part(one, other, values) for one, other in zip(pattern, given, strict=True)
         )
     return bool(pattern == given)
 

@@ -120,7 +120,7 @@ class ExpressionParser:
             found: Tree = ("unary", token, self.unary(inside))
             self.depth -= 1
             return found
-        return self.suffixed(self.primary(), inside)
+        return self.parse_suffixes(self.primary(), inside)
 
     def primary(self) -> Tree:
         """Return a number, a name, an expression in parentheses, or a type in decltype and sizeof."""
@@ -186,15 +186,15 @@ class ExpressionParser:
                     return True
         return False
 
-    def suffixed(self, found: Tree, inside: bool) -> Tree:
+    def parse_suffixes(self, found: Tree, inside: bool) -> Tree:
         """Return a primary with calls, braces, members, pointers and extents after it."""
         while True:
             if self.see() == "(":
                 self.at += 1
-                found = ("call", found, self.listed(")"))
+                found = ("call", found, self.parse_list(")"))
             elif self.see() == "{":
                 self.at += 1
-                found = ("braces", found, self.listed("}"))
+                found = ("braces", found, self.parse_list("}"))
             elif self.see() == "[":
                 self.at += 1
                 extent = self.ternary(False)
@@ -213,7 +213,7 @@ class ExpressionParser:
         after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else ""
         return after in ("", ",", ")", "const", "*", "&") or (inside and after == ">")
 
-    def listed(self, closing: str) -> tuple[Tree, ...]:
+    def parse_list(self, closing: str) -> tuple[Tree, ...]:
         """Expressions up to a closing bracket."""
         found = []
         while not self.take(closing):

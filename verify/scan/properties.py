@@ -25,7 +25,7 @@ from verify.core.verdict import (
     Statement,
     Verdict,
     finding,
-    unchecked,
+    leave_unchecked,
 )
 from verify.evidence.run import Run
 from verify.scan.assembly import AssemblyFunction, RegisterArray, offset_of
@@ -87,7 +87,7 @@ def _nameless(mnemonic: str) -> str:
 
 def _look_up(_: Run, operation: ScannedOperation, mnemonic: Mnemonic) -> list[Evidence]:
     if mnemonic.unknown and not mnemonic.rejected:
-        return [unchecked(Check.ISA, mnemonic.unknown)]
+        return [leave_unchecked(Check.ISA, mnemonic.unknown)]
     wrong = Counterexample({}, mnemonic.rejected, replay=operation.replay) if mnemonic.rejected else None
     return [finding(Check.ISA, wrong, "looked up", 1)]
 
@@ -100,7 +100,7 @@ def _place_mnemonic(operation: ScannedOperation, mnemonic: Mnemonic) -> Place:
 def _count_registers(_: Run, operation: ScannedOperation, function: AssemblyFunction) -> list[Evidence]:
     wrong = [fault for _, fault in find_faults(function)]
     if not wrong and any(has_named_operands(asm) for asm in function.asms):
-        return [unchecked(Check.ISA, "operands that have names, or modifiers such as %w0, are not read")]
+        return [leave_unchecked(Check.ISA, "operands that have names, or modifiers such as %w0, are not read")]
     first = Counterexample({}, wrong[0], damage=tuple(wrong[1:]), replay=operation.replay) if wrong else None
     points = sum(len(asm.operands) for asm in function.asms)
     return [finding(Check.ISA, first, "operand by operand", points, "text of the header")]
@@ -108,7 +108,7 @@ def _count_registers(_: Run, operation: ScannedOperation, function: AssemblyFunc
 
 def _place_registers(_: ScannedOperation, function: AssemblyFunction) -> Place:
     wrong = next(find_faults(function), None)
-    return function.header.place(offset_of(function, function.issued[0][0]) if wrong is None else wrong[0])
+    return function.header.place(offset_of(function, function.mnemonics[0][0]) if wrong is None else wrong[0])
 
 
 def _state_declared(operation: ScannedOperation, arrays: ComparedArrays) -> Statement:
@@ -135,12 +135,12 @@ def _compare_val_id(_: Run, operation: ScannedOperation, instance: Instance) -> 
     """Return whether ValID gives each bit of a tile the address in Tensor Memory that the instruction gives it."""
     val_id, function = instance.val_id, operation.function
     if isinstance(val_id, str):
-        return [unchecked(Check.ISA, f"ValID is not read: {val_id}")]
+        return [leave_unchecked(Check.ISA, f"ValID is not read: {val_id}")]
     main = [one for asm in function.asms for one in asm.main] if function else []
     instruction = look_up(main[0].mnemonic).instruction if len(main) == 1 else None
     moved = None if instruction is None else instruction.operands.get("R")
     if val_id is None or moved is None:
-        return [unchecked(Check.ISA, VAL_ID)]
+        return [leave_unchecked(Check.ISA, VAL_ID)]
     bits, wrong = find_fault(val_id.layout, moved, main[0].text)
     return [finding(Check.ISA, wrong and wrong._replace(replay=operation.replay), "exhaustive", bits)]
 
@@ -156,7 +156,7 @@ READABLE = Property(
     says={HEADER: "it can be read"},
     states=lambda operation, _: Statement("", operation.about),
     place=lambda operation, _: operation.place,
-    isa=lambda _, operation, __: [unchecked(Check.ISA, operation.problem)],
+    isa=lambda _, operation, __: [leave_unchecked(Check.ISA, operation.problem)],
     how=("never: what is not read is UNCHECKED", "", ""),
 )
 REGISTERS = Property(

@@ -57,8 +57,8 @@ def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple
     found = []
     for part in PARTS[name]:
         try:
-            member = evaluator.inherited(struct, frame, f"{part}Registers")
-            value = evaluator.item(*member, None, frame) if member is not None else None
+            member = evaluator.find_member(struct, frame, f"{part}Registers")
+            value = evaluator.evaluate_item(*member, None, frame) if member is not None else None
         except (Needs, Unread):
             continue
         if member is None or not isinstance(value, TypeName):
@@ -117,7 +117,7 @@ def repair_arrays(
     if not right or len(right) < len(faults):
         return None
     arrays = tuple(right.get(one.part, one) for one in found.arrays)
-    words = (f"using {part}Registers = {one.declared};" for part, one in right.items())
+    words = (f"using {part}Registers = {one.declaration};" for part, one in right.items())
     return " ".join(words), arrays
 
 
@@ -125,7 +125,7 @@ def _statements(found: AssemblyFunction, declared: Mapping[str, RegisterArray]) 
     """Yield the operands that each instruction takes, by part; of several instructions in a row nothing is known."""
     if found.calls or not found.asms:
         return
-    if len(found.issued) != 1:
+    if len(found.mnemonics) != 1:
         yield {}
         return
     for asm in found.asms:
@@ -202,7 +202,7 @@ def _fault(types_of: Mapping[str, Any], array: RegisterArray, taken: Taken) -> A
     if array.count == 0 or len(taken.names) != array.count or other != array.type:
         kind = kinds[0] if array.count == 0 and kinds[0] is not None else other
         right = replace(array, type=kind, count=len(taken.names))
-        return _say_difference(array, f"the assembly takes {right.declared}: {_list_registers(taken.names)}", right)
+        return _say_difference(array, f"the assembly takes {right.declaration}: {_list_registers(taken.names)}", right)
     for name, constraint in taken.constraints.items():
         letter = constraint.lstrip("=+&")
         kind, width = _format(array.type) or ("", None)
@@ -219,7 +219,7 @@ def _others(
     left = [one for part, one in declared.items() if part not in taken]
     if found.name == "copy":
         return left
-    in_place = any(_in_place(_name_operands(one)) for names in found.issued for one in names)
+    in_place = any(_in_place(_name_operands(one)) for names in found.mnemonics for one in names)
     return [one for one in left if one.part == "D" and in_place and "C" in taken and one.count]
 
 
@@ -268,7 +268,7 @@ def _format(value: Any) -> tuple[str, int] | None:
 
 
 def _say_difference(array: RegisterArray, what: str, right: RegisterArray | None = None) -> ArrayFault:
-    return ArrayFault(array.place, f"{array.part}Registers is {array.declared}, {what}", right)
+    return ArrayFault(array.place, f"{array.part}Registers is {array.declaration}, {what}", right)
 
 
 def _list_registers(names: Sequence[str]) -> str:

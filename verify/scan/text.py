@@ -49,16 +49,16 @@ class Header:
         if (nul := text.find("\0")) >= 0:
             raise self.fail(nul, "a NUL character: this is no text")
         self.code = BLANKED.sub(_blank, text)
-        for start, end in _disabled(text):
+        for start, end in _find_disabled(text):
             self.code = self.code[:start] + NOT_NEWLINE.sub(" ", self.code[start:end]) + self.code[end:]
-        self._closing = self._matched()
+        self._closing = self._closing_braces()
 
     @cached_property
     def _newlines(self) -> list[int]:
         return [found.start() for found in re.finditer("\n", self.text)]
 
     @cached_property
-    def uncommented(self) -> str:
+    def code_with_strings(self) -> str:
         """The code with its strings."""
         return BLANKED_STRING.sub(lambda found: self.text[found.start() : found.end()], self.code)
 
@@ -81,7 +81,7 @@ class Header:
         """Return the offset of the brace that closes one."""
         return self._closing[opening]
 
-    def _matched(self) -> dict[int, int]:
+    def _closing_braces(self) -> dict[int, int]:
         found: dict[int, int] = {}
         opened: list[int] = []
         code = self.code
@@ -110,7 +110,7 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(text) if "\n" not in text else NOT_NEWLINE.sub(" ", text)
 
 
-def _disabled(text: str) -> Iterator[tuple[int, int]]:
+def _find_disabled(text: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges that `#if 0` leaves out."""
     if "if 0" not in text:
         return

@@ -18,7 +18,7 @@ from verify.core.verdict import Place
 from verify.scan import expressions
 from verify.scan.assembly import conditions
 from verify.scan.declarations import Item, assertions
-from verify.scan.evaluation import Evaluator, Frame, matched, symbols
+from verify.scan.evaluation import Evaluator, Frame, match, symbols
 from verify.scan.expressions import SyntaxProblem
 from verify.scan.program import Namespace, Program
 from verify.scan.text import ReadError
@@ -121,7 +121,7 @@ class TraitsReader:
 
     def _instances(self, item: Item, space: Namespace) -> Iterator[Instance]:
         for values in self._starts(item, space):
-            yield from self._completed(item, space, values)
+            yield from self._complete(item, space, values)
 
     def _starts(self, item: Item, space: Namespace) -> Iterator[dict[str, Any]]:
         """Values of the parameters by the specializations of the operation; all without a value where it has none."""
@@ -143,24 +143,24 @@ class TraitsReader:
             return
         for special in listed:
             other = self.evaluator.pattern(special, home)
-            if other is not None and (chosen := matched(operation.arguments, other)) is not None:
+            if other is not None and (chosen := match(operation.arguments, other)) is not None:
                 yield {**unset, **chosen}
 
     def _pattern(self, item: Item, space: Namespace, values: Mapping[str, Any]) -> tuple[Any, ...]:
         trees = expressions.arguments(item.arguments or "")
         return self.evaluator.arguments(trees, Frame(values, space, item.header))
 
-    def _completed(self, item: Item, space: Namespace, values: dict[str, Any]) -> Iterator[Instance]:
+    def _complete(self, item: Item, space: Namespace, values: dict[str, Any]) -> Iterator[Instance]:
         """Yield the instances for some values of parameters: more values are chosen where one is needed."""
         try:
-            yield self._read(item, space, values)
+            yield self._read_instance(item, space, values)
             return
         except Needs as error:
             need, symbol = error, error.symbol
         name = next((name for name, value in values.items() if value == symbol), None)
         if name is None or symbol.pack:
             raise Needs(symbol)
-        allowed = [one for one in _candidates(need) if self._allowed(item, space, {**values, name: one}, name)]
+        allowed = [one for one in _candidates(need) if self._allows(item, space, {**values, name: one}, name)]
         if symbol.typed:
             allowed = allowed[:1]
         elif len(allowed) == len(EXTENTS):
@@ -170,11 +170,11 @@ class TraitsReader:
         if not allowed:
             raise Needs(symbol)
         for one in allowed:
-            yield from self._completed(
+            yield from self._complete(
                 item, space, {name: one if value == symbol else value for name, value in values.items()}
             )
 
-    def filled(self, item: Item, values: Mapping[str, Any]) -> dict[str, Any]:
+    def fill_types(self, item: Item, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of an instance, with types that its assertions allow for the parameters that are left."""
         found = {**symbols(item), **values}
         space = self.program.spaces[item]
@@ -183,21 +183,21 @@ class TraitsReader:
         ]
         for types in islice(product(map(TypeName, WIDTHS), repeat=len(left)), TRIED) if left else ():
             tried = {**found, **dict(zip(left, types, strict=True))}
-            if self._allowed(item, space, tried, left[0]):
+            if self._allows(item, space, tried, left[0]):
                 return tried
         return found
 
-    def _allowed(self, item: Item, space: Namespace, values: Mapping[str, Any], name: str) -> bool:
+    def _allows(self, item: Item, space: Namespace, values: Mapping[str, Any], name: str) -> bool:
         """Whether no static assertion of the definition, or of its operation, is false with the value of a name."""
         frames = [Frame(values, space, item.header, item)]
         pattern = self._pattern(item, space, values)
         if pattern and isinstance(pattern[0], TypeName) and pattern[0].struct is not None:
             with suppress(Needs, Unread):  # what cannot be made has no assertion that is false
-                frames.append(self.evaluator.instantiated(pattern[0]))
+                frames.append(self.evaluator.instantiate(pattern[0]))
         chosen = values[name]
-        return all(self._true(text, frame, chosen) for frame in frames for text in self._asserted(frame.struct))
+        return all(self._true(text, frame, chosen) for frame in frames for text in self._list_assertions(frame.struct))
 
-    def _asserted(self, struct: Item | None) -> list[str]:
+    def _list_assertions(self, struct: Item | None) -> list[str]:
         if struct is None or struct.body is None:
             return []
         if struct not in self._assertions:
@@ -221,7 +221,7 @@ class TraitsReader:
                 frame = replace(frame, values=values)
         return True
 
-    def _read(self, item: Item, space: Namespace, values: dict[str, Any]) -> Instance:
+    def _read_instance(self, item: Item, space: Namespace, values: dict[str, Any]) -> Instance:
         """Return the instance for some values.
 
         Raises Needs where one more is needed, Unread for what cannot be read.
@@ -238,7 +238,7 @@ class TraitsReader:
         }
         thr = self._operand("ThrID", frame)
         shape = self._value("Shape_MNK", frame)[0] if sort == "mma" else ()
-        self._decided(pattern[0])
+        self._require_choice(pattern[0])
         if (
             thr is None
             or not isinstance(shape, tuple)
@@ -258,12 +258,12 @@ class TraitsReader:
         except (Needs, Unread) as error:
             return str(error)
 
-    def _decided(self, operation: TypeName) -> None:
+    def _require_choice(self, operation: TypeName) -> None:
         """Raise Needs where the value of a number decides which instruction the operation issues."""
         if operation.struct is None:
             return
         try:
-            frame = self.evaluator.instantiated(operation)
+            frame = self.evaluator.instantiate(operation)
         except (Needs, Unread):
             return
         for text in conditions(frame.struct) if frame.struct is not None else ():
@@ -292,10 +292,10 @@ class TraitsReader:
         """Return the value of a member, and its declaration."""
         if frame.struct is None:
             raise Unread("no struct")
-        found = self.evaluator.inherited(frame.struct, frame, name)
+        found = self.evaluator.find_member(frame.struct, frame, name)
         if found is None:
             raise Unread(f"no member {name}")
-        return self.evaluator.item(found[0], found[1], None, frame), found[0]
+        return self.evaluator.evaluate_item(found[0], found[1], None, frame), found[0]
 
     def _types(self, frame: Frame) -> dict[str, Any]:
         found: dict[str, Any] = {}

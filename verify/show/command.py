@@ -32,7 +32,7 @@ RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw what the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -41,7 +41,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
     if options.format == "png" and not options.output:
         raise UsageError("a PNG is written to a file: add -o FILE.png")
-    shown = subjects.shown(options)
+    shown = subjects.draw_arguments(options)
     if options.format == "png":
         from verify.pictures import png
 
@@ -127,7 +127,7 @@ def write_pictures(shown: ShownPictures, options: argparse.Namespace) -> str:
     from verify.pictures.terminal import Style, render
 
     to_stdout = options.output is None
-    colour, columns = to_stdout and output.coloured(), width(to_stdout and output.on_terminal())
+    colour, columns = to_stdout and output.has_colour(), width(to_stdout and output.on_terminal())
     style = Style(columns, colour, not options.no_unicode)
     between = "" if options.quiet else "\n"
     return between.join(render(picture, style, options.quiet) for picture in pictures)

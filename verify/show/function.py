@@ -37,7 +37,7 @@ def draw(what: str, form: str, options: Mapping[str, Any]) -> PictureText:
         raise UsageError(f"show: {min(unknown)}= is not an option: expected {listed}")
     given = {name: as_option(name, value) for name, value in options.items()}
     asked = Namespace(**{**known, **given, "output": "the caller"})
-    return PictureText(command.write_pictures(subjects.shown(asked), asked))
+    return PictureText(command.write_pictures(subjects.draw_arguments(asked), asked))
 
 
 def as_option(name: str, value: Any) -> Any:

@@ -40,7 +40,7 @@ OWNERS = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one
 
 def of_report(path: Path, own: LoadedFiles[Any], options: Namespace) -> tuple[list[Picture], Exit]:
     """Return the pictures of the subjects of a report, and its exit code. Raise UsageError for any other file."""
-    document = _read(path)
+    document = _read_report(path)
     subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
     if not subjects:
         raise UsageError(f"{path}: it has no subject{' of this name' * bool(options.only)} to draw")
@@ -48,7 +48,7 @@ def of_report(path: Path, own: LoadedFiles[Any], options: Namespace) -> tuple[li
     return [_of_subject(one, resources, options) for one in subjects], Exit(document["exit"])
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read_report(path: Path) -> Mapping[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -43,7 +43,7 @@ def worse(one: Exit, other: Exit) -> Exit:
     return max(one, other, key=ORDER.index)
 
 
-def shown(options: Namespace) -> ShownPictures:
+def draw_arguments(options: Namespace) -> ShownPictures:
     """Return the pictures of every argument, of the panels, rows and columns that the options choose."""
     recognized = [_recognize(what) for what in options.what]
     check(options, [sort for sort, _ in recognized])
@@ -51,7 +51,7 @@ def shown(options: Namespace) -> ShownPictures:
     for what, (sort, kind) in zip(options.what, recognized, strict=True):
         found += _draw(what, sort, kind, options)
     chosen = [_of_operands(picture, options.operand) for picture in found.pictures]
-    pictures = [_met(picture) for picture in chosen]
+    pictures = [_keep_met_panels(picture) for picture in chosen]
     if not any(picture.panels for picture in pictures):
         _check_window([panel for picture in chosen for panel in picture.panels])
     return ShownPictures(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
@@ -71,7 +71,7 @@ def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
         kind = _kind_of_file(path)
         return IN_FILES + kind.plural, kind
     drawn = [kind for kind in kinds.all() if kind.drawing is not None or kind.shipped is not None]
-    found = kinds.spelled(what, drawn) or kinds.of("atom")
+    found = kinds.find_surest(what, drawn) or kinds.of("atom")
     return found.name, found
 
 
@@ -181,7 +181,7 @@ def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:
     return picture.only(operands) if operands else picture
 
 
-def _met(picture: Picture) -> Picture:
+def _keep_met_panels(picture: Picture) -> Picture:
     """Return the picture with the panels that the window meets; the others are named in a note."""
     left = [panel for panel in picture.panels if not all(panel.extent)]
     if not left:

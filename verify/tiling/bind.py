@@ -113,26 +113,26 @@ class TiledOperand:
         return x, y
 
     @property
-    def claimed(self) -> str:
+    def claimed_text(self) -> str:
         """The text of the claimed layout; empty where the spec claims none."""
         return self.spec.claimed.get(self.name, "")
 
     @cached_property
-    def read(self) -> tuple[Layout | None, str]:
+    def claimed_layout(self) -> tuple[Layout | None, str]:
         """The layout, or why the claimed text is not one."""
-        return thread_value(self.claimed) if self.claimed else (self.layout_tv, "")
+        return thread_value(self.claimed_text) if self.claimed_text else (self.layout_tv, "")
 
     @property
     def layout(self) -> Layout:
         """The layout. Raises TypeError where it is not well formed."""
-        if self.read[0] is None:
-            raise TypeError(f"{self.claimed} is not well formed: {self.read[1]}")
-        return self.read[0]
+        if self.claimed_layout[0] is None:
+            raise TypeError(f"{self.claimed_text} is not well formed: {self.claimed_layout[1]}")
+        return self.claimed_layout[0]
 
     @cached_property
-    def covered(self) -> StridedMap:
+    def covered_map(self) -> StridedMap:
         """Return its layout as a map onto the tile that one tiled MMA covers."""
-        return map_layout(self.name, self.layout, self.extent(self.spec.covered(self.subject.mma.shape)))
+        return map_layout(self.name, self.layout, self.extent(self.spec.cover(self.subject.mma.shape)))
 
     @property
     def covering(self) -> int:
@@ -165,15 +165,15 @@ class Tiling(NamedTuple):
         return self.subject.threads * prod(self.atoms)
 
     @property
-    def covered(self) -> tuple[int, int, int]:
+    def covered_shape(self) -> tuple[int, int, int]:
         """What one tiled MMA covers, by the spec."""
-        return self.spec.covered(self.subject.mma.shape)
+        return self.spec.cover(self.subject.mma.shape)
 
     def cache_key(self, *operands: TiledOperand) -> tuple[object, ...]:
         """Return what claims about these operands depend on: equal for tilings that distribute them alike."""
         spec, atom = self.spec, self.subject.mma
         how = (atom.shape, atom.thr, str(spec.atoms_layout), str(spec.permutation), self.tile)
-        parts = ((d.name, d.part.text, d.copies, d.claimed) for d in operands)
+        parts = ((d.name, d.part.text, d.copies, d.claimed_text) for d in operands)
         return (*how, *parts)
 
 
@@ -219,7 +219,7 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     check_numbers(spec, atom, mma.size, build)
     for operand in operands:
         _check_strides(spec, operand)
-    unit = spec.covered(atom.shape)
+    unit = spec.cover(atom.shape)
     tile = spec.tile or unit
     check_tile(spec, tile, unit)
     return Tiling(spec, subject, mma, tile, operands)
@@ -248,7 +248,7 @@ def leaves_its_tile(part: BoundOperand) -> bool:
 
 def _check_strides(spec: TilingSpec, tiled: TiledOperand) -> None:
     """Reject an atom that steps across the end of its first axis: in a larger tile it would be no layout."""
-    x, y = tiled.extent(spec.covered(tiled.subject.mma.shape))
+    x, y = tiled.extent(spec.cover(tiled.subject.mma.shape))
     try:
         tiled.mma.thrfrg(tiled.like, Layout((x, y), (y + 1, 1)))
     except LayoutError as error:

@@ -15,7 +15,7 @@ from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
-from verify.core.specs import keys, read
+from verify.core.specs import keys, parse_key
 from verify.report.loaded import LoadedFiles
 from verify.tiling import spec
 from verify.tiling.spec import TilingSpec
@@ -37,16 +37,16 @@ EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the tilings that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = arguments.parsed(_parser(), argv, STOPS)
+    options = arguments.parse(_parser(), argv, STOPS)
     _check(options)
     own, atoms = selection.pool(options.atoms)
     pool = ChainMap(dict(own), registry()) if options.files and options.atoms else own  # type: ignore[arg-type]
     if options.files:
-        loaded = inputs.load(options.files, spec.read).only(options.only, "tiling").adding(atoms.failures)
+        loaded = inputs.load(options.files, spec.read_tilings).only(options.only, "tiling").adding(atoms.failures)
         loaded = replace(loaded, items=tuple(replace(one, atoms=tuple(options.atoms)) for one in loaded.items))
     else:
         loaded = LoadedFiles(tuple(_on_the_line(pool, options)), atoms.sources, atoms.failures)
@@ -62,11 +62,11 @@ def _explain(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], optio
     from verify.cli.batch import check_each
     from verify.report import Failure
 
-    explain = partial(_explained, pool=pool, thread=options.thread or 0)
+    explain = partial(_explain_thread, pool=pool, thread=options.thread or 0)
     answers, missing = check_each(loaded.items, explain, "tilings", options.quiet)
     texts = [text for text in answers if isinstance(text, str)]
     if texts:
-        output.write(output.fitted("\n".join(texts), options.output), options.output)
+        output.write(output.wrap_report("\n".join(texts), options.output), options.output)
     if missing:
         raise KeyboardInterrupt
     failures = [*(one for one in answers if isinstance(one, Failure)), *loaded.failures]
@@ -81,12 +81,12 @@ def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], option
         from verify.tiling.as_text import render
 
         text = render(report, as_text.render(report, verbose=options.verbose))
-        output.write(output.fitted(text, options.output), options.output)
+        output.write(output.wrap_report(text, options.output), options.output)
         return report.exit()
     return output.report(report, options, loaded)
 
 
-def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
+def _explain_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
     """Explain a thread's partitions in a tiling; raise UsageError or SpecError where there are none."""
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
     from verify.tiling.explain import explain_partitions
@@ -150,8 +150,8 @@ def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> li
     from layouts.atoms.shelf import Shelf
 
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
-    values = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
-    smem = {x: read(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
+    values = {name: key.parse_value(given[name]) for name, key in KEYS.items() if name in given}
+    smem = {x: parse_key(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
     shared = TilingSpec("", "", **values, smem=smem)
     if options.atom and isinstance(pool, Shelf) and all(name in pool for name in options.atom):
         names = select(options.atom, pool.beginning(*options.atom), "atom")  # no other family is read
@@ -162,12 +162,12 @@ def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> li
 
 
 def _report(specs: Sequence[TilingSpec], pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> Report:
-    from verify.cli.batch import verified
+    from verify.cli.batch import verify_each
     from verify.evidence.gpu_runs import runs
     from verify.tiling.proof import Prover
     from verify.tiling.properties import case
 
     prover = Prover(budget=inputs.budget(options), runs=runs())
-    return verified(
+    return verify_each(
         specs, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
     )

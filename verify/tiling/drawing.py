@@ -37,7 +37,7 @@ class TileOwners:
         self.tiled = tiled
         self.axes = tiled.part.axes
         self.extent = tiled.extent(tiling.tile)
-        self.unit = tiled.extent(tiling.covered)
+        self.unit = tiled.extent(tiling.covered_shape)
         self.wanted = tiled.owners  # of each element
 
     @cached_property
@@ -77,7 +77,7 @@ class TileOwners:
         faults = Counter(cell.fault for cell in cells if cell.fault)
         first, second = self.axes
         place = f"({first}={_ends(xs)}, {second}={_ends(ys)})"
-        lines = tuple(owners.listed([(warp,) for warp in held], "W")) if held else ()
+        lines = tuple(owners.list_owners([(warp,) for warp in held], "W")) if held else ()
         wrong = [f"{count} elements with {FAULTS[fault]}" for fault, count in faults.items()]
         fault = min(faults, default=Fault.NONE, key=lambda fault: fault != Fault.SEVERAL)
         marked = any(cell.marked for cell in cells)
@@ -95,8 +95,10 @@ def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Pi
         if one.counterexample is not None
     ]
     for tiled in tiling.operands:
-        if tiled.read[0] is None:
-            notes.append(f"{tiled.name} = {tiled.claimed} is not drawn: it is not well formed: {tiled.read[1]}")
+        if tiled.claimed_layout[0] is None:
+            notes.append(
+                f"{tiled.name} = {tiled.claimed_text} is not drawn: it is not well formed: {tiled.claimed_layout[1]}"
+            )
         else:
             panels += _tile(TileOwners(tiling, tiled), verdicts, window)
     return Picture(tiling.name, tuple(panels), notes=tuple(notes), shades="warp")
@@ -190,7 +192,7 @@ def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int, wind
         place = at + base
         mine = whole.owners.get(place // columns + rows * (place % columns), ())
         threads = [one for one, _ in mine]
-        about = f"{point} -> offset {place}", "; ".join(owners.listed(mine))
+        about = f"{point} -> offset {place}", "; ".join(owners.list_owners(mine))
         return Cell((str(place),), threads[0] % 8 if threads else -1, marked=thread in threads, about=about)
 
     steps = derive(tiling.mma, tiled.name, memory, thread)

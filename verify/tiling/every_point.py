@@ -41,7 +41,7 @@ def check_numbering(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     vmnk = tiling.mma.thr_layout_vmnk
     m = _map_threads(tiling, batched.batch(vmnk).values(), lambda index: image(vmnk, index), "library")
     try:
-        wrong = _find_shared_thread(vmnk, m) or _misnumbered(tiling, m)
+        wrong = _find_shared_thread(vmnk, m) or _find_misnumbered(tiling, m)
     except EvaluationMismatch as fault:
         wrong = fault.counterexample
     return [finding(Check.ISA, wrong, "enumeration", len(m), "numpy")]
@@ -67,7 +67,7 @@ def _find_shared_thread(vmnk: Layout, m: Map) -> Counterexample | None:
     )
 
 
-def _misnumbered(tiling: Tiling, m: Map) -> Counterexample | None:
+def _find_misnumbered(tiling: Tiling, m: Map) -> Counterexample | None:
     """Return the first thread whose number in the library differs from the definition."""
     vmnk = tiling.mma.thr_layout_vmnk
     shape = (tiling.subject.threads, *tiling.atoms)
@@ -101,7 +101,7 @@ def place_in_words(vmnk: Layout, index: int) -> str:
 
 def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout is the atom's, tiled, at every thread and value."""
-    m = StridedMap(tiled.layout, (Axis("element", prod(tiled.extent(tiling.covered))),))
+    m = StridedMap(tiled.layout, (Axis("element", prod(tiled.extent(tiling.covered_shape))),))
     try:
         wrong = _unequal(tiling, tiled, m)
     except EvaluationMismatch as fault:
@@ -127,7 +127,7 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, m: StridedMap) -> Counterexamp
         return None
     thread, value = found.point
     got, right = walk(layout, thread, value), int(wanted[thread, value])
-    part = tiled.part._replace(extent=tiled.extent(tiling.covered))
+    part = tiled.part._replace(extent=tiled.extent(tiling.covered_shape))
     return Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
@@ -143,13 +143,13 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, m: StridedMap) -> Counterexamp
 def _map_tiled_atom(tiling: Tiling, tiled: TiledOperand, m: StridedMap, wanted: Table) -> ArrayMap:
     """Return the map of the definition; an idle thread, which has none, has what the layout gives it."""
     (own,) = m.block(0, len(m))
-    repeats = (tiled.part.values, *tiled.repeats(tiling.covered))
+    repeats = (tiled.part.values, *tiled.repeats(tiling.covered_shape))
 
     def locate(thread: int, value: int) -> Point:
         place = reference.place_of(tiling, thread)
         if place is None:
             return m(thread, value)
-        return (reference.element(tiling, tiled, tiling.covered, (*place, *digits(repeats, value))),)
+        return (reference.element(tiling, tiled, tiling.covered_shape, (*place, *digits(repeats, value))),)
 
     table = np.where(wanted >= 0, wanted, own.reshape(wanted.shape))
     return ArrayMap(("tiled atom", tiling.cache_key(tiled)), m.inputs, (table,), m.outputs, locate)

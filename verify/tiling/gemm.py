@@ -19,7 +19,7 @@ import numpy as np
 from layouts import Layout, LayoutError
 from layouts.tensor import Tensor
 from verify.core.digits import every, walks
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
 from verify.evidence import repair
 from verify.evidence.product import RANGES, effective
 from verify.tiling import instruction, reference
@@ -37,16 +37,16 @@ def check_product(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence of a product of random integers through the library's partitions, compared with numpy's."""
     other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
     if other:  # an instruction cannot be issued on fragments of another size
-        return [unchecked(Check.ISA, other[0])]
+        return [leave_unchecked(Check.ISA, other[0])]
     given = operands(tiling)
     right = compute_expected(given)
     wrong = None
     try:
-        found = run(tiling, given)
+        found = multiply(tiling, given)
         if len(bad := np.argwhere(found != right)):
             m, n = (int(c) for c in bad[0])
             got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
-            again = run(tiling, given, _one_by_one)[m, n]
+            again = multiply(tiling, given, _one_by_one)[m, n]
             wrong = Counterexample(
                 {"m": m, "n": n},
                 f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
@@ -102,7 +102,7 @@ def _fits(tiling: Tiling) -> bool:
     )
 
 
-def run(tiling: Tiling, given: Mapping[str, Array], parts: Parts = partitions) -> Array:
+def multiply(tiling: Tiling, given: Mapping[str, Array], parts: Parts = partitions) -> Array:
     """C = A * B^T as the threads compute it; NaN where no thread wrote an element, or two wrote different values."""
     fragments = {d.name: load_fragments(tiling, d, given[d.name], parts) for d in tiling.operands if d.name != "C"}
     return store_accumulators(tiling, issue_instructions(tiling, fragments), parts)
@@ -160,7 +160,7 @@ def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
 def table(tiling: Tiling, tiled: TiledOperand) -> Table:
     """Return the atom's element that each (v, value) is, by the ISA tables, or by the atom without a formula."""
     wanted = repair.wanted_table(tiling.subject, tiled.part) if tiled.part.formulas else None
-    return np.array(walks(tiled.part.parsed)) if wanted is None else wanted
+    return np.array(walks(tiled.part.layout_of_text)) if wanted is None else wanted
 
 
 def store_accumulators(tiling: Tiling, accumulators: Array, parts: Parts = partitions) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from gpu_checks.tilings import Strided, TiledProduct, TilingRun
 from layouts import Layout
 from layouts.tensor import Tensor
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
 from verify.tiling import gemm
 from verify.tiling.bind import TiledOperand, Tiling
 
@@ -22,13 +22,13 @@ def compare_recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
     for run in runs:
         if _same(tiling, run.tiling.product):
             return _evidence(run)
-    return unchecked(Check.GPU, f"no run of this tiled MMA is recorded; {len(runs)} of others are")
+    return leave_unchecked(Check.GPU, f"no run of this tiled MMA is recorded; {len(runs)} of others are")
 
 
 def _evidence(run: TilingRun) -> Evidence:
     device, tile = run.device, "x".join(map(str, run.tiling.product.tile))
     method = f"recording of {device.gpu}, {device.sm}, driver {device.driver}, tile {tile}"
-    if run.equal and not run.powered:
+    if run.equal and not run.finds_controls:
         reason = "the recorded run has no controls that fail with a wrong stride"
         return Evidence(Check.GPU, Status.UNCHECKED, method, run.elements, reason=reason)
     statement = f"{run.mismatches} of {run.elements} elements differ from numpy's"

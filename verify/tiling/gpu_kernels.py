@@ -115,7 +115,7 @@ def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: T
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Export the tilings that the arguments name; returns the exit code."""
-    return ending.guarded(_main, argv)
+    return ending.run_guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -173,7 +173,9 @@ def _compare(derived: Sequence[TilingKernel]) -> int:
     files, runs, banks = tilings(), recordings_of_tilings(), list(compare_run())
     stale = [tiling.name for tiling in derived if tiling not in files]
     wrong = [
-        run.tiling.name for run in runs if not (run.equal and run.powered and run.kernel_hash == hash_of(run.tiling))
+        run.tiling.name
+        for run in runs
+        if not (run.equal and run.finds_controls and run.kernel_hash == hash_of(run.tiling))
     ]
     differing = [
         f"{observed.pattern.name}: {model}, observed {observed.wavefronts}"

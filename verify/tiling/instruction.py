@@ -9,7 +9,7 @@ from verify.atom.mnemonic import type_faults
 from verify.atom.properties import not_given
 from verify.binding.atom import BoundAtom, mnemonic_of
 from verify.binding.operand import BoundOperand
-from verify.core.verdict import Check, Evidence, unchecked
+from verify.core.verdict import Check, Evidence, leave_unchecked
 from verify.evidence import isa
 from verify.tiling.bind import Tiling
 
@@ -27,7 +27,7 @@ def compare_instruction(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     if wrong := dict.fromkeys(f"by {mnemonic}: {fault}" for view, mnemonic in bound for fault in type_faults(view)):
         return [isa.form("compared", *wrong)]
     reasons = dict.fromkeys(open_questions(subject)) if subject.mma.ptx != () else ()
-    return [unchecked(Check.ISA, reason) for reason in reasons]
+    return [leave_unchecked(Check.ISA, reason) for reason in reasons]
 
 
 def open_questions(subject: BoundAtom) -> Iterator[str]:
@@ -35,8 +35,8 @@ def open_questions(subject: BoundAtom) -> Iterator[str]:
     if subject.by is None:
         yield subject.no_instruction
         return
-    yield from subject.uncompared
-    for operand in subject.omitted:
+    yield from subject.uncompared_reasons
+    for operand in subject.omitted_operands:
         yield not_given(subject, operand)
     for view in subject.views:
         yield from filter(None, (view.shape_fault, view.thr_fault))
@@ -50,7 +50,7 @@ def open_questions(subject: BoundAtom) -> Iterator[str]:
 
 def misfit(view: BoundAtom, part: BoundOperand) -> str:
     """How an operand differs in size from its instruction's; empty where sizes are equal."""
-    if not part.formulas or view.thr is None or part.domain == (wanted := view.expected(part)):
+    if not part.formulas or view.thr is None or part.domain == (wanted := view.expect_extents(part)):
         return ""
     sizes = (f"{threads} threads x {values} values" for threads, values in (wanted, part.domain))
     return "{} of {} is {}, the atom's {}".format(part.name, mnemonic_of(view.instruction), *sizes)

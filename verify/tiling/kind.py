@@ -31,9 +31,9 @@ def list_specs() -> Sequence[type]:
 
 def read_tilings(path: Path) -> ReadTables[TilingSpec]:
     """Return the tilings of a file, and all errors of the others."""
-    from verify.tiling.spec import read
+    from verify.tiling.spec import read_tilings
 
-    return read(path)
+    return read_tilings(path)
 
 
 def atoms_of(resources: Resources) -> Mapping[str, AnyAtom]:
@@ -68,7 +68,7 @@ def functions_of(spec: TilingSpec, resources: Resources) -> Functions:
     says |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
     maps = {}
     for operand in tiling.operands:
-        maps[operand.name] = of_rows(walks(operand.layout), operand.extent(tiling.covered), operand.part.axes)
+        maps[operand.name] = of_rows(walks(operand.layout), operand.extent(tiling.covered_shape), operand.part.axes)
     return Functions(says, maps)
 
 

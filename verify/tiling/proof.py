@@ -10,8 +10,8 @@ import proofs
 from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
 from verify.core.digits import walk, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, Scope, finding, unchecked
-from verify.evidence.proof import solved
+from verify.core.verdict import Check, Counterexample, Evidence, Scope, finding, leave_unchecked
+from verify.evidence.proof import as_evidence
 from verify.evidence.run import Run
 from verify.tiling.bind import TiledOperand, Tiling
 
@@ -37,23 +37,23 @@ def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
     try:
         idle = complement(vmnk, cosize(vmnk)) if cosize(vmnk) > size(vmnk) else ONE
     except LayoutError as error:
-        return [unchecked(Check.PROOF, f"the idle lanes form no layout: {error}")]
+        return [leave_unchecked(Check.PROOF, f"the idle lanes form no layout: {error}")]
     whole = make_layout(vmnk, idle)
     outcome = proofs.prove_bijective(whole, (size(whole),), 1, run.budget, run.solver)
-    return [solved(outcome, lambda model: ", ".join(f"{name} = {n}" for name, n in model.items()))]
+    return [as_evidence(outcome, lambda model: ", ".join(f"{name} = {n}" for name, n in model.items()))]
 
 
 def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a (thread, value) layout is the atom's, tiled, at every thread and value."""
     layout = tiled.layout
-    x, y = tiled.repeats(tiling.covered)
+    x, y = tiled.repeats(tiling.covered_shape)
     threads, values = proofs.domain(layout)
     wanted = size(tiled.layout_tv[0]), tiled.part.values * x * y
     if (threads, values) != wanted:
         statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
         return [finding(Check.PROOF, wrong, "counted")]
-    extent = tiled.extent(tiling.covered)
+    extent = tiled.extent(tiling.covered_shape)
     axes = tiled.part.axes
 
     def differing(model: Mapping[str, int]) -> Counterexample:
@@ -63,7 +63,7 @@ def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         arithmetic = f"{written_out(layout, thread, value)} = {walk(layout, thread, value)}"
         return Counterexample(dict(model), statement, arithmetic)
 
-    return [solved(proofs.prove_tiled(partition(tiling, tiled), layout, run.budget, run.solver), differing)]
+    return [as_evidence(proofs.prove_tiled(partition(tiling, tiled), layout, run.budget, run.solver), differing)]
 
 
 def multiples(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
@@ -78,14 +78,14 @@ def multiples(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence
             who += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
         return f"{who} hold ({a}={model['x']}, {b}={model['y']})"
 
-    return [solved(proofs.prove_partition(partition(tiling, tiled), run.budget, run.solver), statement)]
+    return [as_evidence(proofs.prove_partition(partition(tiling, tiled), run.budget, run.solver), statement)]
 
 
 def partition(tiling: Tiling, tiled: TiledOperand) -> proofs.Partition:
     """Return the operand as the solver's input: the atom's layout, the threads, and its axes by the spec."""
     x, y = (_axis(tiling, axis) for axis in tiled.along)
     along = tiled.along[0] + 1, tiled.along[1] + 1
-    return proofs.Partition(tiled.part.parsed, tiling.mma.thr_layout_vmnk, (x, y), along, tiled.copies)
+    return proofs.Partition(tiled.part.layout_of_text, tiling.mma.thr_layout_vmnk, (x, y), along, tiled.copies)
 
 
 def _axis(tiling: Tiling, axis: int) -> proofs.TileAxis:

@@ -33,11 +33,11 @@ from verify.core.verdict import (
     Statement,
     Status,
     Verdict,
-    replayed,
+    add_replay,
 )
 from verify.core.wording import owners
 from verify.evidence import isa, proof
-from verify.evidence.run import first, verified
+from verify.evidence.run import first, needs_confirmed
 from verify.report import Alone, Case, drawing_command
 from verify.tiling import cost, every_point, gemm, instruction, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
@@ -60,12 +60,12 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         return Case(spec.name, (verdict,), _defect(atom), picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
         found = (prover.verdict(ATOM_IN_BOUNDS, spec, (error.subject, part)) for part in error.parts)
-        verdicts = tuple(replayed(verdict, lambda: _command(spec)) for verdict in found)
+        verdicts = tuple(add_replay(verdict, lambda: _command(spec)) for verdict in found)
         return Case(
             spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
             picture=partial(draw_atom, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
         )  # fmt: skip
-    texts = {tiled.name: tiled.claimed or str(tiled.layout_tv) for tiled in tiling.operands}
+    texts = {tiled.name: tiled.claimed_text or str(tiled.layout_tv) for tiled in tiling.operands}
     texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
     verdicts = tuple(verify(tiling, prover))
     open_ = any(verdict.claim.prop == INSTRUCTION for verdict in verdicts)
@@ -106,7 +106,7 @@ def verify(tiling: Tiling, prover: Prover) -> list[Verdict]:
         return Case(spec.name, tuple(found), alone=alone).status == "VERIFIED"
 
     verdicts = settle(prover.verdicts(PROPERTIES, tiling), tiling.spec, confirms)
-    return [replayed(verdict, lambda: _command(tiling.spec)) for verdict in verdicts]
+    return [add_replay(verdict, lambda: _command(tiling.spec)) for verdict in verdicts]
 
 
 def _numbering(tiling: Tiling, _: None) -> Statement:
@@ -121,7 +121,7 @@ def _of_layout(words: Callable[[TiledOperand], str]) -> Callable[[Tiling, TiledO
     """Return a claim on the (thread, value) layout of one tiled MMA."""
 
     def claim(_: Tiling, tiled: TiledOperand) -> Statement:
-        layout = "the layout" if tiled.claimed else f"layout{tiled.name}_TV"
+        layout = "the layout" if tiled.claimed_text else f"layout{tiled.name}_TV"
         return Statement(tiled.name, f"{layout} {words(tiled)}")
 
     return claim
@@ -134,7 +134,7 @@ def _partition_text(tiling: Tiling, tiled: TiledOperand) -> Statement:
 
 
 def _multiples_text(tiling: Tiling, tiled: TiledOperand) -> Statement:
-    x, y = tiled.extent(tiling.covered)
+    x, y = tiled.extent(tiling.covered_shape)
     words = f"each element of every multiple of {x}x{y} ({','.join(tiled.part.axes)}) has {owners(tiled.owners)}"
     return Statement(tiled.name, words + _why(tiled))
 
@@ -149,7 +149,7 @@ def _why(tiled: TiledOperand) -> str:
 
 def _describe_tile(tiled: TiledOperand) -> str:
     """Return what one tiled MMA covers of an operand."""
-    return f"{'x'.join(map(str, tiled.covered.tile))} ({','.join(tiled.part.axes)})"
+    return f"{'x'.join(map(str, tiled.covered_map.tile))} ({','.join(tiled.part.axes)})"
 
 
 def _follows_from_ownership(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
@@ -185,7 +185,7 @@ def _cache_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
 
 
 def _well_formed(_: Tiling, tiled: TiledOperand) -> bool:
-    return tiled.read[0] is not None
+    return tiled.claimed_layout[0] is not None
 
 
 TILE = "tiling"
@@ -206,7 +206,7 @@ WELL_FORMED = replace(
     says={TILE: "a layout that the spec claims has congruent profiles (claimed only where it has not)"},
     states=lambda _, tiled: Statement(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
     applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
-    isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
+    isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.claimed_layout[1])],
     alike=None,
 )
 _of_operand = partial(Property, scope=Scope.OPERAND, reads=_cache_key)
@@ -215,8 +215,10 @@ OWNERSHIP = _of_operand(
     says={TILE: "the (thread, value) layout gives each element its number of owners"},
     states=_of_layout(lambda tiled: f"gives each element of {_describe_tile(tiled)} {owners(tiled.covering)}"),
     applies=_well_formed,
-    isa=lambda _, __, tiled: [isa.compare_points(lambda: isa.ownership(tiled.covered, tiled.covering), tiled.covered)],
-    proof=lambda run, _, tiled: [proof.ownership(tiled.covered, tiled.covering, run.budget, run.solver)],
+    isa=lambda _, __, tiled: [
+        isa.compare_points(lambda: isa.ownership(tiled.covered_map, tiled.covering), tiled.covered_map)
+    ],
+    proof=lambda run, _, tiled: [proof.ownership(tiled.covered_map, tiled.covering, run.budget, run.solver)],
     how=("every point", "z3", ""),
 )
 IN_BOUNDS = _of_operand(
@@ -224,9 +226,9 @@ IN_BOUNDS = _of_operand(
     says={TILE: "the (thread, value) layout stays in the tile"},
     states=_of_layout(lambda tiled: f"stays inside {_describe_tile(tiled)}"),
     applies=_well_formed,
-    isa=lambda _, __, tiled: [isa.compare_points(lambda: isa.in_bounds(tiled.covered), tiled.covered)],
+    isa=lambda _, __, tiled: [isa.compare_points(lambda: isa.in_bounds(tiled.covered_map), tiled.covered_map)],
     proof=first(
-        _follows_from_ownership, lambda run, _, tiled: [proof.in_bounds(tiled.covered, run.budget, run.solver)]
+        _follows_from_ownership, lambda run, _, tiled: [proof.in_bounds(tiled.covered_map, run.budget, run.solver)]
     ),
     how=("every point", "follows from *ownership*, else z3", ""),
 )
@@ -299,7 +301,7 @@ TILING = replace(
     atoms.TILING,
     scope="tiling",
     states=_law,
-    needs=(verified(MULTIPLES),),
+    needs=(needs_confirmed(MULTIPLES),),
     says={TILE: "the law for every bijective atom and every count (premise: *multiples*)"},
     how=("", "z3, uninterpreted atom", ""),
 )

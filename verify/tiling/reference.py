@@ -74,7 +74,7 @@ def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
 
 def elements(tiling: Tiling, tiled: TiledOperand) -> Table:
     """Element of the tile of one tiled MMA that each (thread, value) is, -1 for an idle thread."""
-    numbers, found = threads(tiling), parts(tiling, tiled, tiling.covered)
+    numbers, found = threads(tiling), parts(tiling, tiled, tiling.covered_shape)
     by_thread = np.moveaxis(found, (4, 5, 6), (6, 5, 4)).reshape(*found.shape[:4], -1)  # frg fastest
     table = np.full((max(int(numbers.max()) + 1, tiling.mma.size), by_thread.shape[-1]), -1)
     table[numbers] = by_thread
@@ -86,7 +86,7 @@ def parts(tiling: Tiling, tiled: TiledOperand, tile: tuple[int, int, int]) -> Ta
 
     Every atom (wM, wN, wK), thread v, value and repetition is evaluated.
     """
-    atom = np.add.outer(*(np.array(every(shape, stride)) for shape, stride in halves(tiled.part.parsed)))
+    atom = np.add.outer(*(np.array(every(shape, stride)) for shape, stride in halves(tiled.part.layout_of_text)))
     shape = (*atom.shape[:1], *tiling.atoms, atom.shape[1], *tiled.repeats(tile))
     if (atom == atom[0]).all():  # an operand in memory: all threads have the same
         atom = atom[:1]
@@ -97,7 +97,7 @@ def parts(tiling: Tiling, tiled: TiledOperand, tile: tuple[int, int, int]) -> Ta
 def element(tiling: Tiling, tiled: TiledOperand, tile: tuple[int, int, int], place: Place) -> int:
     """Element of an operand's part of a tile at one place."""
     v, wm, wn, wk, frg, rx, ry = place
-    return int(_element(tiling, tiled, tile, walk(tiled.part.parsed, v, frg), (wm, wn, wk), (rx, ry)))
+    return int(_element(tiling, tiled, tile, walk(tiled.part.layout_of_text, v, frg), (wm, wn, wk), (rx, ry)))
 
 
 def _element(
@@ -119,6 +119,6 @@ def _element(
 
 def _coordinate(tiling: Tiling, axis: int, position: Any) -> Any:
     """Return the coordinate of a position: permuted within the tile of one tiled MMA, moved by whole tiles."""
-    tiler, extent = tiling.spec.permutation[axis], tiling.covered[axis]
+    tiler, extent = tiling.spec.permutation[axis], tiling.covered_shape[axis]
     within = position % extent
     return (image(tiler, within) if isinstance(tiler, Layout) else within) + extent * (position // extent)

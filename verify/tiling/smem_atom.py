@@ -13,8 +13,8 @@ import numpy as np
 import proofs
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, batched, cosize, size, tile_to_shape
 from verify.core.digits import image
-from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding, unchecked
-from verify.evidence.proof import solved
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding, leave_unchecked
+from verify.evidence.proof import as_evidence
 from verify.evidence.run import Run
 from verify.maps import search
 from verify.maps.array_map import ArrayMap
@@ -43,7 +43,7 @@ def check_every_point(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evi
     try:
         fault = _fault(run, tiling, tiled)
     except LayoutError as error:  # the search for disjoint copies of interleaved modes ended without a result
-        return [unchecked(Check.ISA, str(error))]
+        return [leave_unchecked(Check.ISA, str(error))]
     return [finding(Check.ISA, fault, "enumeration", x * y, "numpy")]
 
 
@@ -54,16 +54,16 @@ def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | No
     rows, columns = (size(mode) for mode in atom)
     where, lines = tiling.subject.mma.space.get(tiled.name), tiled.part.extent[0]
 
-    def found() -> Counterexample | None:
-        fault = _undivided(tiled, extent, (rows, columns), "the tile")
+    def find() -> Counterexample | None:
+        fault = _find_undivided_axis(tiled, extent, (rows, columns), "the tile")
         if where == "smem":  # the instruction reads it itself: no swizzle atom may straddle two of them
             step = f"the {lines} rows of one instruction"
-            fault = fault or _undivided(tiled, (lines, columns), (rows, columns), step)
+            fault = fault or _find_undivided_axis(tiled, (lines, columns), (rows, columns), step)
         if extent != (rows, columns):
             fault = fault or _period(tiled.name, atom)
-        return fault or _misplaced(tiled, atom, extent)
+        return fault or _find_misplaced(tiled, atom, extent)
 
-    return run.memo.get((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), found)
+    return run.memo.get((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), find)
 
 
 def copies_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
@@ -89,17 +89,17 @@ def _find_copy_fault(atom: Smem, extent: tuple[int, int], prover: Run) -> Eviden
     """
     plain, whole = (_plain(layout) for layout in (atom, tile_to_shape(atom, extent)))
     if cosize(plain) != size(plain):
-        return unchecked(Check.PROOF, f"{plain} has holes: its copies may interleave")
+        return leave_unchecked(Check.PROOF, f"{plain} has holes: its copies may interleave")
     (rows, columns), (first, second) = plain, whole
     across = extent[0] // size(rows)
 
-    def wanted(x: Any, y: Any) -> Any:
+    def expect(x: Any, y: Any) -> Any:
         copy = x // size(rows) + across * (y // size(columns))
         return image(rows, x % size(rows)) + image(columns, y % size(columns)) + size(plain) * copy
 
-    tiled = proofs.RegisterHandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
+    tiled = proofs.RegisterHandOver(lambda x, y: (x, y), first, second, expect, Layout(extent[1]), extent[0])
     words = "({lane}, {value}) is at offset {place}, in copies of the atom at {wanted}"
-    return solved(proofs.prove_hand_over(tiled, prover.budget, prover.solver), lambda at: words.format(**at))
+    return as_evidence(proofs.prove_hand_over(tiled, prover.budget, prover.solver), lambda at: words.format(**at))
 
 
 def _plain(layout: Smem) -> Layout:
@@ -110,7 +110,9 @@ def _plain(layout: Smem) -> Layout:
     return inner
 
 
-def _undivided(tiled: TiledOperand, extent: tuple[int, int], atom: tuple[int, int], of: str) -> Counterexample | None:
+def _find_undivided_axis(
+    tiled: TiledOperand, extent: tuple[int, int], atom: tuple[int, int], of: str
+) -> Counterexample | None:
     """Return an axis along which the last atom would extend beyond its end."""
     for axis, whole, step in zip(tiled.part.axes, extent, atom, strict=True):
         if whole % step:
@@ -153,7 +155,7 @@ def _propose_base(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
     return (Proposal(str(swizzle), change),)
 
 
-def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Counterexample | None:
+def _find_misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Counterexample | None:
     """Return an element outside the memory or at another's offset, in the atom or the tile, or a differing copy.
 
     LayoutError where no layout of the copies was found.

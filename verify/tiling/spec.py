@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.core.errors import SpecError
 from verify.core.specs import key, keys
-from verify.core.specs import read as read_key
+from verify.core.specs import parse_key as read_key
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
@@ -95,7 +95,7 @@ def _number(item: Item, value: object) -> int:
 def _layout(text: str) -> Layout:
     from layouts import Layout
 
-    return _bounded(Layout.parse(_short(text)), text)
+    return _limit_layout(Layout.parse(_short(text)), text)
 
 
 def _short(text: str) -> str:
@@ -104,7 +104,7 @@ def _short(text: str) -> str:
     return text
 
 
-def _bounded(layout: Layout, text: str) -> Layout:
+def _limit_layout(layout: Layout, text: str) -> Layout:
     """Return the layout, if its points and strides are few and small enough. Raise ValueError."""
     from layouts import leaves, size
 
@@ -179,7 +179,7 @@ def swizzle_atom(value: object) -> Smem:
     swizzle, layout = swizzle_and_layout(_short(value))
     if len(layout) != 2:
         raise ValueError(f"{value} has rank {len(layout)}: expected 2, rows and columns")
-    return composition(swizzle, _bounded(layout, value))
+    return composition(swizzle, _limit_layout(layout, value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class TilingSpec:
         m, n, k = (size(mode) for mode in self.atoms_layout)
         return m, n, k
 
-    def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+    def cover(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
         """Return what one tiled MMA of atoms of a shape covers: a permutation's positions, or atoms side by side."""
         from layouts import Layout, size
 
@@ -232,36 +232,36 @@ def load(path: Path) -> list[TilingSpec]:
     Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
     unreadable.
     """
-    return list(read(path).whole())
+    return list(read_tilings(path).whole())
 
 
-def read(path: Path) -> ReadTables[TilingSpec]:
+def read_tilings(path: Path) -> ReadTables[TilingSpec]:
     """Return the tilings of a file that can be read, and what is wrong with the others; raise as `load` does."""
     from layouts.toml.tables import tables
-    from verify.core.files import opened
+    from verify.core.files import open_document
 
-    return tables(opened(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_of_entry(entry)])
+    return tables(open_document(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_of_entry(entry)])
 
 
 def _of_entry(entry: Entry) -> TilingSpec:
     """Return the spec that a table of a file gives; raise AtomFileError with all its errors."""
     from verify.core.files import as_keys
 
-    def parsed(key: str, parse: Callable[[object], Any], value: object) -> Any:
+    def parse_value(key: str, parse: Callable[[object], Any], value: object) -> Any:
         with as_keys(entry):
             return read_key(key, parse, value)
 
     table = entry.table
-    with entry.collected() as each:
+    with entry.collect_errors() as each:
         each(lambda: entry.check_keys(table, "", ("atom",), KEYS))
-        parts = {n: each(partial(parsed, n, k.parse, table[n])) for n, k in keys(TilingSpec).items() if n in table}
+        parts = {n: each(partial(parse_value, n, k.parse, table[n])) for n, k in keys(TilingSpec).items() if n in table}
         smem = each(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
         found = TilingSpec(
             entry.name,
             each(lambda: entry.text(entry.value("atom"), "atom")),
             **parts,
             claimed={x: each(partial(entry.layout, x)) for x in OPERANDS if x in table},
-            smem={x: each(partial(parsed, f"smem.{x}", swizzle_atom, text)) for x, text in smem.items()},
+            smem={x: each(partial(parse_value, f"smem.{x}", swizzle_atom, text)) for x, text in smem.items()},
             file=entry.file,
         )
     return found

@@ -49,7 +49,7 @@ def check_atoms(spec: TilingSpec, atom: Atom, build: Build) -> None:
     try:
         threads = build(replace(spec, permutation=AS_IT_IS)).size
     except LayoutError as error:
-        raise _unnumbered(spec, atom, error, build) from error
+        raise _describe_holes(spec, atom, error, build) from error
     check_numbers(spec, atom, threads, build)
 
 
@@ -60,7 +60,7 @@ def check_numbers(spec: TilingSpec, atom: Atom, threads: int, build: Build) -> N
         raise _atoms_rejected(spec, f"{spec.atoms_layout} of {atom.name}: {why}", build)
 
 
-def _unnumbered(spec: TilingSpec, atom: Atom, error: LayoutError, build: Build) -> SpecError:
+def _describe_holes(spec: TilingSpec, atom: Atom, error: LayoutError, build: Build) -> SpecError:
     """Return the error of holes in the atoms' numbers, or of counts that leave lanes between the atoms."""
     atoms, between = spec.atoms_layout, f"cannot be numbered between the lanes {atom.thr} of {atom.name}"
     axis, near = nearest_atoms(spec, build)

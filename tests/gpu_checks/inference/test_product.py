@@ -64,7 +64,7 @@ def test_the_seed_decides_the_numbers():
 
 def test_the_defaults_are_64_products_of_seed_0():
     class FakeWorker:
-        def run(self, jobs):
+        def run_jobs(self, jobs):
             self.jobs = list(jobs)
             return enumerate(self.jobs)
 

@@ -135,7 +135,7 @@ def test_the_recorded_runs_are_of_the_kernels_made_today():
     assert {run.tiling for run in RECORDED} == set(SHIPPED)
     for run in RECORDED:
         assert run.kernel_hash == hash_of(run.tiling), run.tiling.name
-        assert run.equal and run.powered
+        assert run.equal and run.finds_controls
         assert list(run.controls) == list(dict(mutants(run.tiling)))
         assert run.elements == np.prod(run.tiling.extents["C"])
         assert run.device.gpu and run.device.driver and run.device.nvrtc and run.date
@@ -145,8 +145,8 @@ def test_a_run_with_an_idle_control_or_a_wrong_element_is_reported_separately():
     run = RECORDED[0]
     assert not run._replace(mismatches=1).equal
     assert not run._replace(elements=0).equal
-    assert not run._replace(controls={}).powered
-    assert not run._replace(controls={**run.controls, "A": 0}).powered
+    assert not run._replace(controls={}).finds_controls
+    assert not run._replace(controls={**run.controls, "A": 0}).finds_controls
 
 
 def test_tilings_and_runs_survive_their_files(tmp_path):
@@ -391,7 +391,11 @@ def test_every_shipped_tiling_equals_numpy_on_the_gpu_and_its_mutants_do_not():
         if isinstance(run, Unavailable):
             assert "needs sm_" in run.reason and info.sm != "sm_90a", (tiling.name, run.reason)
         else:
-            assert isinstance(run, TilingRun) and run.equal and run.powered, (tiling.name, run.mismatches, run.controls)
+            assert isinstance(run, TilingRun) and run.equal and run.finds_controls, (
+                tiling.name,
+                run.mismatches,
+                run.controls,
+            )
 
 
 @pytest.mark.gpu

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck.console.columns import fitted
+from lanecheck.console.columns import wrap_clauses
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.cli import output
@@ -74,13 +74,15 @@ def test_a_report_fits_and_loses_nothing(name: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_word_that_is_too_long_stays_whole() -> None:
     name = "x" * 90
-    assert fitted(f"{name}  VERIFIED    21 proved, 3 agree", 80) == f"{name}\n    VERIFIED    21 proved, 3 agree\n"
+    assert (
+        wrap_clauses(f"{name}  VERIFIED    21 proved, 3 agree", 80) == f"{name}\n    VERIFIED    21 proved, 3 agree\n"
+    )
 
 
 @pytest.mark.parametrize("start", ["  replay  ", "  then   "])
 def test_a_command_that_is_broken_is_still_one_command(start: str) -> None:
     line = f"{start} lanecheck atom --atoms 'my folder/with  blanks.toml' " + " ".join(["--only", "NAME"] * 9)
-    reported = fitted(line, 60)
+    reported = wrap_clauses(line, 60)
     assert (
         reported.startswith(f"{start} lanecheck")
         and all(len(part) <= 60 for part in reported.splitlines())
@@ -93,4 +95,4 @@ def test_a_command_that_is_broken_is_still_one_command(start: str) -> None:
 def test_columns_sets_the_width(wanted: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", wanted)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert output.fitted("word " * 50, None) == fitted("word " * 50, width)
+    assert output.wrap_report("word " * 50, None) == wrap_clauses("word " * 50, width)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from lanecheck.console.digests import name_of, sealed, unsealed
+from lanecheck.console.digests import name_of, seal, unseal
 
 
 def test_names_differ_where_the_parts_do() -> None:
@@ -13,8 +13,8 @@ def test_names_differ_where_the_parts_do() -> None:
 
 
 def test_what_was_not_sealed_under_a_name_is_nothing() -> None:
-    entry = sealed("one", b"content")
-    assert unsealed("one", entry) == b"content"
+    entry = seal("one", b"content")
+    assert unseal("one", entry) == b"content"
     changed = [entry[:-1], entry + b"x", entry.replace(b"content", b"CONTENT"), entry[1:], b"", b"content"]
-    assert [unsealed("one", other) for other in changed] == [None] * 6
-    assert unsealed("other", entry) is None
+    assert [unseal("one", other) for other in changed] == [None] * 6
+    assert unseal("other", entry) is None

@@ -116,7 +116,7 @@ def test_a_run_is_shown_by_default() -> None:
 
 def test_a_narrow_terminal_gets_a_shortened_line_with_an_ellipsis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    assert progress.cut("12 of 340 atoms, 8/s, 41 s left", 1) == "12 of 340 atoms, 8…"
+    assert progress.cut_to_width("12 of 340 atoms, 8/s, 41 s left", 1) == "12 of 340 atoms, 8…"
 
 
 @pytest.mark.parametrize("stop", ["raise", signal.SIGTERM])

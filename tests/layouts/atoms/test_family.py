@@ -51,9 +51,9 @@ def test_a_family_is_every_choice_of_its_parameters(tmp_path: Path) -> None:
         assert (atom.space, atom.copies) == ({"B": "smem"}, {"B": 128})
         assert atom.family is not None
         assert atom.family.name == "MINE_64x{N}x16_{T}"
-        assert atom.family.said(atom.name) == {"N": str(n), "T": t}
-        assert atom.family.said("MINE_64x99x16_s8") == {"N": "99", "T": "s8"}
-        assert atom.family.said("MINE_64x8") is None
+        assert atom.family.read_name(atom.name) == {"N": str(n), "T": t}
+        assert atom.family.read_name("MINE_64x99x16_s8") == {"N": "99", "T": "s8"}
+        assert atom.family.read_name("MINE_64x8") is None
 
 
 WRONG = [

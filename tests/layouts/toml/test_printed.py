@@ -63,7 +63,7 @@ def test_an_error_has_the_line_of_the_text(tmp_path: Path) -> None:
         with pytest.raises(AtomFileError) as raised:
             load(written(tmp_path, before + wrong))
         assert raised.value.place[0] == line
-        printed, caret = raised.value.pointed.splitlines()
+        printed, caret = raised.value.caret_lines.splitlines()
         assert printed.strip() == "TV Layout B:     ((4,8),(2,2)):((16,1),(8,?))"
         assert printed[caret.index("^") :] == "?))"
     with pytest.raises(AtomFileError, match="C: missing"):

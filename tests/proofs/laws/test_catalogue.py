@@ -30,8 +30,8 @@ def test_law_is_proved_by_z3_satisfiable_and_false_in_each_mutant(name: str) -> 
     found = decide_law(list_shipped()[name])
     assert {a.status for t in found.tried for a in t.answers} == {"unsat"}
     assert found.example is not None
-    assert found.example.confirmed, found.example
-    assert [(m.query.why, m.status) for m in found.mutants if not m.confirmed] == []
+    assert found.example.is_confirmed, found.example
+    assert [(m.query.why, m.status) for m in found.mutants if not m.is_confirmed] == []
     assert max(a.seconds for t in found.tried for a in t.answers) < 20  # a guard against explosion; the figure is 2
 
 
@@ -113,7 +113,7 @@ def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
     queries = list(mutants(list_shipped()[name]))
     found = solve.counterexamples(list_shipped()[name])
     assert [model.query.why for model in found] == [query.why for query in queries]
-    assert all(model.confirmed and solve.counterexample(model.query).confirmed for model in found)
+    assert all(model.is_confirmed and solve.counterexample(model.query).is_confirmed for model in found)
 
 
 @pytest.mark.long
@@ -126,7 +126,7 @@ def test_a_kept_model_that_does_not_hold_is_searched_anew(wrong: Any) -> None:
         planted = kept | {why: {**values, **wrong} if isinstance(wrong, dict) and wrong else wrong}
         found = decide_law(law, kept=planted)
         models = {model.query.why: model for model in (*found.mutants, found.example) if model}
-        assert models.keys() == kept.keys() and all(model.confirmed for model in models.values())
+        assert models.keys() == kept.keys() and all(model.is_confirmed for model in models.values())
         assert all(type(value) is int for value in models[why].values.values())
 
 

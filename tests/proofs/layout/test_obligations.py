@@ -16,8 +16,8 @@ PROVED = Obligations(ABOVE, {"it is above one": "(> x 1)"}, "(= x 3)")
 
 def questions(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
-    run = solver.run
-    monkeypatch.setattr(solver, "run", lambda text: texts.append(text) or run(text))
+    run = solver.run_text
+    monkeypatch.setattr(solver, "run_text", lambda text: texts.append(text) or run(text))
     return texts
 
 

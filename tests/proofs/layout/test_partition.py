@@ -322,11 +322,12 @@ def test_mixed_radix_numbers_are_split_and_compared() -> None:
     """Digits below 2 and 12 are split at 6 into (2, 3) and 4; digits that overlap have no lemma."""
     problem = MixedRadixScript()
     a, b = (MixedRadix(((problem.variable(f"{n}0", 2), 1), (problem.variable(f"{n}1", 12), 2))) for n in "ab")
-    low, high = problem.parted(a, 6, "p")
+    low, high = problem.divide(a, 6, "p")
     assert [(d.hi, w) for d, w in low.digits] == [(1, 1), (2, 2)] and [(d.hi, w) for d, w in high.digits] == [(3, 1)]
     number, parts = problem.sum(a), problem.sum(low) + problem.sum(high) * 6
     assert (
-        Session(problem.assumed() + f"(assert (not {render((number == parts).expr)}))", 10**6).check().status == "unsat"
+        Session(problem.spell_assumptions() + f"(assert (not {render((number == parts).expr)}))", 10**6).check().status
+        == "unsat"
     )
     crowded = MixedRadix(((problem.variable("c", 3), 1), (problem.variable("d", 2), 2)))
     assert not problem.alike(crowded, crowded) and not problem.ratios

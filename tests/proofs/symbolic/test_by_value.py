@@ -118,7 +118,7 @@ def test_the_steps_to_a_left_inverse_are_true_of_one() -> None:
 
 
 def test_samples_satisfy_all_that_is_assumed() -> None:
-    space = InputSpace.drawn(("x",), [(">=", "x", 3), ("<=", "x", 5)], lambda source: {"x": source.randint(0, 9)})
+    space = InputSpace.draw_space(("x",), [(">=", "x", 3), ("<=", "x", 5)], lambda source: {"x": source.randint(0, 9)})
     assert sorted(at["x"] for at in space.samples) == [3, 4, 5]
 
 
@@ -164,7 +164,7 @@ def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
     law = list_shipped()["DIVDEF"]
     wish = [[("<", "P", 0)]]
     found = satisfy(SatQuery(law, "P is 3", (("==", "P", 3),)), wish)
-    assert (found.status, found.confirmed, found.values["P"]) == ("sat", True, 3)
+    assert (found.status, found.is_confirmed, found.values["P"]) == ("sat", True, 3)
     assert satisfy(SatQuery(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"
 
 

@@ -83,7 +83,7 @@ def test_an_edited_record_is_rejected_in_one_line(
     why = "record.json: edited or damaged: its digest is not that of its results"
     assert [line.partition(";")[0] for line in campaign.faults(tmp_path / "record.json")] == [why]
     with pytest.raises(campaign.EditedError, match="edited or damaged"):
-        campaign.run(1, tmp_path / "record.json")
+        campaign.examine_missing(1, tmp_path / "record.json")
     assert (tmp_path / "record.json").read_text() == edited
     monkeypatch.setattr(campaign.read_recorded, "__defaults__", (tmp_path / "record.json",))
     assert main(["--code", "--rank", "3"]) == 2
@@ -229,7 +229,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     others = dict(KEPT)
     entry = others.pop("coalesce, rank 1")
     campaign.write(others, kept)
-    campaign.run(1, kept)
+    campaign.examine_missing(1, kept)
     anew = json.loads(kept.read_text())["operations"]["coalesce, rank 1"]
     assert anew == {**entry, "engine": solve.version("z3")}
     assert list(campaign.faults(kept)) == []

@@ -152,7 +152,7 @@ def test_a_run_that_ends_before_a_digit_carries_is_found(monkeypatch: pytest.Mon
         down = ("//", bounded[0], digit)
         return ("if", ("and", ("!=", digit, 0), ("<", down, count)), down, count), [digit]
 
-    monkeypatch.setattr(Carry, "run", run)
+    monkeypatch.setattr(Carry, "take_run", run)
     monkeypatch.setattr(runs, "limit", limit)
     messages = examine(ours(), runs.composition_run(2)).unknown
     assert any("the first carry" in line for line in messages)
@@ -178,7 +178,7 @@ def test_loops_that_go_on_wrongly_are_found(monkeypatch: pytest.MonkeyPatch, sli
             raise layouts.LayoutError("negative")
         shapes, strides, rest = [], [], extent
         while rest > 1:
-            n, value = carry.run(rest, step)
+            n, value = carry.take_run(rest, step)
             shapes, strides, rest = [*shapes, n], [*strides, value], rest // n
             step *= 1 if slip == "the step" else n
             carry.used = [0] * len(carry.used) if slip == "the state" else carry.used

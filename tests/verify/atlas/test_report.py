@@ -11,7 +11,7 @@ import pytest
 
 from layouts.atoms import registry
 from verify.atlas import report
-from verify.atlas.rows import Atlas, AtlasRow, CheckOutcome, joined, tabulate
+from verify.atlas.rows import Atlas, AtlasRow, CheckOutcome, join_rows, tabulate
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
 
@@ -34,7 +34,7 @@ def overview(atlas: Atlas) -> str:
     for row in atlas.rows:
         grouped[next(group for group, starts in GROUPS.items() if row.family.startswith(starts))].append(row)
     lines = ["| instructions | atoms | verdict | recorded on a GPU |", "| --- | --- | --- | --- |"]
-    for row in (*(joined(group, rows) for group, rows in grouped.items()), joined("**total**", atlas.rows)):
+    for row in (*(join_rows(group, rows) for group, rows in grouped.items()), join_rows("**total**", atlas.rows)):
         recorded = row.atoms - row.outcomes[Check.GPU][CheckOutcome.UNCHECKED]
         lines.append(f"| {row.instruction} | {row.atoms} | {report.verdicts(row)} | {recorded} |")
     return "\n".join(lines) + "\n"

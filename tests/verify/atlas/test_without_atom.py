@@ -16,7 +16,7 @@ from layouts import Layout, size
 from layouts.atoms import Atom, CopyAtom, registry
 from verify.atlas import command
 from verify.atlas.rows import Atlas, CheckOutcome, tabulate
-from verify.atlas.without_atom import NoAtom, as_atom, without_atom, written
+from verify.atlas.without_atom import NoAtom, as_atom, find_layout_text, without_atom
 from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
 from verify.core.verdict import Check
@@ -96,8 +96,8 @@ def test_accumulators_that_differ_are_no_atom() -> None:
 
 
 def test_a_function_that_is_no_layout_is_not_written_as_one() -> None:
-    assert written(lambda lane, value: lane ^ value, range(4), 4) is None
-    assert written(lambda lane, value: 1 + lane + 4 * value, range(4), 4) is None
+    assert find_layout_text(lambda lane, value: lane ^ value, range(4), 4) is None
+    assert find_layout_text(lambda lane, value: 1 + lane + 4 * value, range(4), 4) is None
 
 
 def test_a_wrong_table_is_contradicted_by_the_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

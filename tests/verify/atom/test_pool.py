@@ -22,7 +22,7 @@ from verify.atom import command, properties, selection
 from verify.atom import pool as module
 from verify.atom.checker import AtomChecker
 from verify.atom.pool import SIZE, Groups, is_forkable, pack, pool_atoms, split
-from verify.cli.batch import verified
+from verify.cli.batch import verify_each
 from verify.core.errors import Exit
 from verify.core.verdict import Check, Status
 from verify.evidence import isa, proof
@@ -47,7 +47,7 @@ def report(jobs: int, after: float = 0.0, checks: frozenset[Check] = CHECKS) -> 
     """Return the report by so many processes, where this one begins after some seconds."""
     with pool_atoms(AtomChecker(checks), ATOMS, itself, jobs) as verify:
         time.sleep(after)
-        found = verified(ATOMS, verify, "atoms", quiet=True)
+        found = verify_each(ATOMS, verify, "atoms", quiet=True)
     assert not multiprocessing.active_children()
     return found
 
@@ -101,7 +101,7 @@ def test_what_the_other_process_found_is_not_found_again(monkeypatch: pytest.Mon
             time.sleep(0.05)
         for owner, name in ((properties, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
             monkeypatch.setattr(owner, name, fails)
-        found = verified(ATOMS, verify, "atoms", quiet=True)
+        found = verify_each(ATOMS, verify, "atoms", quiet=True)
     assert as_json.render(found) == expected
 
 
@@ -199,7 +199,7 @@ def test_several_instructions_name_what_one_process_names() -> None:
     for jobs in (1, 2):
         with pool_atoms(AtomChecker(), atoms, itself, jobs) as verify:
             time.sleep(0.5 * (jobs - 1))
-            texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
+            texts.append(as_json.render(verify_each(atoms, verify, "atoms", quiet=True)))
     assert texts[0] == texts[1]
 
 
@@ -290,7 +290,7 @@ def test_what_the_other_process_found_has_formulas_and_a_picture() -> None:
         with pool_atoms(AtomChecker(CHECKS), atoms, itself, jobs) as verify:
             if jobs == 2:
                 verify.__self__.others[0].result(60)  # type: ignore[attr-defined]
-            pages.append(as_html.render(verified(atoms, verify, "atoms", quiet=True)))
+            pages.append(as_html.render(verify_each(atoms, verify, "atoms", quiet=True)))
     assert pages[0] == pages[1] and pages[0].count("<svg") >= len(atoms)
 
 
@@ -321,5 +321,5 @@ def test_the_report_on_every_eighth_atom_is_that_of_one_process() -> None:
     for jobs in (1, 2):
         checker = AtomChecker()
         with pool_atoms(checker, atoms, itself, jobs) as verify:
-            texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
+            texts.append(as_json.render(verify_each(atoms, verify, "atoms", quiet=True)))
     assert texts[0] == texts[1]

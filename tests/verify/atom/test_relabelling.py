@@ -44,7 +44,7 @@ def moved(name: str, relabel: dict[str, str], operands: Sequence[str] = "ABC") -
     for part in prepare(entry).parts:
         if part.name in operands:
             x, y = (numbers.get(axis, range(extents[axis])) for axis in AXES[part.name])
-            rows = [[x[e % len(x)] + len(x) * y[e // len(x)] for e in row] for row in walks(part.parsed)]
+            rows = [[x[e % len(x)] + len(x) * y[e // len(x)] for e in row] for row in walks(part.layout_of_text)]
             texts[part.name] = str(fit(rows))
     return replace(entry, operands=texts)
 
@@ -105,7 +105,7 @@ def test_without_it_the_atom_is_the_instructions() -> None:
     numbers = find_permutations(subject)
     assert numbers == {"k": order(K16, 16)}
     assert find_permutations(undone(subject, numbers)) is None
-    assert undone(subject, numbers).parts[0].rows() == walks(prepare(atom(MMA)).parts[0].parsed)
+    assert undone(subject, numbers).parts[0].rows() == walks(prepare(atom(MMA)).parts[0].layout_of_text)
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_a_refutation_that_no_relabelling_explains_stays_beside_those_that_one_e
     subject = prepare(moved(MMA, {"k": K16}))
     run = AtomChecker()
     verdicts = run.verdicts([row for row in run.table if "mma" in row.says], subject, everything)
-    assert Status.RELABELLED in statuses(run.relabelled(subject, verdicts))
+    assert Status.RELABELLED in statuses(run.explain_by_relabelling(subject, verdicts))
     first = next(one for one in verdicts if one.status is Status.REFUTED)
     agreeing = first.evidence[0]._replace(status=Status.PROVED, counterexample=None)
     owned = verdict(verdicts, first.claim.part, OWNERSHIP)
     others = first._replace(evidence=(*first.evidence, agreeing)), owned._replace(status=Status.REFUTED)
     for old, new in zip((first, owned), others, strict=True):
         changed = [new if one is old else one for one in verdicts]
-        assert run.relabelled(subject, changed) == changed
+        assert run.explain_by_relabelling(subject, changed) == changed
 
 
 def test_two_permutations_of_one_axis_are_refuted(checker: AtomChecker) -> None:

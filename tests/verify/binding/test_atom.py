@@ -12,13 +12,13 @@ from tests.verify.test_families import WGMMA, refuted, shelf
 from tests.verify.test_soundness import NAME, atom, status
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import PRODUCT
-from verify.binding.atom import contracted
+from verify.binding.atom import count_contracted
 from verify.core.verdict import Check, Status
 from verify.report import Case
 
 
 def test_an_element_is_one_number_where_there_is_no_single_instruction() -> None:
-    assert contracted(registry()["UniversalFMA<float,float,float,float>"]) == 1
+    assert count_contracted(registry()["UniversalFMA<float,float,float,float>"]) == 1
 
 
 def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:

@@ -14,7 +14,7 @@ from layouts.atoms import Atom, AtomFileError, load, registry
 from layouts.atoms.reading import read_atom
 from layouts.toml.entry import Entry
 from tests.verify.test_user_files import FULL, MINIMAL, MMA, refuted, run
-from verify.binding.completion import atoms, completed
+from verify.binding.completion import atoms, complete_atom
 
 
 def test_an_entry_needs_ptx_and_its_layouts_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,7 +89,7 @@ def test_a_gap_that_is_filled_in_by_hand_is_no_gap(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(FULL, encoding="utf-8")
     (whole,) = load(path)
-    assert isinstance(whole, Atom) and completed(whole) == whole and not whole.taken
+    assert isinstance(whole, Atom) and complete_atom(whole) == whole and not whole.taken
     assert replace(whole, name="x").taken == {}
 
 
@@ -105,7 +105,7 @@ def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missin
         table = {"ptx": ptx, **given.operands, "space": space, "copies": dict(given.copies)}
         gaps = read_atom(Entry("f", given.name, table | ({"element": dict(given.element)} if given.element else {})))
         try:
-            whole = completed(gaps)
+            whole = complete_atom(gaps)
         except AtomFileError as error:
             reported += 1
             assert all("does not determine" in str(one) for one in error.errors)

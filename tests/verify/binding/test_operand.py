@@ -16,7 +16,7 @@ TILE = Axis("m", 16), Axis("n", 8)
 
 def test_a_plain_layout_is_a_map_with_proofs() -> None:
     part = NONE.of_layout(Layout.parse("((4,8),(2,2)):((32,1),(16,8))"))
-    assert part.parsed == part.layout == Layout.parse(part.text) and part.domain == (32, 4)
+    assert part.layout_of_text == part.layout == Layout.parse(part.text) and part.domain == (32, 4)
     assert part.points(5, 3) == (9, 3) and part.rows()[5][3] == 57 and part.points.outputs == TILE
 
 
@@ -27,7 +27,7 @@ def test_another_map_has_points_and_no_proof(text: str) -> None:
     assert not fault and part.well_formed and part.layout is None and part.domain == (32, 4)
     assert part.rows() == [[x + 16 * y for x, y in row] for row in part.points.rows()]
     with pytest.raises(TypeError, match="no plain layout"):
-        _ = part.parsed
+        _ = part.layout_of_text
 
 
 def test_what_is_ill_formed_has_none() -> None:

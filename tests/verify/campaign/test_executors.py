@@ -18,7 +18,7 @@ from layouts import Layout
 from verify.campaign import command, executors
 from verify.campaign.results import open_results
 from verify.campaign.run import list_left
-from verify.campaign.spec import read
+from verify.campaign.spec import read_campaigns
 from verify.campaign.tasks import Implementation, LawTask, domain_of, parts
 from verify.core.errors import UsageError
 
@@ -174,7 +174,7 @@ def composition(a, b):
 
 def last_pair(folder: Path) -> str:
     """The first pair of the last chunk of pairs, in the order of a run."""
-    specs = read(folder / "campaign.toml").whole()
+    specs = read_campaigns(folder / "campaign.toml").whole()
     found = parts(specs[0], Implementation())
     with open_results(folder / "none.jsonl") as results:
         task = next(found[p].tasks[n] for p, n in reversed(list_left(found, results)) if not p)

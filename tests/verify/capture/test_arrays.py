@@ -20,7 +20,7 @@ from verify.capture.recording.arrays import DRAWS, FILLED, MADE_OF, ArrayRecorde
 from verify.capture.recording.recorder import Recorder
 from verify.capture.recording.torch_mode import make_mode
 from verify.capture.table import TorchOperation
-from verify.kernel.claims.expression import read
+from verify.kernel.claims.expression import read_claim
 
 Compute = Callable[[Any], Any]
 NUMPY = [(name, row) for name, row in EVERY if name.startswith("numpy.")]
@@ -36,18 +36,18 @@ class Bench:
         self.recorder = Recorder(SimpleNamespace(Tensor=()))
         self.arrays = install_arrays(self.recorder)
         self.x: Any = np.random.RandomState(7).rand(6, 5) + 0.01
-        self.given = GivenArray("X", TensorReading.of(self.arrays.read(self.x)))
+        self.given = GivenArray("X", TensorReading.of(self.arrays.read_array(self.x)))
 
     def write(self, made: Any) -> tuple[str, Any]:
         """The text of a recorded array, and the numbers of this text; raises Unchecked."""
-        side = self.arrays.read(made)
+        side = self.arrays.read_array(made)
         table = json.loads(json.dumps({str(at): one for at, one in enumerate(self.recorder.contents)}))
         writer = Writer(Contents(table, lambda launch: frozenset()), -1, [self.given])
         names = tuple(name if extent > 1 else "" for name, extent in zip(NAMES[made.ndim], made.shape, strict=True))
         writer.sizes.update({name: extent for name, extent in zip(names, made.shape, strict=True) if name})
         text = writer.write(TensorReading.of(side), names)
         own = [name for name in names if name]
-        _, value = read(f"Z[{','.join(own) or 'i'}] = {text}", double=True)
+        _, value = read_claim(f"Z[{','.join(own) or 'i'}] = {text}", double=True)
         axes = {index: at for at, index in enumerate([*own, *(one for one in writer.sizes if one not in own)])}
         places = list_places(self.given.offset, self.given.shape, self.given.strides)
         numbers = np.asarray(self.x).view(np.ndarray).ravel()[places].reshape(self.given.shape or 1)
@@ -212,7 +212,7 @@ def test_a_number_that_the_program_reads_is_noted(bench: Bench, name: str) -> No
 
 def test_an_integer_that_may_wrap_before_it_widens_is_unchecked(bench: Bench) -> None:
     given = np.random.RandomState(1).randint(-9, 9, (6, 5), dtype=np.int8)
-    bench.given, bench.x = GivenArray("X", TensorReading.of(bench.arrays.read(given))), given
+    bench.given, bench.x = GivenArray("X", TensorReading.of(bench.arrays.read_array(given))), given
     assert bench.write(given.astype(np.int32) * given)[0] == "(X[m,n] * X[m,n])"
     with pytest.raises(Unchecked, match="in which an earlier result may wrap"):
         bench.write((given * given).astype(np.int32))
@@ -236,7 +236,7 @@ def test_whole_numbers_in_floats_become_integers_if_no_sum_can_round(bench: Benc
     compute, words = WHOLE[name]
     given = np.random.RandomState(1).randint(-9, 9, (6, 5), dtype=np.int8)
     given[given == 0] = 1  # a write that leaves whole numbers, of which nothing else is known
-    bench.given, bench.x = GivenArray("X", TensorReading.of(bench.arrays.read(given))), given
+    bench.given, bench.x = GivenArray("X", TensorReading.of(bench.arrays.read_array(given))), given
     made = compute(given)
     if words:
         with pytest.raises(Unchecked, match=words):

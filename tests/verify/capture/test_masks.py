@@ -19,7 +19,7 @@ from verify.capture.recording.arrays import ArrayRecorder
 from verify.capture.recording.recorder import Recorder
 from verify.capture.recording.torch_mode import make_mode
 from verify.capture.table import TorchOperation
-from verify.kernel.claims.expression import read
+from verify.kernel.claims.expression import read_claim
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="torch is not installed: pip install torch==2.13.0 (CPU build)"
@@ -121,7 +121,7 @@ def record(compute: Callable[[Any, Any], Any]) -> tuple[str, np.ndarray[Any, Any
     writer.sizes.update({name: extent for name, extent in zip(names, made.shape, strict=True) if name})
     text = writer.write(TensorReading.of(side), names)
     own = [name for name in names if name]
-    _, value = read(f"Z[{','.join(own)}] = {text}", double=True)
+    _, value = read_claim(f"Z[{','.join(own)}] = {text}", double=True)
     axes = {index: at for at, index in enumerate([*own, *(one for one in writer.sizes if one not in own)])}
     found = evaluate(value, {"X": read_array(array, x)}, axes, writer.sizes)
     found = np.broadcast_to(found, [*(writer.sizes[one] for one in own), *[1] * (len(axes) - len(own))])

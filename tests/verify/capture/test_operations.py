@@ -12,7 +12,7 @@ import pytest
 from verify.capture.contents import Contents, TensorReading, list_places
 from verify.capture.expressions import GivenArray, Writer
 from verify.capture.table import REQUIRED, TorchOperation, read_table
-from verify.kernel.claims.expression import Apply, Below, Element, Number, Scalar, Sum, read
+from verify.kernel.claims.expression import Apply, Below, ClaimNumber, Element, Scalar, Sum, read_claim
 
 ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
 needs_torch = pytest.mark.skipif(bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (CPU build)")
@@ -39,7 +39,7 @@ def apply(name: str, parts: list[Any]) -> Any:
 
 def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int], sizes: dict[str, int] | None = None) -> Any:
     """The value of a claim's tree by numbers, with an axis for each index."""
-    if isinstance(node, Number):
+    if isinstance(node, ClaimNumber):
         return np.array(float(node.value))
     if isinstance(node, Below):
         return np.array(-np.inf)
@@ -122,7 +122,7 @@ def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[
     names = tuple("abcd"[axis] for axis in range(result.dim()))
     writer.sizes.update(zip(names, result.shape, strict=True))
     text = writer.write(TensorReading.of(reading), names)
-    _, value = read(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
+    _, value = read_claim(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
     numbers = {}
     for array, one in zip(arrays, (one for one in given if isinstance(one, torch.Tensor)), strict=True):
         numbers[array.name] = read_array(array, one)

@@ -134,7 +134,7 @@ def test_a_sign_that_is_wider_in_ascii_is_replaced_before_lines_are_broken(monke
     monkeypatch.setenv("COLUMNS", "40")
     signs = output.ONLY_ASCII.set(True)
     try:
-        lines = output.fitted(f"  {'a… ' * 30}\n", None).splitlines()
+        lines = output.wrap_report(f"  {'a… ' * 30}\n", None).splitlines()
     finally:
         output.ONLY_ASCII.reset(signs)
     assert len(lines) > 3 and max(map(len, lines)) <= 40 and "..." in lines[0]

@@ -99,7 +99,7 @@ def test_every_error_of_an_instruction_s_table_is_reported(tmp_path: Path, capsy
     )
     path.write_text(text, encoding="utf-8")
     mnemonic = "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"
-    assert ending.guarded(lambda _: bool(isa_tables.instruction(mnemonic, tmp_path)), None) == 2
+    assert ending.run_guarded(lambda _: bool(isa_tables.instruction(mnemonic, tmp_path)), None) == 2
     output = [line for line in capsys.readouterr().err.splitlines() if line.startswith("lanecheck: ")]
     lines = text.splitlines()
     assert [int(line.split(":")[2]) for line in output] == [

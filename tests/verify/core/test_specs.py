@@ -9,7 +9,7 @@ import pytest
 
 from verify.cli.ending import option
 from verify.core.errors import SpecError
-from verify.core.specs import keys, read
+from verify.core.specs import keys, parse_key
 from verify.movement import bind, spec
 from verify.movement import command as movement
 
@@ -20,7 +20,7 @@ def test_an_error_names_its_key_as_an_option_or_as_a_key_of_a_file() -> None:
     assert option(SpecError("tile", "too wide", "my.toml: mine")) == "my.toml: mine.tile: too wide"
     assert option(SpecError("", "nothing fits", "my.toml: mine")) == "my.toml: mine: nothing fits"
     with pytest.raises(SpecError, match=r"^width: invalid literal"):
-        read("width", int, "x")  # type: ignore[arg-type]
+        parse_key("width", int, "x")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("sort", spec.SORTS)
@@ -48,5 +48,5 @@ def test_options_and_tables_say_the_same_of_a_key(
         bind.bind(spec.of_options(table))
     file = tmp_path / "one.toml"
     file.write_text('["mine"]\n' + "".join(f"{name} = {value!r}\n" for name, value in table.items()))
-    (error,) = bind.read(file).errors
+    (error,) = bind.read_movements(file).errors
     assert (error.key, error.problem) == (f"mine.{key}", caught.value.problem) and caught.value.key == key

@@ -101,7 +101,7 @@ def test_expect_known_passes_no_operand_that_could_not_be_compared() -> None:
         {"name": "bad", "reason": "no table has B", "excuse": None, "fails": True}
     ]
     assert Report((known,), expect_known=True, allow_unchecked=True).exit() == 0
-    assert Report((known,)).exit() == 1 and not Report((known,)).unchecked
+    assert Report((known,)).exit() == 1 and not Report((known,)).unchecked_cases
     expected = replace(known, expect="UNCHECKED: no table has B")
     assert Report((expected,), expect_known=True).exit() == 0
     made = join(b, [Evidence(Check.ISA, Status.PROVED, "method")])

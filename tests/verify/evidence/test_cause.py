@@ -167,5 +167,5 @@ def test_a_failing_test_of_pytest_tells_it_once(tmp_path: Path) -> None:
         f'["one"]\nptx = "{MMA}"\noperand = "C"\nlang = "c"\nrow = "lane/4 + 16*(i/2)"\ncol = "lane%4*2 + i%2"\n'
     )
     suite = Suite()
-    failure = suite.verify(suite.read(path)[0]).failure
+    failure = suite.verify(suite.read_entries(path)[0]).failure
     assert len(re.findall("  REFUTED   ", failure)) == 1 and failure.count("so too") == 2

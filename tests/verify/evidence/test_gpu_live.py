@@ -24,7 +24,7 @@ from tests.verify.test_planted_recordings import mma
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker, prepare_atom
 from verify.core.verdict import Status
-from verify.evidence.gpu import Missing
+from verify.evidence.gpu import MissingRecording
 from verify.evidence.gpu_live import Live
 
 
@@ -34,7 +34,7 @@ class Here:
 
     machine: Simulated
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, object]]:
+    def run_jobs(self, jobs: Sequence[Job]) -> Iterator[tuple[int, object]]:
         yield from ((index, job.on(Bench(self.machine))) for index, job in enumerate(jobs))
 
 
@@ -76,7 +76,7 @@ class Broken:
     def __init__(self, device: DeviceInfo | Unavailable) -> None:
         self.device = device
 
-    def run(self, jobs: Sequence[object]) -> Sequence[tuple[int, object]]:
+    def run_jobs(self, jobs: Sequence[object]) -> Sequence[tuple[int, object]]:
         return [(index, Unavailable("the probe process ended")) for index in range(len(jobs))]
 
 
@@ -88,7 +88,7 @@ def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | Non
     device = Unavailable("gone") if sm is None else DeviceInfo("Simulated", sm, "1", "13.0", "13.0")
     live = Live(Broken(device))  # type: ignore[arg-type]
     (mnemonic,) = registry()[MMA].ptx or ()
-    assert live(signature(mnemonic)) == Missing("the probe process ended", applies)
+    assert live(signature(mnemonic)) == MissingRecording("the probe process ended", applies)
     (in_memory,) = live.product(prepare_atom(registry()["SM90_64x8x16_F32F16F16_SS"]))
     assert in_memory.reason == "products are run with all operands in registers" and not in_memory.applies
     found = AtomChecker(lookup=live, multiply=live.product).case(registry()[MMA])

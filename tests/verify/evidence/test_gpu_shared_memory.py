@@ -17,7 +17,7 @@ from verify.atom.command import main
 from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, RELATION
 from verify.core.verdict import Check, Evidence, Property, Status
 from verify.evidence.gpu import Recorded
-from verify.evidence.gpu_sparse import Conflict, Stored
+from verify.evidence.gpu_sparse import Conflict, StoredElements
 
 GPU = frozenset({Check.GPU})
 RS, SS = "SM90_64x16x16_F32F16F16_RS", "SM90_64x16x16_F32F16F16_SS"
@@ -256,7 +256,7 @@ def test_a_stored_element_with_a_k_that_b_does_not_have_is_reported() -> None:
     """B has k up to 3, of classes 10 to 13; of four stored elements the last two have k = 4 and 5."""
     elements = np.array([[[0, 0], [0, 2], [0, 4], [0, 6]]])
     seen = SimpleNamespace(kept={4: np.array([[10, 11, 1, 21]])})
-    stored = Stored(Sparsity(4, {4: (0, 1)}), seen, elements, None, (np.arange(4), np.arange(10, 14)), None)
+    stored = StoredElements(Sparsity(4, {4: (0, 1)}), seen, elements, None, (np.arange(4), np.arange(10, 14)), None)
     found = stored.compare()
     assert isinstance(found, Conflict) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
     assert "stored element 2: claimed to be k=4 under metadata 0b0100" in found.statement

@@ -51,7 +51,7 @@ def test_the_element_just_beyond_the_tile_is_out_of_bounds(extent: tuple[int, in
     """The layout of C has elements 0..127."""
     subject = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     (part,) = (part for part in subject.parts if part.name == "C")
-    method, points, wrong = isa.in_bounds(part._replace(extent=extent).of_layout(part.parsed).points)
+    method, points, wrong = isa.in_bounds(part._replace(extent=extent).of_layout(part.layout_of_text).points)
     assert (method, points, wrong is None) == ("exhaustive", 128, inside)
 
 
@@ -109,7 +109,7 @@ def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_layout_is_evaluated_once_for_an_atom_and_anew_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error planted in between shows in the next one, though it has the same layouts."""
     first, second = prepare(ATOM), prepare(ATOM)
-    layout, right = first.parts[0].parsed, isa.batched.table
+    layout, right = first.parts[0].layout_of_text, isa.batched.table
     monkeypatch.setattr(isa.batched, "table", lambda layout: calls.append(layout) or right(layout) + len(calls) - 1)
     calls: list[Layout] = []
     tables = [isa.evaluate(layout, one.tables) for one in (first, first, second)]
@@ -179,8 +179,8 @@ def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Layout, "__call__", exchanged)
     part = atom.parts[2]
-    wanted = [right(prepare(registry()[TN]).parts[2].parsed, t, v) for t in range(32) for v in range(4)]
-    assert [exchanged(part.parsed, t, v) for t in range(32) for v in range(4)] == wanted
+    wanted = [right(prepare(registry()[TN]).parts[2].layout_of_text, t, v) for t in range(32) for v in range(4)]
+    assert [exchanged(part.layout_of_text, t, v) for t in range(32) for v in range(4)] == wanted
     found = isa.compare_points(lambda: isa.equals(atom, part), part.points)
     assert found.status is Status.REFUTED and found.counterexample is not None
 

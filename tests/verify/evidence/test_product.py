@@ -47,7 +47,7 @@ def test_where_nothing_arrives_there_is_nothing() -> None:
     """Of two elements that arrive at one place the last stays."""
     elements = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=np.float32)
     source, target = np.array([[2, 0], [1, 0]]), np.array([[0, 3], [1, 1]])
-    found = module._moved(elements, source, target, 4, WRONG)  # seam: one step of a product
+    found = module._move(elements, source, target, 4, WRONG)  # seam: one step of a product
     assert found.tolist() == [[3.0, 1.0, WRONG, 1.0], [6.0, 4.0, WRONG, 4.0]]
 
 

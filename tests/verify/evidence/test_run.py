@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from verify.core.verdict import Check, Evidence, Property, Scope, Status
-from verify.evidence.run import Run, first, verified
+from verify.evidence.run import Run, first, needs_confirmed
 
 SUBJECTS = [SimpleNamespace(name=name, size=size) for name, size in (("one", 4), ("two", 4), ("odd", 3))]
 
@@ -41,7 +41,9 @@ def test_evidence_with_one_key_is_found_once_and_names_its_first_subject() -> No
 
 def test_a_need_that_is_not_met_leaves_the_property_unchecked_with_the_reason() -> None:
     row = even([])
-    proved = Property("follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(verified(row),))
+    proved = Property(
+        "follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(needs_confirmed(row),)
+    )
     for subject, status in zip(SUBJECTS, (Status.PROVED, Status.PROVED, Status.UNCHECKED), strict=True):
         _, found = Alone().verdicts([row, proved], subject)
         assert found.status is status
@@ -51,15 +53,17 @@ def test_a_need_that_is_not_met_leaves_the_property_unchecked_with_the_reason() 
 @pytest.mark.parametrize("status", [Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.UNCHECKED])
 def test_a_premise_that_is_not_confirmed_is_never_taken_for_one(status: Status) -> None:
     row = Property("premise", isa=lambda *_: [Evidence(Check.ISA, status, "", reason="no time")])
-    proved = Property("follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(verified(row),))
+    proved = Property(
+        "follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(needs_confirmed(row),)
+    )
     assert [one.status for one in Alone().verdicts([row, proved], SUBJECTS[0])] == [status, Status.UNCHECKED]
 
 
 def test_only_requested_checks_are_made_and_the_form_always() -> None:
     by_all = {check.value: lambda *_, check=check: [Evidence(check, Status.PROVED, "")] for check in Check}
     run = Alone(checks=frozenset({Check.PROOF}))
-    assert run.made(Property("any", **by_all)) == [Check.PROOF]  # type: ignore[arg-type]
-    assert run.made(Property("form", **by_all, form=True)) == [Check.ISA, Check.PROOF]  # type: ignore[arg-type]
+    assert run.list_checks(Property("any", **by_all)) == [Check.PROOF]  # type: ignore[arg-type]
+    assert run.list_checks(Property("form", **by_all, form=True)) == [Check.ISA, Check.PROOF]  # type: ignore[arg-type]
 
 
 def test_the_first_check_with_evidence_is_taken() -> None:

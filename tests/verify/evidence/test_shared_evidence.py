@@ -17,7 +17,7 @@ from verify.binding.completion import atoms
 from verify.core.verdict import Verdict
 from verify.movement.bind import bind
 from verify.movement.properties import MovementChecker
-from verify.movement.spec import AccessSpec, swizzled
+from verify.movement.spec import AccessSpec, parse_tile
 from verify.tiling.proof import Prover
 from verify.tiling.spec import TilingSpec, swizzle_atom
 
@@ -92,7 +92,7 @@ def test_evidence_of_another_tiling_is_what_a_fresh_run_finds(what: str) -> None
 @pytest.mark.parametrize("tile", ["(64,64):(64,1)", "Sw<3,3,3> o (64,64):(64,1)"])
 def test_evidence_of_another_movement_is_what_a_fresh_run_finds(tile: str) -> None:
     """One has bank conflicts."""
-    keys = {"shared": swizzled(tile), "access": parse_layout("(32,8):(1,64)"), "element": 16, "width": 128}
+    keys = {"shared": parse_tile(tile), "access": parse_layout("(32,8):(1,64)"), "element": 16, "width": 128}
     specs = [AccessSpec(name=name, replay=f"{name}.toml", **keys) for name in ("early_bird", "the_second")]
     run = MovementChecker()
     before, shared = (run.case(bind(spec)).verdicts for spec in specs)

@@ -12,7 +12,7 @@ import pytest
 
 import isa_tables
 from isa_tables.tables import SHIPPED
-from lanecheck.console.digests import sealed, unsealed
+from lanecheck.console.digests import seal, unseal
 from layouts.arrays import np
 from verify.identify import catalogue, making
 from verify.identify.command import main
@@ -31,7 +31,7 @@ EDITS: dict[str, Callable[[bytes], bytes]] = {
     "an object": lambda found: b"{}",
     "a list below the seal": lambda found: found.partition(b"\n")[0] + b"\n[]",
     "without the seal": lambda found: found.partition(b"\n")[2],
-    "sealed by another name": lambda found: sealed("other", found.partition(b"\n")[2]),
+    "sealed by another name": lambda found: seal("other", found.partition(b"\n")[2]),
 }
 CODE = {"formulas": "isa_tables/formula.py", "maker": "verify/identify/making.py", "reader": "verify/core/digits.py"}
 NOTHING = "\n"  # a list without maps
@@ -40,12 +40,12 @@ made_once = cache(making.text)  # of the shipped tables, which no test here chan
 
 def test_the_file_is_of_the_shipped_tables_and_of_this_code() -> None:
     """Else: `python -m verify.identify.catalogue`."""
-    assert unsealed(catalogue.name(), catalogue.FILE.read_bytes()) is not None
+    assert unseal(catalogue.name(), catalogue.FILE.read_bytes()) is not None
 
 
 @pytest.mark.slow
 def test_the_file_is_what_the_tables_give() -> None:
-    assert sealed(catalogue.name(), made_once().encode()) == catalogue.FILE.read_bytes()
+    assert seal(catalogue.name(), made_once().encode()) == catalogue.FILE.read_bytes()
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ def test_functions_in_a_file_are_called_where_they_are_verified_alone(
     assert code == 2  # of the one that raises; the others are verified
     assert "lanecheck: --function: mine.py::raises: KeyError: 0 at lane 0, value 0, line 13 of mine.py" in text
     assert "3 subjects: 2 verified, 1 refuted" in text
-    entries, problem = Suite().read(calls)
+    entries, problem = Suite().read_entries(calls)
     assert not problem
     assert entries[2].case().status == "REFUTED"
 
@@ -383,7 +383,7 @@ def test_in_ci_functions_are_called_only_where_that_is_said(
     with pytest.raises(UsageError, match="allow_exec=True"):
         verify_index("right", calls)
     assert verify_index("right", calls, allow_exec=True).exit() == 0
-    entries, _ = Suite(how="--lanecheck-allow-exec").read(calls)
+    entries, _ = Suite(how="--lanecheck-allow-exec").read_entries(calls)
     assert "say so with --lanecheck-allow-exec" in Suite().verify(entries[:1]).failure
 
 
@@ -396,7 +396,7 @@ OPERAND = b'["a"]\nptx = "' + MMA.encode() + b'"\noperand = "C"\n'
 
 
 def test_the_gate_reads_the_same_file(file: Path) -> None:
-    entries, problem = Suite().read(file)
+    entries, problem = Suite().read_entries(file)
     assert (problem, [(entry.name, entry.line) for entry in entries]) == ("", [("accumulators", 2), ("all of them", 9)])
     assert [entry.case().status for entry in entries] == ["VERIFIED", "VERIFIED"]
 

@@ -20,7 +20,7 @@ from verify.kernel.data.values import CODE, FIRST, SIZE, Values
 from verify.kernel.instructions import asynchronous, handlers, tcgen05
 from verify.kernel.instructions.fields import PACKED
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import WIDTHS, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Machine
@@ -69,11 +69,11 @@ def launch() -> Launch:
 
 def bound(text: str, opaque: bool = False) -> tuple[Machine, Interpretation]:
     """Return a machine with an instruction as its first; Refused if it has no meaning."""
-    kernel = read(TEXT.replace("INSTRUCTION", text))
+    kernel = parse_kernel(TEXT.replace("INSTRUCTION", text))
     values = OpaqueValues(1) if opaque else Values(1, capacity=1 << 16)
     run = Interpretation(kernel, launch(), values, 1000, {})
     run.machine.start([(0, 0, 0)], 0)
-    missing = handlers.bound(run.machine)
+    missing = handlers.bind_instructions(run.machine)
     if missing:
         raise Refused(missing[0].text)
     return run.machine, run

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 # A CTA of 32 threads copies a box of 8 x 16 f32 (k, m): thread t stores elements t, t + 32, t + 64, t + 96.
@@ -58,7 +58,7 @@ CLAIM = {
 }
 
 
-def run(old: str = "", new: str = "", **claim: object) -> Outcome:
+def run(old: str = "", new: str = "", **claim: object) -> LaunchOutcome:
     """The outcome of the copy, one part of its text exchanged."""
     assert old in COPY
     (found,) = check(COPY.replace(old, new, 1), claim_of(CLAIM | claim), seed=3)
@@ -125,7 +125,7 @@ def test_a_barrier_is_invalidated_after_its_last_use(old: str, new: str, words: 
     assert (found.status, texts) == ("VERIFIED", []) if not words else any(words in text for text in texts), texts
 
 
-def wide(old: str, new: str) -> Outcome:
+def wide(old: str, new: str) -> LaunchOutcome:
     """The outcome of the copy by 64 threads, of which the second 32 wait and store nothing."""
     text = COPY.replace(old, new, 1).replace(
         "shl.b32 %r4, %r1, 2;", "setp.gt.u32 %p3, %r1, 31;\n@%p3 bra LAST;\nshl.b32 %r4, %r1, 2;"

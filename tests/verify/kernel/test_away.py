@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.kernel import plain
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.away import compare_away
 from verify.kernel.sizes.forms import NotLifted, Polynomial
 from verify.kernel.sizes.runs import LiftedRun
@@ -16,7 +16,7 @@ TRIPS, STEP = 2, 32
 
 
 def test_a_form_that_is_right_at_the_sample_alone_is_found() -> None:
-    statement, kernel = state(plain.claim()), read(plain.PTX, "plain")
+    statement, kernel = state(plain.claim()), parse_kernel(plain.PTX, "plain")
     statement.step = STEP
     run = LiftedRun(statement, kernel, statement.region(TRIPS, statement.numbers(TRIPS)), TRIPS, 1)
     run.to_the_end(-1)

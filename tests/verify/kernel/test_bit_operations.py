@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
-from verify.kernel.check import Outcome
+from verify.kernel.check import LaunchOutcome
 
 # Each of 64 threads has four bytes of A in %r2, and what is made of them goes to C.
 TEXT = f"""{HEAD}{REGISTERS}{POINTERS}
@@ -22,7 +22,7 @@ SUM = "add.s32 %r5, %r10, %r11; add.s32 %r5, %r5, %r12; add.s32 %r5, %r5, %r13;"
 PAIRS = "mov.b32 {%h1, %h2}, %r3; cvt.s32.s16 %r10, %h1; cvt.s32.s16 %r11, %h2; add.s32 %r5, %r10, %r11;"
 
 
-def run(body: str, kind: str, count: int) -> Outcome:
+def run(body: str, kind: str, count: int) -> LaunchOutcome:
     arrays = {"A": {"dims": "ij", "type": kind, "strides": ["J", 1]}, "B": {"dims": "i", "type": "s32"}}
     arrays["C"] = {"dims": "i", "type": "s32", "out": True}
     table = {"grid": 1, "block": 64, "sizes": {"I": 64, "J": count}, "claim": "C[i] = sum_j A[i,j]",

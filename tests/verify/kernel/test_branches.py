@@ -8,7 +8,7 @@ import pytest
 from tests.verify.kernel import small
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.branches import read_other_side
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.theorem import prove
@@ -59,13 +59,13 @@ def test_another_other_side_is_not_proved(name: str) -> None:
 
 
 def test_the_other_side_is_zeros_and_what_it_writes() -> None:
-    kernel = read(RIGHT, "small")
+    kernel = parse_kernel(RIGHT, "small")
     number = next(number for number, one in enumerate(kernel.instructions) if "bra $in" in one.text)
     side = read_other_side(kernel.instructions, number)
     assert side is not None
     names = {kernel.names[index] for index in side.zeros}
     assert names == {"%f4", "%r50"} == {kernel.names[index] for index in side.written}
-    entered = read(
+    entered = parse_kernel(
         RIGHT.replace("	cvt.rn.f32", "$middle:\n	cvt.rn.f32").replace("$trip:", "$trip:\n @%p9 bra $middle;"),
         "small",
     )
@@ -78,7 +78,7 @@ def test_a_conversion_of_two_numbers_is_zero_only_if_both_are() -> None:
         text = RIGHT.replace(
             ZERO, f"mov.u32 %r50, 0;\n	cvt.rn.f16x2.f32 %r51, %r50, {second};\n	mov.b32 %f4, %r50;"
         )
-        kernel = read(text, "small")
+        kernel = parse_kernel(text, "small")
         number = next(number for number, one in enumerate(kernel.instructions) if "bra $in" in one.text)
         side = read_other_side(kernel.instructions, number)
         assert side is not None and ("%r51" in {kernel.names[index] for index in side.zeros}) is zero

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 HEAD = """.version 8.0
@@ -58,7 +58,7 @@ ARRAYS = {
 }
 
 
-def run(name: str, old: str = "", new: str = "", m: int = 32) -> Outcome:
+def run(name: str, old: str = "", new: str = "", m: int = 32) -> LaunchOutcome:
     """The outcome of a kernel, one part of its text exchanged."""
     assert old in KERNELS[name]
     arrays: dict[str, Any] = ARRAYS if name == "box" else {**ARRAYS, "C": {**ARRAYS["C"], "strides": [8, 1]}}

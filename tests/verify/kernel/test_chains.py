@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.verify.capture.logs import ADD, SIZE
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 
 MULTIPLY = ADD.replace("add.f32 %f3, %f1, %f2", "mul.f32 %f3, %f1, %f2")
 
@@ -23,11 +23,11 @@ def launch(params: str, claim: str = "", grid: int = 3) -> dict[str, Any]:
     return table | {"params": [*params, SIZE]} | ({"claim": claim} if claim else {})
 
 
-def chain(claim: str, first: str = ADD, grid: int = 3, params: tuple[str, str] = ("xyt", "txo")) -> Outcome:
+def chain(claim: str, first: str = ADD, grid: int = 3, params: tuple[str, str] = ("xyt", "txo")) -> LaunchOutcome:
     """The outcome of `add` on x, y and t, and then of `multiply` on t, x and o."""
     before = claim_of(launch(params[0], grid=grid), claimed=False).launches[0]
     claims = claim_of(launch(params[1], claim))
-    last = claims.launches[0]._replace(before=((read(first, "add"), before),))
+    last = claims.launches[0]._replace(before=((parse_kernel(first, "add"), before),))
     return check(MULTIPLY, claims._replace(launches=(last,)), seed=3)[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import isa_tables
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state.findings import Severity
 
@@ -66,12 +66,12 @@ ADDED = {
 }
 
 
-def one(ptx: str, claim: dict = CLAIM, **options: object) -> Outcome:
+def one(ptx: str, claim: dict = CLAIM, **options: object) -> LaunchOutcome:
     (found,) = check(ptx, claim_of(claim), **options)
     return found
 
 
-def added(body: str, claim: str = ADDED["claim"], **keys: object) -> Outcome:
+def added(body: str, claim: str = ADDED["claim"], **keys: object) -> LaunchOutcome:
     return one(ADD.replace("BODY", body), {**ADDED, "claim": claim, **keys})
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
 from tests.verify.kernel.test_signs_and_clamps import TEXT
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 COMPILED = Path(__file__).parents[2] / "kernels" / "compiled"
@@ -19,7 +19,9 @@ UNIT, E4M3, E5M2 = "min(max(A[i], 0), 1)", "min(max(A[i], 0-448), 448)", "min(ma
 BYTE = "min(max(A[i], 0-128), 127)"
 
 
-def outcome(body: str, value: str, kind: str = "f32", out: str = "f32", samples: Any = None, **more: Any) -> Outcome:
+def outcome(
+    body: str, value: str, kind: str = "f32", out: str = "f32", samples: Any = None, **more: Any
+) -> LaunchOutcome:
     """The outcome of 32 threads, each of which makes C[i] of A[i], one more of 32 of a type."""
     size = int("".join(filter(str.isdigit, out.replace("e4m3", "8").replace("e5m2", "8")))) // 8
     text = TEXT.replace("BODY", body).replace("add.u64 pc,pc,o;", f"mul.wide.u32 o,i,{size}; add.u64 pc,pc,o;")
@@ -33,7 +35,7 @@ def outcome(body: str, value: str, kind: str = "f32", out: str = "f32", samples:
     return found
 
 
-def noted(found: Outcome) -> str:
+def noted(found: LaunchOutcome) -> str:
     return "; ".join(text for text, _ in found.notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 # 64 threads exchange their elements through shared memory, by the addresses that CTA 0 of the cluster has for it.
@@ -34,7 +34,7 @@ ret;
 """
 
 
-def run(old: str = "", new: str = "") -> Outcome:
+def run(old: str = "", new: str = "") -> LaunchOutcome:
     """The outcome of one CTA, one part of the text exchanged; C is written the other way round, and read by rows."""
     assert old in TEXT
     arrays = {"A": {"dims": "m", "type": "f32"}, "C": {"dims": "m", "type": "f32", "out": True}}

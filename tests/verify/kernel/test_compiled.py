@@ -9,7 +9,7 @@ import pytest
 
 from verify.core.errors import UsageError
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.claims.compiled import arguments, specialised
+from verify.kernel.claims.compiled import arguments, specialise
 from verify.kernel.command import main
 
 CLAIM = """grid = ["cdiv(I, 64)"]
@@ -47,7 +47,7 @@ def test_a_launch_specialises_ones_and_multiples_of_sixteen() -> None:
     table = tomllib.loads(CLAIM)
     del table["triton"]
     (launch,) = claim_of({**table, "block": 32}).launches
-    assert specialised(launch) == {
+    assert specialise(launch) == {
         "types": ["*fp16", "*fp32", "i32", "i32", "fp32"],
         "ones": [False, False, False, True, False],
         "divisible": [False, True, False, False, False],  # A begins at byte 8; 200 = 8 * 25

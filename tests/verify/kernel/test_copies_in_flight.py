@@ -16,9 +16,9 @@ from gpu_checks import Unavailable
 from gpu_checks.compiled import check_target, run_all
 from gpu_checks.model import Unsupported
 from tests.verify.kernel.test_lanes import said
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim_file import read_claim
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.state.findings import Severity
 
 HOME = Path(__file__).parent
@@ -37,7 +37,7 @@ TWINS = {  # what stands behind the copies -> something that may execute before 
 }
 
 
-def run(old: str = "", new: str = "", strict: bool = False) -> Outcome:
+def run(old: str = "", new: str = "", strict: bool = False) -> LaunchOutcome:
     """The outcome, one part of the text exchanged."""
     assert old in TEXT
     (found,) = check(TEXT.replace(old, new, 1), read_claim(HOME / "half_sums_90.toml"), seed=1, strict=strict)
@@ -94,7 +94,7 @@ def test_a_gpu_finds_the_sums_in_the_copies(twin: str) -> None:
     target = launch.array("C")
     for seed in range(8):
         samples = drawn(launch, seed=seed)
-        made = job(read(text, claim.kernel), text, launch, samples)
+        made = job(parse_kernel(text, claim.kernel), text, launch, samples)
         (found,) = run_all([made])
         assert not isinstance(found, Unavailable), found
         wanted = samples["A"] @ samples["B"]

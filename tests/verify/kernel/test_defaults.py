@@ -13,7 +13,7 @@ from tests.verify.kernel.test_check import CLAIM as PRODUCT_CLAIM
 from verify.core.errors import SpecError
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.claims.defaults import hidden
+from verify.kernel.claims.defaults import list_blind_spots
 from verify.kernel.claims.launch import Launch
 
 ARRAYS: dict[str, dict[str, Any]] = {
@@ -75,7 +75,7 @@ def test_strides_and_first_elements_differ_and_are_printed() -> None:
         assert len({*rows, *launch.sizes.values()}) == 6
         assert all(array.offset > 0 for array in launch.arrays)
         assert all(first.offset != second.offset for first, second in pairwise(launch.arrays[:2]))
-        assert list(hidden(launch, alone=False)) == []
+        assert list(list_blind_spots(launch, alone=False)) == []
     packed = {"dims": "nk", "type": "f16", "strides": ["K", 1]}
     words = "chosen here: strides 32x1 of A, A from element 128, B from element 256, strides 24x1 of C, C from element"
     assert words in one(PRODUCT, {**PRODUCT_CLAIM, "arrays": ARRAYS | {"B": packed}}).domain
@@ -100,7 +100,7 @@ def test_what_a_claim_hides_is_said() -> None:
         "every array ends before 2^32 elements: an offset that wraps at 32 bits is not seen",
     )
     two = launches(sizes=[{"M": 128, "N": 32, "K": 64}, {"M": 64, "N": 96, "K": 80}])
-    assert [list(hidden(launch, alone=False)) for launch in two] == [
+    assert [list(list_blind_spots(launch, alone=False)) for launch in two] == [
         ["2 CTAs: with fewer than 2 x 2 the index of one direction may be wrong"],
         ["3 CTAs: with fewer than 2 x 2 the index of one direction may be wrong"],
     ]
@@ -149,4 +149,6 @@ def test_a_grid_as_wide_as_it_is_high_is_a_blind_spot() -> None:
 def test_an_output_that_the_claim_leaves_out_is_named() -> None:
     arrays = {**ARRAYS, "L": {"dims": "m", "type": "f32", "out": True}}
     launch = launches(arrays=arrays)[0]
-    assert "the claim is about C alone: what is stored in L is not compared" in list(hidden(launch, alone=False))
+    assert "the claim is about C alone: what is stored in L is not compared" in list(
+        list_blind_spots(launch, alone=False)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 # Of 64 threads the first 32 multiply four bytes each, and the sums of pairs are an element of C.
@@ -46,7 +46,7 @@ CLAIM = {
 }
 
 
-def run(old: str = "", new: str = "") -> Outcome:
+def run(old: str = "", new: str = "") -> LaunchOutcome:
     """The outcome of one CTA, one part of the text exchanged."""
     assert old in TEXT
     (found,) = check(TEXT.replace(old, new) if old else TEXT, claim_of(CLAIM), seed=1)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.kernel.test_check import ADD, ADDED, SHARED, added, one
 from tests.verify.kernel.test_lanes import said
-from verify.kernel.check import Outcome
+from verify.kernel.check import LaunchOutcome
 from verify.kernel.state.findings import Severity
 
 EQUAL = {Severity.EQUAL}
@@ -36,7 +36,7 @@ THROUGH = THROUGH.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r7;").replace
                           f"{OUT}st.global.f32 [%d7], %f2;")  # fmt: skip
 
 
-def run(text: str, between: str = "", **keys: object) -> Outcome:
+def run(text: str, between: str = "", **keys: object) -> LaunchOutcome:
     """The outcome of the sums of 32 elements."""
     return one(text.replace("{}", between), {**ROWS, **keys}, seed=3)
 
@@ -105,7 +105,7 @@ COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[256];\n.entry k(").
 ONE = "mul.wide.u32 %d8, %r21, 4; add.s64 %d5, %d1, %d8;"  # source of both
 
 
-def copied(source: str = "", ahead: str = "", behind: str = "", text: str = COPIED) -> Outcome:
+def copied(source: str = "", ahead: str = "", behind: str = "", text: str = COPIED) -> LaunchOutcome:
     """The outcome of the copies, with more instructions."""
     return one(text.replace("SOURCE", source).replace("AHEAD", ahead).replace("BEHIND", behind), ADDED)
 

@@ -20,7 +20,7 @@ from verify.kernel.data import values
 from verify.kernel.data.exponents import Pair, inverse, random_pair
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.libdevice import replace_functions
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 
 LOW = "mov.b32 y,0xFF800000;"  # -inf
 POWER = "ex2.approx.ftz.f32 z,x;"
@@ -236,10 +236,10 @@ def test_a_wrong_kernel_is_missed_no_more_often_than_the_bound_says(
     missed, orders, count = 0, 0, 3
     for seed in range(count):
         (launch,) = claim_of({**table, "claim": f"Y[m,n] = {claim}", "sizes": {"M": 60, "N": 100}}).launches
-        known = read(kernel, "softmax")
+        known = parse_kernel(kernel, "softmax")
         replace_functions(known)
         run = Interpretation(known, launch, values.Values(seed, 1, exponents=True), 300_000, {})
-        run.run()
+        run.interpret()
         found = Comparison(run)
         missed += int(run.values.equal(run.values.residues[:, found.ids], found.residues).sum())
         orders += run.values.pairs[0].order
@@ -254,7 +254,7 @@ def test_a_wrong_kernel_is_missed_no_more_often_than_the_bound_says(
                                                        ("softmax_n(X[m,n])", 2048, 5)])  # fmt: skip
 def test_a_long_run_takes_enough_pairs_at_once(claim: str, count: int, pairs: int) -> None:
     """A verdict with too few is made again with one more, which takes as long."""
-    _, value = expression.read(f"Y[m,n] = {claim}")
+    _, value = expression.read_claim(f"Y[m,n] = {claim}")
     growth = chance.ClaimGrowth({"m": count, "n": count}, {})
     assert chance.estimate_pairs(value, growth, count * count) == pairs
 

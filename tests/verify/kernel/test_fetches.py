@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.verify.kernel.test_bulk import COMMIT, FILL, HEAD
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 START = """.version 8.0
@@ -40,7 +40,7 @@ def wait(label: str, barrier: int, parity: int = 0) -> str:
     return f"{label}: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3+{barrier}], {parity};\n@!%p2 bra {label};\n"
 
 
-def run(body: str, claim: str = "C[i] = A[i]") -> Outcome:
+def run(body: str, claim: str = "C[i] = A[i]") -> LaunchOutcome:
     arrays: dict[str, Any] = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "AC"}
     arrays["D"] = {"dims": "i", "type": "f32", "scratch": True}
     table = {"grid": 1, "block": 64, "sizes": {"I": 64}, "claim": claim, "params": ["A", "C", "D"], "arrays": arrays}

@@ -14,7 +14,7 @@ import pytest
 
 from tests.kernels.compile import COMPILED
 from verify.kernel import interpretation
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim_file import claim_of
 from verify.kernel.data.values import FIRST, Values
 
@@ -22,7 +22,7 @@ SIMT = (COMPILED / "simt_tn.ptx").read_text()
 CLAIM: dict[str, Any] = tomllib.loads((COMPILED / "simt_tn.toml").read_text())
 
 
-def outcome(ptx: str) -> Outcome:
+def outcome(ptx: str) -> LaunchOutcome:
     (found,) = check(ptx, claim_of(CLAIM), seed=3)
     return found
 

@@ -8,10 +8,10 @@ import random
 import pytest
 
 from verify.kernel.ptx.joins import ControlFlow
-from verify.kernel.ptx.source import Instruction, Register
+from verify.kernel.ptx.source import PtxInstruction, Register
 
 
-def draw(seed: int) -> list[Instruction]:
+def draw(seed: int) -> list[PtxInstruction]:
     """A kernel of branches, exits and other instructions."""
     pick, count = random.Random(seed), 12
     made = []
@@ -19,7 +19,7 @@ def draw(seed: int) -> list[Instruction]:
         head = pick.choice(["bra", "bra", "ret", "add", "add"])
         guard = Register("%p1", 0) if head == "bra" or pick.random() < 0.5 else None
         target = pick.randrange(count) if head == "bra" else -1
-        made.append(Instruction(line, "", (head,), guard, (), None, target))
+        made.append(PtxInstruction(line, "", (head,), guard, (), None, target))
     return made
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.kernel.test_check import ADD, ADDED, HEAD, POINTERS, REGISTERS, SHARED, TURNED, added, one
-from verify.kernel.check import Outcome
+from verify.kernel.check import LaunchOutcome
 
 LANE = "and.b32 %r2, %r1, 31; setp.lt.u32 %p1, %r2, 16; mov.b32 %r9, %f1;\n"
 END = "mov.b32 %f3, %r9; add.f32 %f3, %f3, %f2;"
@@ -14,12 +14,12 @@ HALVES = "mov.u32 %r3, 0xffff; @!%p1 mov.u32 %r3, 0xffff0000;\n"
 TWICE = "shfl.sync.bfly.b32 %r9, %r9, 1, 31, {}; shfl.sync.bfly.b32 %r9, %r9, 1, 31, {};\n"
 
 
-def exchanged(text: str) -> Outcome:
+def exchanged(text: str) -> LaunchOutcome:
     """The outcome of 64 threads of which each does something with its element, and puts it back."""
     return added(f"{LANE}{text}{END}")
 
 
-def said(found: Outcome) -> str:
+def said(found: LaunchOutcome) -> str:
     """The findings in words."""
     return "; ".join(f"{each.kind}: {each.text}" for each in found.findings)
 

@@ -12,10 +12,10 @@ import pytest
 
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.core.errors import SpecError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.claims.expression import read
-from verify.kernel.near_misses import written
+from verify.kernel.claims.expression import read_claim
+from verify.kernel.near_misses import spell_node
 
 COMPILED = Path(__file__).parents[2] / "kernels" / "compiled"
 LOW = "mov.b32 y,0xFF800000;"  # -inf
@@ -25,7 +25,7 @@ TWICE = UP + "shfl.sync.bfly.b32 y,x,1,31,-1; max.f32 z,x,y;"
 SHORT = "".join(f"shfl.sync.bfly.b32 y,x,{1 << step},31,-1; max.f32 x,x,y; " for step in range(4))
 
 
-def outcome(body: str, claim: str, **keys: Any) -> Outcome:
+def outcome(body: str, claim: str, **keys: Any) -> LaunchOutcome:
     """What the check says of a warp whose thread i has x = A[i] and y = B[i], and stores z as C[i]."""
     text = TEXT.replace("BODY", f".reg .pred p; .reg .b32 v; {body}")
     arrays: Mapping[str, Any] = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
@@ -78,7 +78,7 @@ def test_a_softmax_may_be_written_with_its_maximum(name: str) -> None:
 
 def test_the_text_of_a_maximum_is_read_as_it_is_written() -> None:
     text = "max_n(where(m > n, 2*X[m,n], -inf)) + 1"
-    assert written(read(f"Y[m] = {text}")[1]) == text
+    assert spell_node(read_claim(f"Y[m] = {text}")[1]) == text
 
 
 def test_a_maximum_over_an_index_that_its_terms_lack_is_an_error() -> None:

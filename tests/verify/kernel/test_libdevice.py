@@ -12,7 +12,7 @@ from tests.kernels.compile import COMPILED
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.ptx.libdevice import name_others, replace_functions
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 
 TEXT = (COMPILED / "softmax_log.ptx").read_text()
 CLAIM = tomllib.loads((COMPILED / "softmax_log.toml").read_text())
@@ -45,7 +45,7 @@ POWERS = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "C"], "arr
     ],
 )
 def test_a_function_is_known(name: str, there: list[str]) -> None:
-    kernel = read((COMPILED / f"{name}.ptx").read_text())
+    kernel = parse_kernel((COMPILED / f"{name}.ptx").read_text())
     assert [one for _, one in replace_functions(kernel)] == there
 
 
@@ -54,7 +54,7 @@ def test_instructions_of_others_may_lie_between() -> None:
     text = TEXT.replace("setp.lt.u32", "mov.u32 filler, 0;\n" * 300 + "setp.lt.u32").replace(
         ".reg", ".reg .b32 filler; .reg", 1
     )
-    assert [name for _, name in replace_functions(read(text))] == ["logf"]
+    assert [name for _, name in replace_functions(parse_kernel(text))] == ["logf"]
 
 
 SUM = EXP.replace("mul.f32 y,m,l;", "mov.b32 y, x; fma.rn.f32 y,m,l,x;")
@@ -68,7 +68,7 @@ def test_an_exponential_may_end_in_a_sum_that_has_another_value_before(claim: st
 
 def test_a_product_with_the_sum_between_is_no_exponential() -> None:
     text = EXP.replace("mul.f32 y,m,l;", "fma.rn.f32 y,m,x,l;")
-    assert replace_functions(read(text)) == []
+    assert replace_functions(parse_kernel(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_what_has_no_meaning_is_named(constant: str, name: str) -> None:
     text = EXP.replace("0f3BBB989D", "0f3BBB989E").replace(
         "shl.b32 l,e,23;", f"shl.b32 l,e,23; xor.b32 f,f,{constant};"
     )
-    kernel = read(text)
+    kernel = parse_kernel(text)
     assert [one for _, one in name_others(kernel, replace_functions(kernel))] == [name] * bool(name)
     (found,) = check(text, claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
     assert (found.status == "UNKNOWN" and not name) or f"{name} of CUDA's libdevice" in found.findings[0].text
 
 
 def test_a_function_that_is_known_is_not_named_as_unknown() -> None:
-    kernel = read(TEXT)
+    kernel = parse_kernel(TEXT)
     assert name_others(kernel, replace_functions(kernel)) == []
-    assert [name for _, name in name_others(read(TEXT), [])] == ["logf"]
+    assert [name for _, name in name_others(parse_kernel(TEXT), [])] == ["logf"]
 
 
 @pytest.mark.parametrize(("claim", "status"), [("exp(A[i])", "VERIFIED"), ("exp2(A[i])", "REFUTED")])
@@ -122,7 +122,7 @@ def test_an_exponential_that_differs_is_not_verified(edit: tuple[str, str]) -> N
 def test_a_logarithm_that_differs_has_no_meaning(pattern: str, instead: str) -> None:
     text = re.sub(pattern, instead, TEXT).replace("setp.lt.u32", "HERE: setp.lt.u32")
     assert text != TEXT
-    assert replace_functions(read(text)) == []
+    assert replace_functions(parse_kernel(text)) == []
     (found,) = check(text, claim_of(CLAIM), seed=3)
     assert found.status == "UNKNOWN"
 
@@ -132,4 +132,4 @@ def test_a_result_that_is_read_on_the_way_is_not_there() -> None:
     where = re.search(r"setp.eq.f32 \s*(%p\d+), (%r\d+), 0f00000000;", TEXT)
     assert where is not None
     text = TEXT.replace(where[0], f"{where[0]} @{where[1]} bar.sync 0;")
-    assert replace_functions(read(text)) == []
+    assert replace_functions(parse_kernel(text)) == []

@@ -10,7 +10,7 @@ from tests.verify.kernel.test_bulk import KERNELS, run
 from tests.verify.kernel.test_check import ADD, ADDED, HEAD, PRODUCT, SHARED, TURNED, added, one
 from tests.verify.kernel.test_lanes import said
 from verify.core.errors import SpecError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.safety import check_safety
 from verify.kernel.state.findings import Severity
@@ -20,7 +20,7 @@ WRITTEN = "st.global.f32 [%d7], %f1; {} add.f32 %f3, %f4, %f1;"
 OLD = "{} %f4, [%d7]; add.f32 %f3, %f4, %f1;"
 
 
-def severities(found: Outcome) -> set[tuple[str, Severity]]:
+def severities(found: LaunchOutcome) -> set[tuple[str, Severity]]:
     """The findings as (kind, severity)."""
     return {(each.kind, each.severity) for each in found.findings}
 
@@ -294,7 +294,7 @@ def test_a_kernel_that_is_right_for_half_of_the_elected_lanes_is_refuted(bit: in
     assert {"elect.sync chooses another lane" in each for each in notes} == {True, False}
 
 
-def run_one(text: str, seed: int, safety: bool) -> Outcome:
+def run_one(text: str, seed: int, safety: bool) -> LaunchOutcome:
     """The outcome with a claim, or without one."""
     claim = claim_of(ADDED)
     (found,) = check_safety(text, claim, seed=seed) if safety else check(text, claim, seed=seed)

@@ -8,7 +8,7 @@ import pytest
 from tests.verify.kernel.test_check import ADD, ADDED, CLAIM, HEAD, PRODUCT, SHARED, TURNED, added, one
 from tests.verify.kernel.test_lanes import said
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.check import Outcome
+from verify.kernel.check import LaunchOutcome
 from verify.kernel.verdict import case
 
 BLEND = {"claim": "C[i] = alpha * A[i] + beta * C[i]", "scalars": {"alpha": 3, "beta": 0.25}}
@@ -25,7 +25,7 @@ ld.global.b32 %r14, [%d6]; ld.global.b32 %r15, [%d6+16]; shl.b32 %r5, %r3, 1;
 BETA = "fma.rn.f32 %f3, %f4, %f6, %f3;"
 
 
-def texts(found: Outcome, kind: str) -> list[str]:
+def texts(found: LaunchOutcome, kind: str) -> list[str]:
     """The texts of the findings of a kind."""
     return [each.text for each in found.findings if each.kind == kind]
 

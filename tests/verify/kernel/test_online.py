@@ -11,7 +11,7 @@ from tests.kernels.compile import COMPILED
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.claims.expression import read
+from verify.kernel.claims.expression import read_claim
 from verify.kernel.online import masked_claims
 
 STEPS = """.reg .b32 low,m,n,p,q,l,acc,s; mov.b32 low,0xFF800000;
@@ -44,13 +44,13 @@ def test_another_bug_is_not_called_a_missing_rescaling() -> None:
 
 
 def test_the_last_block_of_a_sum_may_be_ragged() -> None:
-    _, value = read("Y[m] = sum_n exp(X[m,n])")
+    _, value = read_claim("Y[m] = sum_n exp(X[m,n])")
     texts = [text for text, _ in masked_claims(value, {"m": 4, "n": 72})]
     assert [text.split()[2] for text in texts if "the last" in text] == ["8", "16", "32", "64"]
 
 
 def test_each_mask_alone_may_be_off_by_one() -> None:
-    _, value = read("Y[m,n] = softmax_n(where(m >= n and m - n < W, X[m,n], -inf))")
+    _, value = read_claim("Y[m,n] = softmax_n(where(m >= n and m - n < W, X[m,n], -inf))")
     texts = [text for text, _ in masked_claims(value, {"m": 4, "n": 4}) if "off by one" in text]
     assert texts == [f"the mask is off by one, it hides one element too {few}" for few in ("few", "many")] * 2
 

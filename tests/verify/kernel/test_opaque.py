@@ -18,7 +18,7 @@ from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Values
 from verify.kernel.instructions import handlers
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import WIDTHS
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Machine
@@ -54,9 +54,9 @@ def around(number: int, width: int, draw: random.Random) -> Interval:
 
 def machine_of(text: str, values: Values) -> Machine:
     """A machine with an instruction as its first."""
-    run = Interpretation(read(states.TEXT.replace("INSTRUCTION", text)), states.launch(), values, 1000, {})
+    run = Interpretation(parse_kernel(states.TEXT.replace("INSTRUCTION", text)), states.launch(), values, 1000, {})
     run.machine.start([(0, 0, 0)], 0)
-    if missing := handlers.bound(run.machine):
+    if missing := handlers.bind_instructions(run.machine):
         raise states.Refused(missing[0].text)
     return run.machine
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from verify.core.errors import UsageError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 # C = A, where every thread's index must be below n; the last thread prints.
@@ -40,13 +40,13 @@ ret;
 """
 
 
-def run(n: int, old: str = "", new: str = "") -> Outcome:
+def run(n: int, old: str = "", new: str = "") -> LaunchOutcome:
     """The outcome of 32 threads, one part of the text exchanged."""
     assert old in TEXT
     return run_text(TEXT.replace(old, new) if old else TEXT, n)
 
 
-def run_text(text: str, n: int = 32) -> Outcome:
+def run_text(text: str, n: int = 32) -> LaunchOutcome:
     """The outcome of a text."""
     arrays = {"A": {"dims": "m", "type": "f32", "offset": 8}, "C": {"dims": "m", "type": "f32", "out": True}}
     claim = {"grid": 1, "block": 32, "sizes": {"M": 32}, "claim": "C[m] = A[m]", "params": ["A", "C", n]}

@@ -4,7 +4,7 @@
 import pytest
 
 from tests.verify.capture.logs import ADD
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 
 
@@ -29,29 +29,29 @@ def test_corners_edges_and_eight_by_the_seed() -> None:
     ],
 )
 def test_ctas_may_exchange_data(text: str) -> None:
-    assert find_exchange(read(ADD, "add")) == ""
-    assert find_exchange(read(ADD.replace("  st.global.f32 [%rd7], %f3;", f"  {text}"), "add")).endswith(
+    assert find_exchange(parse_kernel(ADD, "add")) == ""
+    assert find_exchange(parse_kernel(ADD.replace("  st.global.f32 [%rd7], %f3;", f"  {text}"), "add")).endswith(
         text[:60].rstrip(";")
     )
 
 
 def test_what_stays_in_a_cta_is_no_exchange() -> None:
     for text in ("atom.shared.add.u32 %r5, [%r4], 1;", "ld.volatile.shared.u32 %r5, [%r4];"):
-        assert find_exchange(read(ADD.replace("DONE:", f"  {text}\nDONE:"), "add")) == ""
+        assert find_exchange(parse_kernel(ADD.replace("DONE:", f"  {text}\nDONE:"), "add")) == ""
 
 
 def test_the_parameters_of_stores() -> None:
-    assert list_stored(read(ADD, "add")) == {"out"}
+    assert list_stored(parse_kernel(ADD, "add")) == {"out"}
     both = ADD.replace("add.s64 %rd7, %rd3, %rd4", "selp.b64 %rd7, %rd1, %rd3, %p1")
-    assert list_stored(read(both, "add")) == {"x", "out", "n"}
+    assert list_stored(parse_kernel(both, "add")) == {"x", "out", "n"}
     scattered = ADD.replace("add.s64 %rd7, %rd3, %rd4", "ld.global.u64 %rd7, [%rd5]")
-    assert "x" in list_stored(read(scattered, "add"))
+    assert "x" in list_stored(parse_kernel(scattered, "add"))
     copied = ADD.replace(
         "  st.global.f32 [%rd7], %f3;", "  cp.async.bulk.global.shared::cta.bulk_group [%rd5], [%r4], 16;"
     )
-    assert list_stored(read(copied, "add")) == {"x"}
+    assert list_stored(parse_kernel(copied, "add")) == {"x"}
 
 
 def test_a_pointer_that_is_kept_in_local_memory_is_stored_through() -> None:
     kept = ADD.replace("add.s64 %rd7, %rd3, %rd4;", "st.local.u64 [%rd2], %rd1;\n  ld.local.u64 %rd7, [%rd2];")
-    assert kept != ADD and "x" in list_stored(read(kept, "add"))
+    assert kept != ADD and "x" in list_stored(parse_kernel(kept, "add"))

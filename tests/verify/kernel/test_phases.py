@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state.findings import Severity
 
@@ -50,7 +50,7 @@ ONE, BACK = ARRIVE.format("%r3"), WAIT.format("W3", "%r4", 0)
 ENDED, SEEN = WAIT.format("W1", "%r3", 0), ARRIVE.format("%r4")
 
 
-def run(first: str, other: str) -> Outcome:
+def run(first: str, other: str) -> LaunchOutcome:
     """The outcome where thread 0, or warp 0, does one thing and warp 1 another."""
     (found,) = check(PHASES.replace("FIRST", first).replace("OTHER", other), claim_of(CLAIM), seed=1)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.verify.kernel import plain
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes import relative
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.induction import same_state
@@ -28,7 +28,7 @@ def run_to_a_head(name: str = "plain_f16", given: Sequence[str] = plain.GIVEN, s
     """Return a run of a kernel after two trips, copies on their way."""
     statement = state(plain.claim(given, name))
     statement.step = step
-    kernel = read((plain.COMPILED / f"{name}.ptx").read_text(encoding="utf-8"), str(statement.table["kernel"]))
+    kernel = parse_kernel((plain.COMPILED / f"{name}.ptx").read_text(encoding="utf-8"), str(statement.table["kernel"]))
     run = LiftedRun(statement, kernel, statement.region(6, statement.numbers(6)), 6, 1)
     loop = max(number for number, one in enumerate(kernel.instructions) if 0 <= one.target <= number)  # the last
 

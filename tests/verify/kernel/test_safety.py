@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.kernels.safety import judge_faults
 from tests.kernels import compile as corpus
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.safety import check_safety
@@ -40,13 +40,13 @@ bar.sync 0;
 sub.u32 %r6, 252, %r4; add.u32 %r7, %r3, %r6; ld.shared.u32 %r8, [%r7]; st.global.u32 [%d5], %r8;"""
 
 
-def safety(body: str, **launch: object) -> Outcome:
+def safety(body: str, **launch: object) -> LaunchOutcome:
     """The outcome of a kernel of one CTA."""
     (found,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(LAUNCH | launch, claimed=False), seed=1)
     return found
 
 
-def kinds(found: Outcome) -> set[str]:
+def kinds(found: LaunchOutcome) -> set[str]:
     """The kinds of what was found."""
     return {one.kind for one in found.findings}
 

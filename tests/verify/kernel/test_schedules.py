@@ -8,7 +8,7 @@ import pytest
 from tests.verify.kernel.test_asynchronous import run as copied
 from tests.verify.kernel.test_check import ADD, ADDED, SHARED, TURNED, added, one
 from verify.kernel.state.findings import Severity
-from verify.kernel.verdict import case, said
+from verify.kernel.verdict import case, spell_finding
 
 SUM = "add.f32 %f3, %f1, %f2;"
 WAIT = "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;"
@@ -124,5 +124,5 @@ def test_a_letter_of_the_isa_cites_what_a_gpu_showed() -> None:
 
     (found, *_) = outcome("tma_3", "bar.sync \t0;", "", 1).findings
     assert found.severity is Severity.LETTER
-    text = said(found)
+    text = spell_finding(found)
     assert "(ISA 9.7.15.7.3; NVIDIA H200: 0 of 131,072,000 results wrong, one warp up to 20000 cycles late)" in text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.verify.kernel.test_signs_and_clamps import TEXT
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 ROW = """.reg .pred p,q; .shared .b32 s[32]; .reg .b32 v,t; .reg .b64 b;
@@ -18,7 +18,7 @@ COMPUTES = "rcp.approx.ftz.f32 z,v;"
 STORED = ROW + " @!q bra END; st.global.b32 [pc],z; END: ret; }"  # of the threads that have a value
 
 
-def outcome(body: str, claim: str, count: int = 16) -> Outcome:
+def outcome(body: str, claim: str, count: int = 16) -> LaunchOutcome:
     """What the check says of 32 threads, the first 16 of which have a value v = exp2(A), the others garbage."""
     text = TEXT.replace("BODY\nst.global.b32 [pc],z; ret; }", body)
     arrays: dict[str, Any] = {name: {"dims": "i", "type": "f32", "strides": [1]} for name in "ABC"}

@@ -10,14 +10,14 @@ import pytest
 
 from tests.kernels.compile import COMPILED
 from verify.core.errors import SpecError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 TEXT = (COMPILED / "sparse_f16.ptx").read_text()
 CLAIM = tomllib.loads((COMPILED / "sparse_f16.toml").read_text())
 
 
-def run(old: str = "", new: str = "", **array: Any) -> Outcome:
+def run(old: str = "", new: str = "", **array: Any) -> LaunchOutcome:
     """The outcome, one part of the text exchanged, or keys of the sparse array."""
     assert old in TEXT
     arrays = {**CLAIM["arrays"], "A": {**CLAIM["arrays"]["A"], **array}}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.kernels.compile import COMPILED
 from tests.verify.kernel.test_check import ADD, ADDED, one
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 TEXT = (COMPILED / "tcgen05_32.ptx").read_text()
@@ -18,7 +18,7 @@ CLAIM = tomllib.loads((COMPILED / "tcgen05_32.toml").read_text()) | {"sizes": {"
 MATRIX = 4611756662049538048  # of a descriptor: 128-byte swizzle, LBO 16, SBO 1024
 
 
-def run(old: str, new: str, strict: bool = False, many: int = 1) -> Outcome:
+def run(old: str, new: str, strict: bool = False, many: int = 1) -> LaunchOutcome:
     """The outcome of one CTA, a pattern of the text exchanged so many times."""
     text, found = re.subn(old, new, TEXT, count=many)
     assert found == many or not old

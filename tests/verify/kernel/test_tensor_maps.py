@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.kernel.test_asynchronous import CLAIM, COPY
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 FIELDS = {"rank": "1", "elemtype": "7", "swizzle_mode": "0"}
@@ -32,7 +32,7 @@ TEXT = (
 )
 
 
-def run(old: str = "", new: str = "", count: int = 1) -> Outcome:
+def run(old: str = "", new: str = "", count: int = 1) -> LaunchOutcome:
     """The outcome of the copy, one part of its text exchanged."""
     assert old in TEXT
     scratch = {"dims": "x", "type": "u8", "strides": [1], "scratch": True}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.kernel.test_lanes import said
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.state.findings import Severity
 
@@ -17,7 +17,7 @@ HOME = Path(__file__).parent
 TEXT = (HOME / "tilelang_90.ptx").read_text()
 
 
-def run(old: str = "", new: str = "", strict: bool = False, seed: int = 1) -> Outcome:
+def run(old: str = "", new: str = "", strict: bool = False, seed: int = 1) -> LaunchOutcome:
     """The outcome, the first match of a pattern exchanged."""
     text, count = re.subn(old, new, TEXT, count=1) if old else (TEXT, 1)
     assert count == 1

@@ -9,7 +9,7 @@ import pytest
 
 from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
 from verify.core.errors import SpecError
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 # Thread (row, column) of 4 x 16 copies A[b, m, n] of its CTA's batch b to C; `lda` and the batch stride are parameters.
@@ -42,7 +42,7 @@ def table(*sizes: dict[str, int], strides: Any = ("BATCH", "LD", 1), **keys: Any
     }  # fmt: skip
 
 
-def run(offset: str, *sizes: dict[str, int]) -> list[Outcome]:
+def run(offset: str, *sizes: dict[str, int]) -> list[LaunchOutcome]:
     return check(TEXT.replace("OFFSET", offset), claim_of(table(*sizes)))
 
 

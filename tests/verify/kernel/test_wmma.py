@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
 SUMS = ", ".join(f"%f{number}" for number in range(8))
@@ -52,7 +52,7 @@ CLAIM = {
 }
 
 
-def run(old: str = "", new: str = "", **claim: object) -> Outcome:
+def run(old: str = "", new: str = "", **claim: object) -> LaunchOutcome:
     """The outcome of the product, one part of its text exchanged everywhere."""
     assert old in PRODUCT
     (found,) = check(PRODUCT.replace(old, new) if old else PRODUCT, claim_of(CLAIM | claim), seed=3)

@@ -142,7 +142,7 @@ def test_only_a_call_that_took_most_of_the_time_is_reported_as_endless(
     clock = iter([began, 60])
     monkeypatch.setattr(conformance, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     monkeypatch.setattr(conformance, "enumerate_cases", lambda target, name, begin: begin("f(4:1)"))
-    monkeypatch.setattr(conformance, "attempted", lambda call, seconds: call() or Stopped("late"))
+    monkeypatch.setattr(conformance, "attempt", lambda call, seconds: call() or Stopped("late"))
     assert conformance.run_by_cases(conformance.target_of(None, None), "coalesce", 10) == Stopped(why)
 
 

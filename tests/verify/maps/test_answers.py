@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from verify.maps.answers import ForeignMap, MissingMap, read
+from verify.maps.answers import ForeignMap, MissingMap, read_answer
 from verify.maps.map import Axis
 
 GOOD: dict[str, Any] = {
@@ -24,7 +24,7 @@ GOOD: dict[str, Any] = {
 
 
 def test_a_whole_answer_is_a_map_with_its_inverse_in_the_same_columns():
-    found = read({"name": "C", "map": GOOD})
+    found = read_answer({"name": "C", "map": GOOD})
     assert isinstance(found, ForeignMap)
     assert found.map.inputs == (Axis("lane", 2), Axis("value", 1)) and found.map(0, 0) == (1,)
     assert found.inverse == found.map and (found.ptx, found.operand) == ("mma.sync", "C")
@@ -50,14 +50,14 @@ def test_a_whole_answer_is_a_map_with_its_inverse_in_the_same_columns():
     ],
 )
 def test_what_is_no_answer_is_missing_with_the_reason(changed, why):
-    assert read({"name": "C", "map": {**GOOD, **changed}}) == MissingMap("C", why)
+    assert read_answer({"name": "C", "map": {**GOOD, **changed}}) == MissingMap("C", why)
 
 
 @pytest.mark.parametrize("answer", [None, 5, [], {}, {"name": 5}, {"map": GOOD}])
 def test_an_answer_without_a_name_is_missing(answer):
-    assert read(answer) == MissingMap("?", "the answer has no name")
+    assert read_answer(answer) == MissingMap("?", "the answer has no name")
 
 
 @pytest.mark.parametrize("value", [None, 5, "map", []])
 def test_a_map_that_is_no_table_is_missing(value):
-    assert read({"name": "C", "map": value}) == MissingMap("C", "the answer is no table")
+    assert read_answer({"name": "C", "map": value}) == MissingMap("C", "the answer is no table")

@@ -9,7 +9,7 @@ import pytest
 
 import isa_tables
 from tests.samples import many
-from verify.maps.bases import of_map, of_operand, read, written
+from verify.maps.bases import of_map, of_operand, read_bases, spell_bases
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError
 
@@ -31,7 +31,7 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("text", SPELLINGS, ids=range(len(SPELLINGS)))
 def test_each_spelling_is_the_map(text: str) -> None:
-    assert of_operand(read(text), (ROW, COL)) == C
+    assert of_operand(read_bases(text), (ROW, COL)) == C
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_each_spelling_is_the_map(text: str) -> None:
 )
 def test_a_linear_map_is_written_and_read_back(operand: isa_tables.Operand) -> None:
     found = FragmentMap.from_operand(operand)
-    assert of_operand(read(written(found)), found.outputs) == found
+    assert of_operand(read_bases(spell_bases(found)), found.outputs) == found
 
 
 def test_the_first_point_that_prevents_bases_is_named() -> None:
@@ -72,7 +72,7 @@ def test_the_first_point_that_prevents_bases_is_named() -> None:
 )
 def test_what_is_no_bases_is_one_line(text: str, problem: str) -> None:
     with pytest.raises(MapError) as raised:
-        of_operand(read(text), (ROW, COL))
+        of_operand(read_bases(text), (ROW, COL))
     assert problem in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -87,7 +87,7 @@ def fuzzed(count: int, seed: int) -> int:
             at = rng.randrange(len(text))
             text = text[:at] + rng.choice([*"0129[](){}=:,-> xé", "", "lane"]) + text[at + rng.randrange(3) :]
         try:
-            of_operand(read(text), (ROW, COL))
+            of_operand(read_bases(text), (ROW, COL))
             read_ += 1
         except MapError as error:
             assert "\n" not in str(error)

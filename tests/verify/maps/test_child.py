@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.maps.child import grid, images, plain, tabulated
+from verify.maps.child import grid, images, plain, tabulate
 
 
 class Index:
@@ -17,7 +17,7 @@ class Index:
 
 
 def test_a_function_is_tabulated_at_every_point_and_an_inverse_in_the_same_columns():
-    found = tabulated(
+    found = tabulate(
         {"inputs": [("lane", 2)], "outputs": [("m", 3)], "of": lambda lane: (2 * lane,), "back": lambda m: (m // 2,)}
     )
     assert found == {

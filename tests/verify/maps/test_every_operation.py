@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from verify.maps import syntax
-from verify.maps.c_meaning import INT, TYPES, Meaning, Type, Undefined, meaning, promoted
+from verify.maps.c_meaning import INT, TYPES, Meaning, Type, Undefined, meaning, promote
 from verify.maps.python_meaning import meaning as python_meaning
 from verify.maps.syntax import PYTHON, C, parse
 from verify.maps.tree import ExpressionError
@@ -222,7 +222,7 @@ def test_every_operator_has_nvccs_values_where_c_defines_them(tmp_path: Path) ->
             if (value := value_at(found, x, y)) is not None:
                 expected = constant(TYPES["int64"], value)
                 lines.append(f"static_assert((long long)({with_points(text, a, b, x, y)}) == {expected});")
-        type_ = IN_C[promoted(found[0]).name]
+        type_ = IN_C[promote(found[0]).name]
         same = f"static_assert(std::is_same_v<decltype(+({text})), {type_}>);"
         lines.append(f"inline void g{len(lines)}({IN_C[a]} a, {IN_C[b]} b) {{ {same} }}")
     compiled(tmp_path, "\n".join(lines))
@@ -231,7 +231,7 @@ def test_every_operator_has_nvccs_values_where_c_defines_them(tmp_path: Path) ->
 
 def cuda_takes(function: str, types: list[Type]) -> bool:
     """Whether CUDA's overloads of a function decide between themselves: elsewhere the call is ambiguous."""
-    kinds = [promoted(one) for one in types]
+    kinds = [promote(one) for one in types]
     return all(one.signed for one in kinds) if function == "abs" else len({one.bits for one in kinds}) == 1
 
 
@@ -247,7 +247,7 @@ def test_every_function_has_nvccs_values_where_cuda_has_an_overload(tmp_path: Pa
         listed = ", ".join(IN_C[one] for one in given)
         lines.append(f"static_assert(decltype({function}_of<{listed}>(0))::value == {str(takes).lower()});")
         found = of_us(text, a, b)
-        if not takes or (function == "abs" and promoted(TYPES[a]) != INT):
+        if not takes or (function == "abs" and promote(TYPES[a]) != INT):
             continue  # abs of 64 bits: the report says that CUDA's differs
         for x, y in product(edges(TYPES[a], few=True), edges(TYPES[b], few=True)):
             if (value := value_at(found, x, y)) is not None:

@@ -6,15 +6,15 @@ from __future__ import annotations
 import pytest
 
 import isa_tables
-from verify.maps.expression import Coordinates, IndexFunction, Variable
+from verify.maps.expression import DeclaredName, IndexFunction, InputCoordinates
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError
 from verify.maps.tree import ExpressionError
 
 LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis("n", 8)
-NAMES = Coordinates(
+NAMES = InputCoordinates(
     (LANE, VALUE),
-    {"lane": Variable(lambda lane, value: lane), "i": Variable(lambda lane, value: value)},
+    {"lane": DeclaredName(lambda lane, value: lane), "i": DeclaredName(lambda lane, value: value)},
     {"j": "state --values"},
 )
 C_OF_MMA = FragmentMap.from_operand(
@@ -112,7 +112,7 @@ def test_names_that_are_no_variables() -> None:
 
 def test_a_point_is_computed_again_in_the_way_in_which_the_text_was_read() -> None:
     found = index("lane + 8 // i", "0")  # without a language // begins a comment in C
-    assert found.evaluator()((2, 0)) == found.recomputed((2, 0)) == (10, 0)
+    assert found.evaluator()((2, 0)) == found.recompute((2, 0)) == (10, 0)
 
 
 def test_the_arithmetic_of_a_point_is_written_out() -> None:
@@ -122,7 +122,7 @@ def test_the_arithmetic_of_a_point_is_written_out() -> None:
 
 
 def test_a_text_at_many_points_is_limited() -> None:
-    wide = Coordinates((Axis("x", 1 << 19),), {"x": Variable(lambda x: x)})
+    wide = InputCoordinates((Axis("x", 1 << 19),), {"x": DeclaredName(lambda x: x)})
     with pytest.raises(MapError, match="more than 2400000"):
         IndexFunction({"m": "+".join("x" * 50)}, (ROW,), wide).map("c")
 

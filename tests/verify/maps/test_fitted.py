@@ -10,7 +10,7 @@ import pytest
 from layouts import ComposedLayout, Layout, Swizzle, fit, size
 from layouts.arrays import np
 from layouts.pasted import read_layout
-from verify.maps.fitted import fitted, layout_of
+from verify.maps.fitted import fit_layout, layout_of
 
 MAPS = ["((4,8),(2,2)):((32,1),(16,8))", "(2,2):(2,1)", "(1,4):(0,3)", "((2,3),5):((-5,1),7)", "(4,1):(0,0)"]
 SWIZZLED = ["Sw<1,0,4> o 0 o (32,4):(1,32)", "Sw<2,1,3> o 0 o ((4,8),2):((16,1),8)", "Sw<2,3,-2> o 0 o (16,16):(1,16)"]
@@ -50,7 +50,7 @@ def test_random_tables_have_the_layout_that_numpy_finds() -> None:
         if rng.random() < 0.3:
             rows[rng.randrange(lanes)][rng.randrange(values)] += 1
         wanted = fit(np.array(rows))
-        assert fitted(rows) == wanted
+        assert fit_layout(rows) == wanted
         same += wanted is not None
     assert 100 < same < 380
 
@@ -58,7 +58,7 @@ def test_random_tables_have_the_layout_that_numpy_finds() -> None:
 def test_every_swizzled_number_is_that_of_the_swizzle() -> None:
     for swizzle in (Swizzle(1, 0, 1), Swizzle(2, 1, 3), Swizzle(2, 0, -3)):
         rows = [[swizzle(8 * t + v) for v in range(8)] for t in range(8)]
-        assert fitted(rows, swizzle) == Layout((8, 8), (8, 1))
+        assert fit_layout(rows, swizzle) == Layout((8, 8), (8, 1))
 
 
 def test_the_layout_of_a_line() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import isa_tables
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, MapError, Origin
+from verify.maps.map import Axis, MapError, MapOrigin
 from verify.maps.search import list_differences
 
 LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis("n", 8)
@@ -40,7 +40,7 @@ def test_an_inverse_of_an_inverse_is_the_map() -> None:
         forward = operand(MMA, name)
         inverse = forward.inverse()
         assert inverse.inverse() == forward
-        assert inverse.oriented(["lane", "value"]) == forward
+        assert inverse.orient(["lane", "value"]) == forward
         assert all(forward.then(inverse)(*point) == point for point in forward.domain)
 
 
@@ -73,11 +73,11 @@ def test_places_in_tensor_memory_are_named() -> None:
 
 def test_coordinates_are_reordered_and_renamed_by_name() -> None:
     b = operand(MMA, "B")
-    turned = b.reordered(["value", "lane"], ["n", "k"])
+    turned = b.reorder(["value", "lane"], ["n", "k"])
     assert turned(3, 5) == b(5, 3)[::-1]
-    assert b.renamed({"k": "row"}).outputs[0] == Axis("row", 16)
+    assert b.rename({"k": "row"}).outputs[0] == Axis("row", 16)
     assert b.elements()[5][3] == 11 + 16 * 1
-    assert b.reordered(["lane", "value"], ["n", "k"]).elements()[5][3] == 1 + 8 * 11
+    assert b.reorder(["lane", "value"], ["n", "k"]).elements()[5][3] == 1 + 8 * 11
 
 
 @pytest.mark.parametrize("image", [(16, 0), (-1, 1), (0, 8), (0, -1)])
@@ -94,7 +94,7 @@ def test_an_image_outside_the_tile_has_no_number(image: tuple[int, int]) -> None
 
 def test_each_point_has_a_source() -> None:
     table = FragmentMap.from_pairs(
-        [LANE], [ROW], [((0,), (1,)), ((1,), (2,))], Origin("", "c.csv"), lines={(1,): 3, (0,): 2}
+        [LANE], [ROW], [((0,), (1,)), ((1,), (2,))], MapOrigin("", "c.csv"), lines={(1,): 3, (0,): 2}
     )
     assert [table.source(point) for point in table.domain] == ["c.csv:2", "c.csv:3"]
     assert operand(MMA, "C").source((0, 0)).endswith("mma_m16n8k16_16b.toml")
@@ -112,7 +112,7 @@ def test_a_map_has_at_most_a_million_points() -> None:
     with pytest.raises(MapError, match="no map of every lane and value"):
         FragmentMap.from_pairs([LANE, VALUE], [ROW], []).elements()
     with pytest.raises(MapError, match="not from \\(thread\\)"):
-        operand(MMA, "C").oriented(["thread"])
+        operand(MMA, "C").orient(["thread"])
 
 
 def test_a_map_with_a_point_outside_is_not_total() -> None:

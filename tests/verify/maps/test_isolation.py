@@ -11,7 +11,7 @@ import pytest
 from lanecheck.console import children
 from tests.verify.adapters import HOSTILE, RIGHT, written
 from verify.maps import isolation
-from verify.maps.answers import ForeignMap, MissingMap, read
+from verify.maps.answers import ForeignMap, MissingMap, read_answer
 
 MISSING = {
     "exits": "SystemExit: 0",
@@ -41,7 +41,7 @@ def marks(monkeypatch):
 def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path, marks):
     path = written(tmp_path, HOSTILE)
     head, *answered = isolation.answers(path, sys.executable, 1.0, 60.0)
-    maps = [read(one) for one in answered]
+    maps = [read_answer(one) for one in answered]
     assert [one.name for one in maps] == head["maps"] and len(maps) == 21
     missing = {one.name: one.why for one in maps if isinstance(one, MissingMap)}
     assert missing.keys() == MISSING.keys()

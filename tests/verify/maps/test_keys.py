@@ -14,15 +14,15 @@ from layouts import Layout
 from layouts.pasted import read_layout
 from verify.core.verdict import Counterexample
 from verify.maps.array_map import ArrayMap
-from verify.maps.expression import Coordinates, ExpressionMap, IndexFunction, Variable
+from verify.maps.expression import DeclaredName, ExpressionMap, IndexFunction, InputCoordinates
 from verify.maps.fragment_map import FragmentMap, Packing
 from verify.maps.linear import BasesMap
-from verify.maps.map import Axis, IsaFormula, Map, Origin
+from verify.maps.map import Axis, IsaFormula, Map, MapOrigin
 from verify.maps.strided import StridedMap
 
 TILE = Axis("m", 16), Axis("n", 8)
 RENAMED, RESIZED = (Axis("m", 16), Axis("k", 8)), (Axis("m", 8), Axis("n", 16))
-OTHER = Origin("another text", "maps.toml", 7)
+OTHER = MapOrigin("another text", "maps.toml", 7)
 INPUTS = Axis("lane", 2), Axis("value", 1)
 IMAGES = {(0, 0): ((3, 0),), (1, 0): ((1, 0),)}
 
@@ -50,12 +50,14 @@ def first_of_two(lane: int, value: int) -> tuple[int, int]:
     return (3, 1)[lane], value
 
 
-def names(**others: Variable) -> Coordinates:
-    return Coordinates((Axis("lane", 16), Axis("value", 8)), {"lane": Variable(first), "i": Variable(second), **others})
+def names(**others: DeclaredName) -> InputCoordinates:
+    return InputCoordinates(
+        (Axis("lane", 16), Axis("value", 8)), {"lane": DeclaredName(first), "i": DeclaredName(second), **others}
+    )
 
 
 def function(
-    row: str = "lane", outputs: tuple[Axis, ...] = TILE, known: Coordinates | None = None, **let: str
+    row: str = "lane", outputs: tuple[Axis, ...] = TILE, known: InputCoordinates | None = None, **let: str
 ) -> IndexFunction:
     return IndexFunction({outputs[0].name: row, outputs[1].name: "i"}, outputs, known or names(), let)
 
@@ -63,7 +65,12 @@ def function(
 # class -> the arguments of one map, and others for each of them
 CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]] = {
     StridedMap: (
-        {"layout": Layout.parse("(16,8):(1,16)"), "outputs": TILE, "inputs": ("thread", "value"), "origin": Origin("")},
+        {
+            "layout": Layout.parse("(16,8):(1,16)"),
+            "outputs": TILE,
+            "inputs": ("thread", "value"),
+            "origin": MapOrigin(""),
+        },
         {
             "layout": [Layout.parse(text) for text in ("(16,8):(8,1)", "(8,16):(1,8)", "((4,4),8):((1,4),16)")]
             + [read_layout(text) for text in ("Sw<1,0,4> o (16,8):(1,16)", "(16,8):(1@0,1@1)")],
@@ -84,7 +91,7 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
         },
     ),
     BasesMap: (
-        {"bases": {"lane": [(1, 0), (2, 0)], "value": [(0, 1)]}, "outputs": TILE, "origin": Origin("")},
+        {"bases": {"lane": [(1, 0), (2, 0)], "value": [(0, 1)]}, "outputs": TILE, "origin": MapOrigin("")},
         {
             "bases": [
                 {"lane": [(2, 0), (1, 0)], "value": [(0, 1)]},
@@ -105,8 +112,8 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
                 function(outputs=RESIZED),
                 function("g", g="lane"),
                 function("g", g="lane/2"),
-                function(known=names(i=Variable(first))),
-                function(known=Coordinates((Axis("lane", 8), Axis("value", 16)), names().names)),
+                function(known=names(i=DeclaredName(first))),
+                function(known=InputCoordinates((Axis("lane", 8), Axis("value", 16)), names().names)),
             ],
             "language": ["python", ""],
             "type": ["unsigned", ""],
@@ -124,7 +131,7 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
     ),
     FragmentMap: (
         {
-            "inputs": INPUTS, "outputs": TILE, "images": IMAGES, "origin": Origin(""), "lines": {}, "packing": None,
+            "inputs": INPUTS, "outputs": TILE, "images": IMAGES, "origin": MapOrigin(""), "lines": {}, "packing": None,
             "misread": None,
         },
         {

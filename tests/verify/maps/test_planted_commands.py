@@ -107,8 +107,8 @@ def plant_in_at(name: str, planted: pytest.MonkeyPatch) -> None:
         at = BasesMap.at
         planted.setattr(BasesMap, "at", lambda self, *point: tuple((x ^ 1, y) for x, y in at(self, *point)))
     elif name == "expressions":
-        right = IndexFunction.recomputed
-        planted.setattr(IndexFunction, "recomputed", lambda *given: tuple(c ^ 1 for c in right(*given)))
+        right = IndexFunction.recompute
+        planted.setattr(IndexFunction, "recompute", lambda *given: tuple(c ^ 1 for c in right(*given)))
     else:
         image = StridedMap.image
         planted.setattr(StridedMap, "image", lambda self, thread, value: image(self, thread ^ 1, value))

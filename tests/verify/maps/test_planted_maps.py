@@ -18,7 +18,7 @@ from verify.layout import command
 from verify.layout.reading import as_pairs, read_any
 from verify.maps import search
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import Axis, IsaFormula, Map, Origin
+from verify.maps.map import Axis, IsaFormula, Map, MapOrigin
 from verify.maps.strided import StridedMap
 
 TILE = Axis("m", 16), Axis("n", 8)
@@ -139,7 +139,7 @@ def test_keys_hold_what_a_map_depends_on_and_no_place() -> None:
     make = {kind: one().key for kind, one in CLASSES.items()}
     assert len(set(make.values())) == len(CLASSES)
     layout = Layout.parse(PLAIN)
-    same = StridedMap(layout, TILE, origin=Origin("another text", "file.toml", 7))
+    same = StridedMap(layout, TILE, origin=MapOrigin("another text", "file.toml", 7))
     assert same.key == CLASSES["plain"]().key
     others = [
         StridedMap(Layout.parse("(16,8):(8,1)"), TILE),
@@ -162,8 +162,8 @@ def test_keys_hold_what_a_map_depends_on_and_no_place() -> None:
 def test_the_key_of_a_table_has_its_pairs_and_no_line() -> None:
     inputs, outputs = (Axis("lane", 2), Axis("value", 1)), (Axis("m", 4),)
     pairs = [((0, 0), (3,)), ((1, 0), (1,))]
-    one = FragmentMap.from_pairs(inputs, outputs, pairs, Origin("", "a.csv"), {(0, 0): 7})
-    assert one.key == FragmentMap.from_pairs(inputs, outputs, pairs[::-1], Origin("lane*2", "b.csv")).key
+    one = FragmentMap.from_pairs(inputs, outputs, pairs, MapOrigin("", "a.csv"), {(0, 0): 7})
+    assert one.key == FragmentMap.from_pairs(inputs, outputs, pairs[::-1], MapOrigin("lane*2", "b.csv")).key
     others = [
         FragmentMap.from_pairs(inputs, outputs, pairs[:1]),
         FragmentMap.from_pairs(inputs, outputs, [*pairs, ((0, 0), (2,))]),

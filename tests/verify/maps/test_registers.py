@@ -13,7 +13,7 @@ from tests.samples import many
 from verify import verify_index
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError
-from verify.maps.table import Columns, read
+from verify.maps.table import Columns, read_table
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 OPERANDS = isa_tables.instruction(MMA).operands
@@ -63,8 +63,8 @@ def test_every_width_and_drawing_is_the_map(table, bits, tmp_path: Path) -> None
     for number, text in enumerate([csv(rows), csv(rows, ""), drawn(rows, "+---+---+"), drawn(rows, "|:--|---|")]):
         path = tmp_path / f"{number}.csv"
         path.write_text(text, encoding="utf-8")
-        assert read(path, columns) == wanted
-    assert read(path, columns).source((0, 0)) == f"{path}:3"
+        assert read_table(path, columns) == wanted
+    assert read_table(path, columns).source((0, 0)) == f"{path}:3"
 
 
 def test_an_operand_is_verified_by_its_table(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_what_is_no_table_is_one_line(text: str, problem: str, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     Path("c.csv").write_text(text, encoding="utf-8")
     with pytest.raises(MapError) as raised:
-        read(Path("c.csv"), Columns(INPUTS, (Axis("k", 16), Axis("n", 8)), {}))
+        read_table(Path("c.csv"), Columns(INPUTS, (Axis("k", 16), Axis("n", 8)), {}))
     assert problem in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -109,7 +109,7 @@ def test_changed_tables_end_in_a_map_or_a_line(count: int, tmp_path: Path) -> No
         at = rng.randrange(len(text))
         path.write_text(text[:at] + rng.choice([*"0123456789,|[]{}:v.x\n", ""]) + text[at + rng.randrange(1, 3) :])
         try:
-            read(path, Columns(INPUTS, (Axis("k", 16), Axis("n", 8)), {}))
+            read_table(path, Columns(INPUTS, (Axis("k", 16), Axis("n", 8)), {}))
             read_ += 1
         except MapError as error:
             assert "\n" not in str(error)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A permutation that relates two maps is found, and nothing else is one."""
 
-from verify.maps.relabelling import is_identity, permutation, written
+from verify.maps.relabelling import is_identity, permutation, spell_permutation
 
 
 def test_a_permutation_is_found_from_its_points() -> None:
@@ -14,8 +14,8 @@ def test_a_permutation_is_found_from_its_points() -> None:
 
 
 def test_a_permutation_is_written_as_a_layout_a_swizzle_or_a_list() -> None:
-    assert written((0, 2, 1, 3)) == "(2,2):(2,1)"
-    assert written((0, 1, 3, 2)) == "Sw<1,0,1> o 0 o 4:1"
-    assert written((1, 2, 3, 0)) == "1,2,3,0"
+    assert spell_permutation((0, 2, 1, 3)) == "(2,2):(2,1)"
+    assert spell_permutation((0, 1, 3, 2)) == "Sw<1,0,1> o 0 o 4:1"
+    assert spell_permutation((1, 2, 3, 0)) == "1,2,3,0"
     assert is_identity((0, 1, 2))
     assert not is_identity((0, 2, 1))

@@ -50,7 +50,7 @@ def test_the_sum_in_c_of_a_layouts_values_is_that_layout(lanes: Layout, values: 
 def test_a_swizzled_map_has_a_layout_bases_and_an_xor() -> None:
     made = of_layout(read_layout("Sw<2,0,3> o 0 o (32,4):(4,1)"), TILE)
     assert text(made, "layout") == "Sw<2,0,3> o 0 o (32,4):(4,1)"
-    again = bases.of_operand(bases.read(text(made, "bases")), TILE)
+    again = bases.of_operand(bases.read_bases(text(made, "bases")), TILE)
     assert again == made
     assert "^" in text(made, "c")
 

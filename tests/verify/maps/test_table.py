@@ -13,7 +13,7 @@ import isa_tables
 from tests.samples import many
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError
-from verify.maps.table import MAX_BYTES, Columns, from_csv, from_json, read
+from verify.maps.table import MAX_BYTES, Columns, from_csv, from_json, read_table
 
 LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis("n", 8)
 NAMES = {"lane": "lane", "i": "value", "row": "m", "m": "m", "col": "n", "n": "n"}
@@ -43,8 +43,8 @@ def test_json_is_rows_or_nested_lists() -> None:
 def test_a_file_is_read_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "c.CSV").write_text(csv(), encoding="utf-8-sig")
     (tmp_path / "c.json").write_text(json.dumps([[[0, 0]]]), encoding="utf-8")
-    assert read(tmp_path / "c.CSV", COLUMNS) == C
-    assert len(read(tmp_path / "c.json", COLUMNS)) == 1
+    assert read_table(tmp_path / "c.CSV", COLUMNS) == C
+    assert len(read_table(tmp_path / "c.json", COLUMNS)) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         (tmp_path, "cannot be read"),
     ):
         with pytest.raises(MapError, match=problem):
-            read(path, COLUMNS)
+            read_table(path, COLUMNS)
     with pytest.raises(MapError, match="cannot be read"):
-        read(Path("\x00"), COLUMNS)
+        read_table(Path("\x00"), COLUMNS)
 
 
 def fuzzed(count: int, seed: int) -> int:

@@ -40,7 +40,7 @@ def test_a_window_of_a_large_operand_is_that_of_one_that_is_kept_whole(
     whole = drawn(text, WHOLE)
     monkeypatch.setattr(elements, "LARGEST", 1 << 13)
     found = drawn(text, (rows, range(60, 70)))
-    assert found.panels[0].cells == whole.panels[0].cut(rows, range(60, 70)).cells
+    assert found.panels[0].cells == whole.panels[0].crop(rows, range(60, 70)).cells
     assert found.notes == whole.notes
 
 

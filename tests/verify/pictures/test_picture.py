@@ -167,7 +167,7 @@ def test_nothing_of_a_large_picture_is_cropped_silently() -> None:
 def test_a_panel_beyond_the_most_cells_says_which_window_it_is() -> None:
     one = grid("C", "C", ("m", "n"), (512, 512), lambda r, c: Cell((f"{r},{c}",)))
     assert one.window == "shown: m 0..127 of 0..511"
-    assert one.cut(range(2), range(3)).window == "shown: m 0..1 of 0..511, n 0..2 of 0..511"
+    assert one.crop(range(2), range(3)).window == "shown: m 0..1 of 0..511, n 0..2 of 0..511"
 
 
 def test_words_of_any_length_are_within_the_drawing(wrong: Picture) -> None:

@@ -119,7 +119,7 @@ def test_a_wrong_map_is_outlined_and_marked(tmp_path: Path, capsys: pytest.Captu
 def test_a_relabelling_is_drawn_as_the_permutation_that_it_is(tmp_path: Path) -> None:
     path = tmp_path / "atoms.toml"
     path.write_text(RELABELLED)
-    (picture,) = subjects.shown(parser().parse_args([str(path)])).pictures
+    (picture,) = subjects.draw_arguments(parser().parse_args([str(path)])).pictures
     (panel,) = [panel for panel in picture.panels if panel.name == "k'"]
     numbers = [int(cell.text) for cell in panel.every()]
     assert picture.status == "RELABELLED (isa)" and sorted(numbers) == list(range(16)) and numbers != sorted(numbers)
@@ -163,7 +163,7 @@ column = "row%128/32"
 byte = "col"
 lang = "c"
 """)
-    d, a, scales = (one.panels[0] for one in subjects.shown(parser().parse_args([str(path)])).pictures)
+    d, a, scales = (one.panels[0] for one in subjects.draw_arguments(parser().parse_args([str(path)])).pictures)
     assert (d.cells[5][3].lines, d.cells[5][3].expected, d.cells[5][3].shade) == (("L4", "c3"), "L5 c3", 4)
     assert a.cells[3][8].lines == ("b416",) and not any(cell.fault or cell.expected for cell in a.every())
     assert a.cells[3][8].shade == 416 // 16 % 8
@@ -171,7 +171,7 @@ lang = "c"
 
 
 def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None:
-    (picture,) = subjects.shown(parser().parse_args(["examples/movement.toml", "--only", ROWS])).pictures
+    (picture,) = subjects.draw_arguments(parser().parse_args(["examples/movement.toml", "--only", ROWS])).pictures
     faults = {panel.name: sum(bool(cell.fault) for cell in panel.every()) for panel in picture.panels}
     assert faults == {**{f"before {i}": 32 for i in range(4)}, **{f"after {i}": 0 for i in range(4)}}
     for panel in picture.panels:  # each lane's 16 bytes are four words
@@ -315,7 +315,7 @@ def test_a_layout_of_any_size_is_drawn_in_a_window(
 
 
 def test_of_a_huge_layout_the_first_cells_are_drawn() -> None:
-    (picture,) = subjects.shown(parser().parse_args([f"(9,{HUGE}):(1,9)"])).pictures
+    (picture,) = subjects.draw_arguments(parser().parse_args([f"(9,{HUGE}):(1,9)"])).pictures
     assert picture.panels[0].window == f"shown: row 0..0 of 0..8, column 0..65535 of 0..{HUGE - 1}"
     assert picture.panels[0].cells[0][-1].text == str(65535 * 9)
 

@@ -181,7 +181,7 @@ def others(files: Path) -> Path:
 
 def pictures(given: Words, folder: Path) -> list[Picture]:
     where = [str(folder / word) if (folder / word).is_file() else word for word in given]
-    return list(subjects.shown(parser().parse_args(where)).pictures)
+    return list(subjects.draw_arguments(parser().parse_args(where)).pictures)
 
 
 @pytest.mark.long
@@ -199,7 +199,7 @@ def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> Non
             words += [f"--columns={columns.start}:{columns.stop}"] * bool(across)
             words += ["--operand", panel.name] * bool(panel.name)
             (found,) = pictures([*DRAWN[what], *words], others)
-            assert found.panels == (panel.cut(down or range(height), across or range(width)),)
+            assert found.panels == (panel.crop(down or range(height), across or range(width)),)
             assert (found.status, found.notes) == (whole.status, whole.notes)
 
 

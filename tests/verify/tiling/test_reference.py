@@ -25,7 +25,7 @@ SPECS = [
 def test_the_definition_is_what_the_library_evaluates(spec: TilingSpec) -> None:
     tiling = prepared(spec)
     for tiled in tiling.operands:
-        rows, columns = tiled.extent(tiling.covered)
+        rows, columns = tiled.extent(tiling.covered_shape)
         layout = tiling.mma.layout_TV(tiled.name, Layout((rows, columns)))
         threads, values = map(size, layout)
         found = np.array([[layout(t, v) for v in range(values)] for t in range(threads)])

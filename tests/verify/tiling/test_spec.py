@@ -41,9 +41,9 @@ def test_what_is_none_is_rejected_with_what_would_be_right(parse: object, value:
 
 def test_what_one_tiled_mma_covers() -> None:
     plain = TilingSpec("plain", F16, atoms_layout("2,2"))
-    assert plain.counts == (2, 2, 1) and plain.covered((16, 8, 16)) == (32, 16, 16)
+    assert plain.counts == (2, 2, 1) and plain.cover((16, 8, 16)) == (32, 16, 16)
     wide = TilingSpec("wide", F16, atoms_layout("2,2"), permutation("_,(8,2,2):(1,16,8),32"))
-    assert wide.covered((16, 8, 16)) == (32, 32, 32)
+    assert wide.cover((16, 8, 16)) == (32, 32, 32)
 
 
 def test_the_arguments_of_a_spec_give_it_again() -> None:
@@ -65,7 +65,7 @@ def test_all_errors_of_a_file_name_its_keys(tmp_path: Path) -> None:
     with pytest.raises(AtomFileError) as error:
         load(path)
     assert [one.key for one in error.value.errors] == ["one.tile", "one.atoms_layout"]
-    found = spec.read(path)
+    found = spec.read_tilings(path)
     assert [one.name for one in found.items] == ["two"]
     assert isinstance(found.items[0].error("tile", "is odd"), SpecError)
     assert str(found.items[0].error("tile", "is odd")) == f"{path}: two.tile: is odd"

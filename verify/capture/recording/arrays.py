@@ -176,7 +176,7 @@ class ArrayRecorder:
         self.recorder.arrays.append(made)
         return made
 
-    def read(self, array: Array) -> dict[str, Any]:
+    def read_array(self, array: Array) -> dict[str, Any]:
         """Return the reading of an array as it is now; one that is new holds data of the host."""
         memory = self.find(array)
         if memory is None:
@@ -209,7 +209,11 @@ class ArrayRecorder:
     def encode(self, value: Any) -> Any:
         """Return an argument as it stands in the log."""
         if isinstance(value, np.ndarray):
-            return {"reading": self.read(value)} if value.size and value.dtype.name != "object" else {"other": "array"}
+            return (
+                {"reading": self.read_array(value)}
+                if value.size and value.dtype.name != "object"
+                else {"other": "array"}
+            )
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, (list, tuple)):
@@ -244,7 +248,7 @@ class ArrayRecorder:
         sides = [actual, expected]
         if not all(isinstance(one, np.ndarray) and one.size for one in sides) or actual.shape != expected.shape:
             return None
-        readings = [self.read(one) for one in sides]
+        readings = [self.read_array(one) for one in sides]
         if [self.recorder.is_output(one["content"]) for one in readings].count(True) != 1:
             return None
         at = self.recorder.compare_each(name.rpartition(".")[2], readings[0], readings[1], actual.size)
@@ -262,7 +266,7 @@ class ArrayRecorder:
 
     def answer_finite(self, name: str, array: Any) -> RecordedArray | None:
         """Return that what a launch wrote is finite, as it is if it is what the test compares it with; else None."""
-        if not array.size or not self.recorder.is_output(self.read(array)["content"]):
+        if not array.size or not self.recorder.is_output(self.read_array(array)["content"]):
             return None
         return self.keep(name, [], {}, np.full(array.shape, name == "numpy.isfinite").view(np.ndarray))
 
@@ -301,7 +305,7 @@ class ArrayRecorder:
         """Note that the program reads numbers of arrays."""
         for one in values:
             if isinstance(one, np.ndarray) and one.size:
-                self.recorder.note_reading(self.read(one), how)
+                self.recorder.note_reading(self.read_array(one), how)
 
 
 def layout_in(array: Array, owner: Array) -> dict[str, Any]:

@@ -64,14 +64,14 @@ def _install_numpy(recorder: Recorder, arrays: ArrayRecorder) -> None:
     testing: Any = importlib.import_module("numpy.testing")
     numpy: Any = importlib.import_module("numpy")
 
-    def read(value: Any) -> Any:
-        return recorder.read_tensor(value) if isinstance(value, recorder.torch.Tensor) else arrays.read(value)
+    def read_value(value: Any) -> Any:
+        return recorder.read_tensor(value) if isinstance(value, recorder.torch.Tensor) else arrays.read_array(value)
 
     def compare(name: str, real: Callable[..., Any], actual: Any, desired: Any, *args: Any, **kwargs: Any) -> Any:
         with recorder.torch._C.DisableTorchFunction():
             if not _are_recorded(recorder, arrays, actual, desired):
                 return real(actual, desired, *args, **kwargs)
-            return recorder.compare(name, read(actual), read(desired))
+            return recorder.compare(name, read_value(actual), read_value(desired))
 
     def replace(module: Any, name: str) -> None:
         real = getattr(module, name)

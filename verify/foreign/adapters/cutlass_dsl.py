@@ -55,20 +55,20 @@ def of_warp(name, result, k, operand):
     """Return an operand of an mma.sync."""
     shape = (16, 8, k)
 
-    def made():
+    def build():
         if name == "tf32":
             return warp.MmaTF32Op(shape)
         kind = warp.MmaFP8Op if name.startswith("e") else warp.MmaF16BF16Op
         return kind(TYPES[name], TYPES[result], shape)
 
     ptx = f"mma.sync.aligned.m16n8k{k}.row.col.{result}.{name}.{name}.{result}"
-    return {**fragment(made, operand, shape), "source": "cute/nvgpu/warp/mma.py", "ptx": ptx, "operand": operand}
+    return {**fragment(build, operand, shape), "source": "cute/nvgpu/warp/mma.py", "ptx": ptx, "operand": operand}
 
 
 def of_warpgroup(name, result, n, k, operand):
     """D, or A in registers, of a wgmma."""
 
-    def made():
+    def build():
         major = (warpgroup.OperandMajorMode.K,) * 2
         where = warpgroup.OperandSource.RMEM if operand == "A" else warpgroup.OperandSource.SMEM
         if name in ("f16", "bf16"):
@@ -77,25 +77,25 @@ def of_warpgroup(name, result, n, k, operand):
         return kind(TYPES[name], TYPES[name], TYPES[result], (64, n, k), where, *major)
 
     ptx = f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{result}.{name}.{name}"
-    found = fragment(made, "C" if operand == "D" else operand, (64, n, k))
+    found = fragment(build, "C" if operand == "D" else operand, (64, n, k))
     select = {"A_space": "reg"} if operand == "A" else {}
     return {**found, "source": "cute/nvgpu/warpgroup/mma.py", "ptx": ptx, "operand": operand, "select": select}
 
 
-def fragment(made, operand, shape):
+def fragment(build, operand, shape):
     """Return the map of an operand of the atom of an operation; its layout is called for every (thread, value)."""
     m, n, k = shape
     found = {}
 
     @cute.jit
-    def read():
-        layout = getattr(cute.make_mma_atom(made()), f"tv_layout_{operand}")
+    def read_layout():
+        layout = getattr(cute.make_mma_atom(build()), f"tv_layout_{operand}")
         found["sizes"] = cute.size(layout, mode=[0]), cute.size(layout, mode=[1])
         for thread in cutlass.range_constexpr(found["sizes"][0]):
             for value in cutlass.range_constexpr(found["sizes"][1]):
                 found[thread, value] = layout((thread, value))
 
-    read()
+    read_layout()
     outputs = {"A": (("m", m), ("k", k)), "B": (("n", n), ("k", k)), "C": (("m", m), ("n", n))}[operand]
     rows = outputs[0][1]
     threads, values = found["sizes"]

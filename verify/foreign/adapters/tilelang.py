@@ -179,7 +179,7 @@ def instructions(module, forward, inverse, ptx, operand, values, rows, columns):
                     places.setdefault((lane, value % each), []).append(element(tile))
             return lambda lane, value: places.get((lane, value), [])
 
-        def found(name, function):
+        def describe(name, function):
             return {
                 "source": f"{module.__name__.split('.')[-1]}.py: {name}",
                 "ptx": ptx,
@@ -189,9 +189,9 @@ def instructions(module, forward, inverse, ptx, operand, values, rows, columns):
                 "of": function,
             }
 
-        yield f"{forward}{which}", partial(found, forward, of)
+        yield f"{forward}{which}", partial(describe, forward, of)
         if inverse:
-            yield f"{inverse}{which}", lambda found=found, back=read_back: found(inverse, back())
+            yield f"{inverse}{which}", lambda describe=describe, back=read_back: describe(inverse, back())
 
 
 def with_inverse(module, forward, inverse, ptx, operand, values, rows, columns):

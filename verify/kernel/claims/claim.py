@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The claim beside a kernel: what it computes, on which arrays, with which parameters, grid and sizes.
 
-`claim_of(table)` gives the `Claim` of a table, or raises SpecError. Sizes may be a list: each table is one `Launch`.
+`claim_of(table)` gives the `KernelClaim` of a table, or raises SpecError. Sizes may be a list, each a `Launch`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from verify.kernel.claims import defaults, expression, sparsity
 from verify.kernel.claims.evaluation import index_places
 from verify.kernel.claims.every import concrete, for_all
 from verify.kernel.claims.expression import whole
-from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, known
+from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, require_known
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import largest
 from verify.kernel.data.values import LIMITS, SIZE
@@ -41,10 +41,13 @@ MUST = {  # keys that every claim has, with an example
     "arrays": "a table for each array, as [arrays]",
 }
 WORDS = ("u8", "u16", "u32")  # types of metadata
-NOTHING = expression.Element("", ()), expression.Number(Fraction(0))  # target and value of a launch without a claim
+NOTHING = (
+    expression.Element("", ()),
+    expression.ClaimNumber(Fraction(0)),
+)  # target and value of a launch without a claim
 
 
-class Claim(NamedTuple):
+class KernelClaim(NamedTuple):
     """A claim: which kernel, its text, and one launch for each table of sizes."""
 
     kernel: str
@@ -59,15 +62,15 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
     arrays, filled = _arrays(table["arrays"], sizes)
-    target, value = expression.read(table["claim"]) if "claim" in table else NOTHING
+    target, value = expression.read_claim(table["claim"]) if "claim" in table else NOTHING
     double = any(one.name == target.name and one.kind in ("f64", *LIMITS) for one in arrays)  # integers are exact
     if double and "claim" in table:
-        target, value = expression.read(table["claim"], double)
+        target, value = expression.read_claim(table["claim"], double)
     launch = Launch(
         sizes=sizes,
         grid=_three("grid", table["grid"], sizes),
         block=_three("block", table["block"], sizes),
-        smem=_shared(table.get("smem", 0), sizes),
+        smem=_read_shared_bytes(table.get("smem", 0), sizes),
         arrays=arrays,
         params=tuple(table.get("params", ())),
         scalars={name: _fraction(f"scalars.{name}", one, double) for name, one in table.get("scalars", {}).items()},
@@ -83,9 +86,9 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     return launch._replace(extents=extents)
 
 
-def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) -> Claim:
+def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) -> KernelClaim:
     """Return the claim of a table; without `claimed` it may leave the key `claim` out, and says how to launch."""
-    known(table, KEYS, "")
+    require_known(table, KEYS, "")
     for key, example in MUST.items():
         if key not in table and (claimed or key != "claim"):
             raise SpecError(key, f"this key is missing: {example}")
@@ -106,7 +109,7 @@ def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) 
     if sizes == []:
         raise SpecError("sizes", "an empty list: nothing would be checked; give a table, or leave the key out")
     launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
-    return Claim(table.get("kernel", ""), table.get("claim", ""), launches, file, whole_table)
+    return KernelClaim(table.get("kernel", ""), table.get("claim", ""), launches, file, whole_table)
 
 
 def _fraction(key: str, value: Any, double: bool) -> Fraction:
@@ -114,7 +117,7 @@ def _fraction(key: str, value: Any, double: bool) -> Fraction:
     if type(value) not in (int, float):
         raise SpecError(key, f"expected a number, found {value!r:.60}")
     try:
-        return expression.held(value, double)
+        return expression.round_number(value, double)
     except (ValueError, OverflowError):
         raise SpecError(key, f"{value} is no number of type {'f64' if double else 'f32'}") from None
 
@@ -129,7 +132,7 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
     return numbers[0], numbers[1], numbers[2]
 
 
-def _shared(given: Any, sizes: Mapping[str, int]) -> int:
+def _read_shared_bytes(given: Any, sizes: Mapping[str, int]) -> int:
     """Return the bytes of dynamic shared memory."""
     found = whole("smem", given, sizes)
     if not 0 <= found <= MAX_SHARED:
@@ -169,7 +172,7 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
     key = f"arrays.{name}"
     if not isinstance(given, dict):
         raise SpecError(key, 'expected a table, as { dims = "mk", type = "f16", strides = ["K+8", 1] }')
-    known(given, ARRAY_KEYS, key)
+    require_known(given, ARRAY_KEYS, key)
     dims, kind = given.get("dims"), given.get("type")
     dims = tuple(dims) if isinstance(dims, (str, list)) and dims else ()
     if not dims or not all(isinstance(one, str) for one in dims) or len(set(dims)) < len(dims):

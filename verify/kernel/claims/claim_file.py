@@ -12,22 +12,22 @@ from typing import Any
 from layouts.toml.document import read_document
 from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.claims.expression import ClaimTextError
 from verify.kernel.claims.keys import is_claim
 
 
-def read_claim(path: Path | str, *, claimed: bool = True) -> Claim:
+def read_claim(path: Path | str, *, claimed: bool = True) -> KernelClaim:
     """Return the claim of a file; raise UsageError, with line and column, where it cannot be read or a key is wrong.
 
     Without `claimed` it may leave the key `claim` out, and says how to launch.
     """
-    with located(path) as table:
+    with open_claim(path) as table:
         return claim_of(table, str(path), claimed=claimed)
 
 
 @contextmanager
-def located(path: Path | str) -> Iterator[dict[str, Any]]:
+def open_claim(path: Path | str) -> Iterator[dict[str, Any]]:
     """Yield the tables of a claim's file; an error in a key that the block raises gets its line and column."""
     try:
         document = read_document(Path(path))
@@ -47,4 +47,4 @@ def located(path: Path | str) -> Iterator[dict[str, Any]]:
         spot = Spot(root, rest)
         if isinstance(error, ClaimTextError):
             spot = Spot(root, rest, error.text, error.letter)
-        raise UsageError(str(document.located(AtomFileError(str(path), error.key, error.problem, spot)))) from None
+        raise UsageError(str(document.locate(AtomFileError(str(path), error.key, error.problem, spot)))) from None

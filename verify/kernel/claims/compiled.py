@@ -20,7 +20,7 @@ from typing import Any
 
 from lanecheck.console.children import describe_end, read_last_lines, run_child
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.values import SIZE
 
@@ -35,7 +35,7 @@ POINTERS = {
 }  # as Triton writes them
 
 
-def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple[str, Claim, str]:
+def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple[str, KernelClaim, str]:
     """Return (PTX, claim, what it was compiled for) of `module.py::function` and the table of a claim."""
     file, _, function = named.partition("::")
     if not Path(file).is_file():
@@ -61,9 +61,9 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
         raise SpecError("triton.constants", f"{function} has constants without a value: constants = {{ {example} }}")
     if "params" not in table:
         names = [name for name in arguments(Path(file), function) if name not in constants]
-        table["params"] = [_pointed(name, table.get("arrays")) for name in names]
+        table["params"] = [_name_array(name, table.get("arrays")) for name in names]
     launches = claim_of({**table, "block": 32}).launches  # the block is not known yet
-    request = [specialised(one) for one in launches]
+    request = [specialise(one) for one in launches]
     if any(one != request[0] for one in request):
         raise SpecError("sizes", "Triton specialises these sizes in different ways: give each a claim of its own")
     warps, stages = said.get("warps", WARPS), said.get("stages", STAGES)
@@ -117,7 +117,7 @@ def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
     raise UsageError(f"{file} has no function {function!r}")
 
 
-def _pointed(name: str, arrays: object) -> str:
+def _name_array(name: str, arrays: object) -> str:
     """Return the array that an argument points to by its name, `a_ptr` to A; another name is itself."""
     plain = re.sub(r"^(p|ptr)_|_(ptr|pointer|desc)$", "", name.lower())
     return next((one for one in arrays if one.lower() == plain), name) if isinstance(arrays, dict) else name
@@ -136,7 +136,7 @@ def _constant(argument: ast.arg) -> bool:
     return argument.annotation is not None and ast.unparse(argument.annotation).rpartition(".")[2] == "constexpr"
 
 
-def specialised(launch: Launch) -> dict[str, list[Any]]:
+def specialise(launch: Launch) -> dict[str, list[Any]]:
     """Return the types of a launch's parameters, and what a launch specialises."""
     types, ones, divisible = [], [], []
     base = {one.name: one.offset * SIZE[one.kind] for one in launch.arrays}

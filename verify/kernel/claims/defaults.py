@@ -2,8 +2,8 @@
 """What a claim does not give, chosen so that it hides nothing: sizes, strides, and where arrays begin.
 
 Sizes are tables for several launches: CTAs in every direction and more steps than a pipeline is deep; one step; edges
-that are no multiple of a tile, where the grid rounds up. No two strides are equal, and none is a size. `hidden` lists
-which errors a launch cannot show.
+that are no multiple of a tile, where the grid rounds up. No two strides are equal, and none is a size.
+`list_blind_spots` lists which errors a launch cannot show.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ PAD, APART = 16, 256  # elements between rows, bytes before an array: multiples 
 
 def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
     """Tables of sizes for the indices of a claim's arrays, by the tiles that its grid shows or `tiles` gives."""
-    _, value = expression.read(table["claim"])
-    summed = {index.upper() for index in expression.summed(value)}
+    _, value = expression.read_claim(table["claim"])
+    summed = {index.upper() for index in expression.list_summed(value)}
     listed = [one.get("dims") for one in table["arrays"].values() if isinstance(one, dict)]
     indices = [dim for dims in listed if isinstance(dims, (str, list)) for dim in dims if isinstance(dim, str)]
     names = list(dict.fromkeys(dim.upper() for dim in indices if not dim.isdigit()))
@@ -38,7 +38,7 @@ def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
         raise SpecError("tiles", "expected a table of whole numbers, as { M = 64, N = 64, K = 32 }")
     for name in given.keys() - set(names):
         raise SpecError(f"tiles.{name}", f"no index of an array is {name.lower()!r}")
-    found = {name: shown(table["grid"], name, names) for name in names}
+    found = {name: find_tile(table["grid"], name, names) for name in names}
     masked = any(rounds_up for tile, rounds_up in found.values() if tile)
     tiles = {name: given.get(name) or found[name][0] or (STEP if name in summed else 0) for name in names}
     for name in (name for name in names if not tiles[name]):
@@ -64,12 +64,12 @@ def _part(tile: int) -> int:
     return PAD if tile > PAD else tile // 2
 
 
-def shown(grid: Any, name: str, names: Sequence[str]) -> tuple[int, bool]:
+def find_tile(grid: Any, name: str, names: Sequence[str]) -> tuple[int, bool]:
     """Return the tile of a size as a grid shows it, 0 where it does not; and whether the grid rounds up.
 
-    >>> shown(["cdiv(M, 64)", "N // 32"], "M", "MNK"), shown(["cdiv(M, 64)", "N // 32"], "N", "MNK")
+    >>> find_tile(["cdiv(M, 64)", "N // 32"], "M", "MNK"), find_tile(["cdiv(M, 64)", "N // 32"], "N", "MNK")
     ((64, True), (32, False))
-    >>> shown("cdiv(M, 64)*cdiv(N, 128)", "N", "MNK"), shown(1, "K", "MNK")
+    >>> find_tile("cdiv(M, 64)*cdiv(N, 128)", "N", "MNK"), find_tile(1, "K", "MNK")
     ((128, True), (0, False))
     """
     rest = dict.fromkeys(names, 1 << 12)
@@ -102,7 +102,7 @@ def offset(number: int, kind: str) -> int:
     return APART * (number + 1) // SIZE[kind]
 
 
-def hidden(launch: Launch, alone: bool) -> Iterable[str]:
+def list_blind_spots(launch: Launch, alone: bool) -> Iterable[str]:
     """Which errors the sizes and strides of a launch cannot show; `alone` is one that has no others beside it."""
     ctas = launch.grid[0] * launch.grid[1] * launch.grid[2]
     if ctas == 1:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.expression import LARGEST, Apply, Below, Element, Node, Number, Scalar, Sum, whole
+from verify.kernel.claims.expression import LARGEST, Apply, Below, ClaimNumber, Element, Node, Scalar, Sum, whole
 from verify.kernel.data import levels
 from verify.kernel.data.choices import POLES, Choices
 from verify.kernel.data.histories import sign_of
@@ -28,7 +28,7 @@ Samples: TypeAlias = NDArray[np.float64]
 _EXACT = 2.0**53  # whole numbers below it are exact in a double
 
 
-class Tensor(NamedTuple):
+class NamedTensor(NamedTuple):
     """Numbers with a name for each axis after the first, which has the primes; or samples without that axis."""
 
     dims: tuple[str, ...]  # the names of its axes
@@ -65,16 +65,16 @@ class Evaluation:
     """The value of a claim's tree at the points of a run."""
 
     def __init__(
-        self, primes: Sequence[Any], arrays: Mapping[str, Tensor], scalars: Mapping[str, Fraction], choose: Choices,
-        extents: Mapping[str, int], sizes: Mapping[str, int], part: Mapping[str, slice] | None = None,
+        self, primes: Sequence[Any], arrays: Mapping[str, NamedTensor], scalars: Mapping[str, Fraction],
+        choose: Choices, extents: Mapping[str, int], sizes: Mapping[str, int], part: Mapping[str, slice] | None = None,
     ) -> None:  # fmt: skip
         """Keep what the names of a claim stand for; `part` has the indices of which some values are enough."""
         self.primes = np.array(primes, np.uint64)
         self.arrays, self.scalars, self.choose = arrays, scalars, choose
         self.extents, self.sizes, self.part = extents, sizes, part or {}
-        self.made: dict[Node, Tensor] = {}  # softmax_n(x) has exp(x) twice
+        self.made: dict[Node, NamedTensor] = {}  # softmax_n(x) has exp(x) twice
 
-    def __call__(self, node: Node) -> Tensor:
+    def __call__(self, node: Node) -> NamedTensor:
         """Return the tensor of a tree, over its free indices."""
         if not isinstance(node, Apply) or node.name != "ex2":  # all others are used once, and may be large
             return self._compute(node)
@@ -82,8 +82,8 @@ class Evaluation:
             self.made[node] = self._compute(node)
         return self.made[node]
 
-    def _compute(self, node: Node) -> Tensor:
-        if isinstance(node, Number | Below | Scalar | Element):
+    def _compute(self, node: Node) -> NamedTensor:
+        if isinstance(node, ClaimNumber | Below | Scalar | Element):
             return self._leaf(node)
         if isinstance(node, Sum):
             return self._sum(node)
@@ -96,20 +96,20 @@ class Evaluation:
 
     # ---- leaves
 
-    def _leaf(self, node: Number | Below | Scalar | Element) -> Tensor:
-        if isinstance(node, Number):
+    def _leaf(self, node: ClaimNumber | Below | Scalar | Element) -> NamedTensor:
+        if isinstance(node, ClaimNumber):
             return self._number(node.value)
         if isinstance(node, Below):
             zero = self._number(Fraction(0))
             return zero._replace(sample=np.array(-np.inf), below=np.array(True), sign=None)
         return self._lookup(node.name) if isinstance(node, Scalar) else self._element(node)
 
-    def _number(self, value: Fraction) -> Tensor:
+    def _number(self, value: Fraction) -> NamedTensor:
         residues = self.choose.constant(value)
         sign = np.array(sign_of(value), np.int8)
-        return Tensor((), np.array(residues, np.uint64), np.array(float(value)), None, sign, fixed=True)
+        return NamedTensor((), np.array(residues, np.uint64), np.array(float(value)), None, sign, fixed=True)
 
-    def _lookup(self, name: str) -> Tensor:
+    def _lookup(self, name: str) -> NamedTensor:
         """Return a scalar, a size, or the numbers of an index."""
         if name in self.scalars:
             return self._number(self.scalars[name])._replace(fixed=False)
@@ -117,10 +117,10 @@ class Evaluation:
             numbers = np.arange(self.extents[name], dtype=np.uint64)[self.part.get(name, slice(None))]
             sign = np.where(numbers > 0, levels.POSITIVE, levels.NONNEGATIVE).astype(np.int8)
             residues = np.broadcast_to(numbers, (len(self.primes), len(numbers)))
-            return Tensor((name,), residues, numbers.astype(np.float64), None, sign, fixed=True)
+            return NamedTensor((name,), residues, numbers.astype(np.float64), None, sign, fixed=True)
         return self._number(Fraction(self.sizes[name]))
 
-    def _element(self, node: Element) -> Tensor:
+    def _element(self, node: Element) -> NamedTensor:
         """Return an element of an array: along an axis with an expression for an index, at what that is."""
         found = self.arrays[node.name]
         residues, sample, dims = found.residues, found.sample, []
@@ -133,15 +133,15 @@ class Evaluation:
                 residues, sample = residues.take(places, axis + 1), sample.take(places, axis)
         if len(set(dims)) < len(dims):
             raise SpecError("claim", f"{node.name} has one index twice")
-        return Tensor(tuple(dims), residues, sample)
+        return NamedTensor(tuple(dims), residues, sample)
 
     # ---- operations
 
     @staticmethod
-    def _dims(parts: Sequence[Tensor]) -> tuple[str, ...]:
+    def _dims(parts: Sequence[NamedTensor]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for part in parts for name in part.dims))
 
-    def _arithmetic(self, sign: str, left: Tensor, right: Tensor) -> Tensor:
+    def _arithmetic(self, sign: str, left: NamedTensor, right: NamedTensor) -> NamedTensor:
         dims = self._dims((left, right))
         (x, a, _), (y, b, _) = left.align(dims), right.align(dims)
         top = self.primes.reshape(-1, *[1] * len(dims))
@@ -155,10 +155,10 @@ class Evaluation:
             residues = np.where(below, np.uint64(0), residues)
         with np.errstate(invalid="ignore", over="ignore"):  # a sample that is no number verifies nothing
             sample = apply(a, b)
-        return Tensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
+        return NamedTensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
 
     @staticmethod
-    def _sign(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:
+    def _sign(sign: str, left: NamedTensor, right: NamedTensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:
         if left.sign is None or right.sign is None or sign == "-":
             return None
         a, b = left.expand(left.sign, dims), right.expand(right.sign, dims)
@@ -166,7 +166,7 @@ class Evaluation:
         return np.asarray(low if sign == "*" else np.where(low == levels.ANY, low, high))
 
     @staticmethod
-    def _below(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.bool_]:
+    def _below(sign: str, left: NamedTensor, right: NamedTensor, dims: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return where a result is -inf; SpecError where it is no number or +inf."""
         a, b = left.expand(left.where_below, dims), right.expand(right.where_below, dims)
         if sign == "-" and b.any():
@@ -178,7 +178,7 @@ class Evaluation:
                 raise SpecError("claim", "-inf is multiplied by what is not known to be positive")
         return np.asarray(a | b)
 
-    def _apply(self, name: str, parts: Sequence[Tensor]) -> Tensor:
+    def _apply(self, name: str, parts: Sequence[NamedTensor]) -> NamedTensor:
         dims = self._dims(parts)
         if name == "where" and all(_is_whole(part) for part in parts[:2]):
             return self._select(parts, dims)
@@ -202,23 +202,23 @@ class Evaluation:
         made, sample = made.reshape(-1, *shape), np.where(lost, np.nan, sample).reshape(shape)
         if below[0] is not None:  # exp2(-inf) is 0, and so is a residue of -inf
             made = np.where(below[0], np.uint64(0), made)
-        return Tensor(dims, made, sample, below[0] if name in ("lg2", "log2") else None, sign)
+        return NamedTensor(dims, made, sample, below[0] if name in ("lg2", "log2") else None, sign)
 
     @staticmethod
-    def _find_sign(name: str, part: Tensor) -> NDArray[np.int8] | None:
+    def _find_sign(name: str, part: NamedTensor) -> NDArray[np.int8] | None:
         if name == "ex2":
             return np.where(part.where_below, levels.NONNEGATIVE, levels.POSITIVE).astype(np.int8)
         if name in ("rcp", "sqrt", "rsqrt"):
             return np.where(part.signs == levels.POSITIVE, part.signs, levels.ANY).astype(np.int8)
         return None
 
-    def _absolute(self, part: Tensor) -> Tensor:
+    def _absolute(self, part: NamedTensor) -> NamedTensor:
         """Return the size of a number that indices decide."""
         top = self.primes.reshape(-1, *[1] * len(part.dims))
         residues = np.where(part.sample < 0, (top - part.residues) % top, part.residues)
         return part._replace(residues=residues, sample=np.abs(part.sample), sign=None)
 
-    def _select(self, parts: Sequence[Tensor], dims: tuple[str, ...]) -> Tensor:
+    def _select(self, parts: Sequence[NamedTensor], dims: tuple[str, ...]) -> NamedTensor:
         """Return a choice that indices decide."""
         left, right, chosen, other = parts
         taken = left.expand(left.sample, dims) > right.expand(right.sample, dims)
@@ -229,9 +229,9 @@ class Evaluation:
             below = np.where(taken, *ends)
         sign = np.where(taken, *(each.expand(each.signs, dims) for each in (chosen, other)))
         fixed = chosen.fixed and other.fixed
-        return Tensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed)
+        return NamedTensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed)
 
-    def _largest(self, node: Node) -> Tensor:
+    def _largest(self, node: Node) -> NamedTensor:
         """Return the largest term over an index: -inf where every one is masked."""
         assert isinstance(node, Sum)
         part = self(node.body)
@@ -243,11 +243,11 @@ class Evaluation:
         signs = part.expand(part.signs, (node.index, *dims)).max(0)
         flat = residues.reshape(len(self.primes), len(below), -1)
         made = self.choose.find_largest(flat, below.reshape(len(below), -1)).reshape(-1, *below.shape[1:])
-        return Tensor(dims, made, sample.max(0), np.asarray(below.all(0)) if below.any() else None, signs)
+        return NamedTensor(dims, made, sample.max(0), np.asarray(below.all(0)) if below.any() else None, signs)
 
     # ---- sums
 
-    def _sum(self, node: Sum) -> Tensor:
+    def _sum(self, node: Sum) -> NamedTensor:
         """Return the sum of products of factors, one index at a time: a tensor of all products would be large."""
         factors, rest = [], [node.body]
         while rest:
@@ -269,7 +269,7 @@ class Evaluation:
                 total = self._arithmetic("*", total, part)
         return total
 
-    def _add_up(self, index: str, factors: Sequence[Tensor]) -> Tensor:
+    def _add_up(self, index: str, factors: Sequence[NamedTensor]) -> NamedTensor:
         dims = tuple(name for name in self._dims(factors) if name != index)
         aligned = [part.align((index, *dims))[:2] for part in factors]
         shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
@@ -289,9 +289,9 @@ class Evaluation:
         if all(part.sign is not None for part in factors):
             each = reduce(np.minimum, (part.expand(part.signs, (index, *dims)) for part in factors))
             sign = np.where((each == levels.ANY).any(0), levels.ANY, each.max(0)).astype(np.int8)
-        return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
+        return NamedTensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
 
-    def _matrix_product(self, index: str, left: Tensor, right: Tensor) -> Tensor:
+    def _matrix_product(self, index: str, left: NamedTensor, right: NamedTensor) -> NamedTensor:
         """Sum products over an index that two tensors share, for each value of the others that they share.
 
         Residues are cut into halves of 16 bits: a double holds a sum of 64 products of a half and a residue exactly.
@@ -317,10 +317,10 @@ class Evaluation:
             residues[number] %= prime
         shape = (*batch, *rows, *columns)
         total = (a.transpose(0, 2, 1) @ b).reshape(shape)
-        return Tensor((*common, *first, *second), residues.reshape(-1, *shape), total)
+        return NamedTensor((*common, *first, *second), residues.reshape(-1, *shape), total)
 
 
-def _is_whole(part: Tensor) -> bool:
+def _is_whole(part: NamedTensor) -> bool:
     """Return whether a tensor is made of indices and whole numbers alone, so that a double has it exactly."""
     sizes = np.abs(part.sample)
     return part.fixed and bool((part.sample == np.rint(part.sample)).all() and (sizes < _EXACT).all())

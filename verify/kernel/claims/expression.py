@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a claim, `C[m,n] = alpha * sum_k A[m,k]*B[k,n] + beta * C[m,n]`: its tree, and its value.
 
-`read` makes the tree; `evaluation` computes its value. A name without brackets is a scalar, a size or an index.
+`read_claim` makes the tree; `evaluation` computes its value. A name without brackets is a scalar, a size or an index.
 `whole` evaluates sizes, strides, grids and indices: `"cdiv(M, 64)"`, `"h//G"`.
 
->>> _, value = read("Y[m,n] = softmax_n(where(m >= n, X[m,n], -inf))")
+>>> _, value = read_claim("Y[m,n] = softmax_n(where(m >= n, X[m,n], -inf))")
 >>> sorted(functions(value))
 ['ex2', 'rcp', 'where']
 """
@@ -36,7 +36,7 @@ MAX_LENGTH = 4000
 MAX_NODES = 500
 
 
-class Number(NamedTuple):
+class ClaimNumber(NamedTuple):
     """A literal."""
 
     value: Fraction
@@ -75,7 +75,7 @@ class Below:
     """-inf, as of a masked element."""
 
 
-Node: TypeAlias = Number | Scalar | Element | Sum | Apply | Below
+Node: TypeAlias = ClaimNumber | Scalar | Element | Sum | Apply | Below
 FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "trunc": 1, "rint": 1}
 BASES = {"exp": "ex2", "exp2": "ex2", "log": "lg2", "log2": "lg2"}  # functions of a claim -> their opcodes
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")
@@ -86,24 +86,24 @@ RELATIONS = (">", "<", ">=", "<=", "==", "!=")  # of the first two arguments of 
 _TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|//|[][(),+*/%=<>-])")
 
 
-def held(number: Fraction | float | str, double: bool) -> Fraction:
+def round_number(number: Fraction | float | str, double: bool) -> Fraction:
     """Return the number as a kernel holds it: rounded to f32, or to f64; OverflowError or ValueError if there is none.
 
-    >>> held("0.5", double=False), held("0.1", double=False) == Fraction("0.1")
+    >>> round_number("0.5", double=False), round_number("0.1", double=False) == Fraction("0.1")
     (Fraction(1, 2), False)
     """
     with np.errstate(over="ignore"):
         return Fraction(float(number) if double else float(np.float32(float(number))))
 
 
-def read(text: str, double: bool = False) -> tuple[Element, Node]:
+def read_claim(text: str, double: bool = False) -> tuple[Element, Node]:
     """(target, value) of a claim's text, its numbers as an f32 or a double holds them; SpecError with the column.
 
-    >>> target, value = read("C[m,n] = 2 * sum_k A[m,k]*B[k,n]")
+    >>> target, value = read_claim("C[m,n] = 2 * sum_k A[m,k]*B[k,n]")
     >>> target.indices, value.parts[1].index
     (('m', 'n'), 'k')
     """
-    reader = _Reader(text, double)
+    reader = _ClaimReader(text, double)
     target = reader.factor()
     if not isinstance(target, Element):
         raise SpecError("claim", "begins with the element that it is about, as C[m,n] = …")
@@ -114,7 +114,7 @@ def read(text: str, double: bool = False) -> tuple[Element, Node]:
     return target, value
 
 
-class _Reader:
+class _ClaimReader:
     """A reader of a claim's text by recursive descent."""
 
     def __init__(self, text: str, double: bool) -> None:
@@ -160,10 +160,10 @@ class _Reader:
         while self.token in ("*", "/") and self.token:
             sign = self.next()
             right = self.factor()
-            if sign == "/" and isinstance(right, Number):
+            if sign == "/" and isinstance(right, ClaimNumber):
                 if not right.value:
                     self.fail("a division by 0")
-                right = Number(1 / right.value)
+                right = ClaimNumber(1 / right.value)
             elif sign == "/":
                 right = Apply("rcp", (right,))
             found = Apply("*", (found, right))
@@ -175,13 +175,13 @@ class _Reader:
             self.next()
             return Below()
         if token == "-":
-            return Apply("-", (Number(Fraction(0)), self.factor()))
+            return Apply("-", (ClaimNumber(Fraction(0)), self.factor()))
         if token == "(":
             inner = self.sum()
             self.expect(")")
             return inner
         if token[:1].isdigit():
-            return Number(self._round_token(token))
+            return ClaimNumber(self._round_token(token))
         if not token or not (token[0].isalpha() or token[0] == "_"):
             self.fail(f"expected a term, found {token or 'the end'!r}")
         if token.startswith("sum_") and len(token) > 4:
@@ -196,7 +196,7 @@ class _Reader:
 
     def _round_token(self, token: str) -> Fraction:
         try:
-            return held(token, self.double)
+            return round_number(token, self.double)
         except OverflowError:
             self.fail(f"{token[:20]} is too large for {'f64' if self.double else 'f32'}")
             raise
@@ -269,7 +269,7 @@ class _Reader:
         self.next()
         right = self.sum()
         if relation in ("==", "!="):  # a and b differ if |a - b| > 0
-            return Apply("abs", (Apply("-", (left, right)),)), Number(Fraction(0)), relation == "=="
+            return Apply("abs", (Apply("-", (left, right)),)), ClaimNumber(Fraction(0)), relation == "=="
         if relation in ("<", ">="):
             left, right = right, left
         return left, right, relation in ("<=", ">=")
@@ -290,8 +290,8 @@ class _Reader:
     def _exp(self, node: Node) -> Node:
         return Apply("ex2", (Apply("*", (node, self._constant(LOG2_E))),))
 
-    def _constant(self, number: float) -> Number:
-        return Number(held(number, self.double))
+    def _constant(self, number: float) -> ClaimNumber:
+        return ClaimNumber(round_number(number, self.double))
 
 
 def elements(node: Node) -> list[Element]:
@@ -303,11 +303,11 @@ def elements(node: Node) -> list[Element]:
     return [one for part in node.parts for one in elements(part)] if isinstance(node, Apply) else []
 
 
-def summed(node: Node) -> set[str]:
+def list_summed(node: Node) -> set[str]:
     """Return the indices over which a tree sums."""
     if isinstance(node, Sum):
-        return {node.index} | summed(node.body)
-    return {index for part in node.parts for index in summed(part)} if isinstance(node, Apply) else set()
+        return {node.index} | list_summed(node.body)
+    return {index for part in node.parts for index in list_summed(part)} if isinstance(node, Apply) else set()
 
 
 def scalars(node: Node) -> set[str]:
@@ -322,7 +322,7 @@ def scalars(node: Node) -> set[str]:
 def list_factors(node: Node) -> list[Node]:
     """Return the factors of a product from left to right; of anything else, itself.
 
-    >>> len(list_factors(read("C[i] = A[i]*(B[i]*2)")[1]))
+    >>> len(list_factors(read_claim("C[i] = A[i]*(B[i]*2)")[1]))
     3
     """
     product = isinstance(node, Apply) and node.name == "*"
@@ -332,7 +332,7 @@ def list_factors(node: Node) -> list[Node]:
 def depends(node: Node, index: str) -> bool:
     """Return whether a tree differs by the value of an index.
 
-    >>> depends(read("C[i] = sum_n A[n//2,i]")[1], "i"), depends(read("C[i] = sum_n A[n//2,i]")[1], "n")
+    >>> depends(read_claim("C[i] = sum_n A[n//2,i]")[1], "i"), depends(read_claim("C[i] = sum_n A[n//2,i]")[1], "n")
     (True, False)
     """
     if isinstance(node, Sum):
@@ -359,7 +359,7 @@ def numbers(node: Node) -> set[Fraction]:
         return numbers(node.body)
     if isinstance(node, Apply):
         return {value for part in node.parts for value in numbers(part)}
-    return {node.value} if isinstance(node, Number) else set()
+    return {node.value} if isinstance(node, ClaimNumber) else set()
 
 
 _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from verify.core.errors import SpecError
 from verify.kernel.claims import expression
 from verify.kernel.data.values import SIZE
-from verify.kernel.ptx.parse import MAX_BYTES, read
-from verify.kernel.ptx.source import Instruction, Kernel, PtxError
+from verify.kernel.ptx.parse import MAX_BYTES, parse_kernel
+from verify.kernel.ptx.source import Kernel, PtxError, PtxInstruction
 
 PRODUCTS = ("mma", "wgmma", "wmma")
 POINTER = 8  # bytes of a pointer
@@ -23,7 +23,7 @@ def read_kernel(named: str) -> Kernel:
     try:
         with Path(file).open("rb") as stream:
             text = stream.read(MAX_BYTES + 1).decode("utf-8", "replace")
-        return read(text, name)
+        return parse_kernel(text, name)
     except OSError as error:
         raise SpecError("kernel", f"{file} cannot be read: {error.strerror or error}") from error
     except PtxError as error:
@@ -44,7 +44,7 @@ def derive_answers(answers: Mapping[str, str]) -> dict[str, str]:
     found = {"block": " ".join(map(str, kernel.block))} if kernel.block else {}
     if "claim" not in answers:
         return found
-    target, value = expression.read(answers["claim"])
+    target, value = expression.read_claim(answers["claim"])
     inputs = {one.name: one.indices for one in expression.elements(value)}
     dims = {**inputs, target.name: target.indices}
     kinds = _find_types(kernel.instructions, len(inputs))
@@ -56,7 +56,7 @@ def derive_answers(answers: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _find_types(instructions: Sequence[Instruction], inputs: int) -> list[str]:
+def _find_types(instructions: Sequence[PtxInstruction], inputs: int) -> list[str]:
     """Return the types of the inputs and of the target, in this order; none if the instructions don't agree on any."""
     for one in instructions:
         if one.words[0] in PRODUCTS and inputs == 2:

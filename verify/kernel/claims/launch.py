@@ -118,9 +118,9 @@ class Launch(NamedTuple):
         given, key = self.params[number], f"params[{number}]"
         if isinstance(given, Mapping):
             return self._table(given, key, size, base)
-        return self._packed(given, key, size, base)
+        return self._pack(given, key, size, base)
 
-    def _packed(self, given: Any, key: str, size: int, base: Mapping[str, int]) -> bytes:
+    def _pack(self, given: Any, key: str, size: int, base: Mapping[str, int]) -> bytes:
         if isinstance(given, str) and given in self.scalars:
             given = float(self.scalars[given])
         if isinstance(given, float):
@@ -156,7 +156,7 @@ class Launch(NamedTuple):
     def _table(
         self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]
     ) -> bytes | TensorMap | None:
-        known(given, PARAM_KEYS, key)
+        require_known(given, PARAM_KEYS, key)
         if given.get("unused"):
             return None
         if "map" in given:
@@ -165,7 +165,7 @@ class Launch(NamedTuple):
         if "value" in given:
             kind = given.get("type", "s32")
             number = float(self.scalars[given["value"]]) if given["value"] in self.scalars else given["value"]
-            return self._packed(float(number) if kind[0] == "f" else number, key, size, base)
+            return self._pack(float(number) if kind[0] == "f" else number, key, size, base)
         if "struct" not in given or not isinstance(given.get("values"), list):
             raise SpecError(key, "expected { struct, values }, { map, box, swizzle }, { value, type } or { unused }")
         values = []
@@ -183,7 +183,7 @@ class Launch(NamedTuple):
         return packed
 
 
-def known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:
+def require_known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:
     """SpecError for a key of a table that none of ``keys`` is."""
     for key in table:
         if key not in keys:

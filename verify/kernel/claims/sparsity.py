@@ -78,7 +78,7 @@ def words(kind: str, stored: Ints, width: int, extent: int) -> Ints:
     return found
 
 
-def described(bits: NDArray[np.uint8], group: int, known: Mapping[int, Sequence[int]]) -> Ints:
+def find_columns(bits: NDArray[np.uint8], group: int, known: Mapping[int, Sequence[int]]) -> Ints:
     """Return the column of each stored element (.., stored) by metadata (.., bits); -1 where a field means none."""
     code = bits.reshape(*bits.shape[:-1], -1, _FIELD) @ (1 << np.arange(_FIELD))
     table = np.full((1 << _FIELD, len(next(iter(known.values())))), -1, np.int64)

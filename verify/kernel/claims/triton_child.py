@@ -16,13 +16,13 @@ def main() -> None:
     request = json.load(sys.stdin)
     answers, sys.stdout = sys.stdout, sys.stderr  # what the module prints is no answer
     try:
-        answer = compiled(request)
+        answer = compile_function(request)
     except Exception as error:
         answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
     json.dump(answer, answers)
 
 
-def compiled(request: dict[str, Any]) -> dict[str, Any]:
+def compile_function(request: dict[str, Any]) -> dict[str, Any]:
     """Return the PTX of a function and what Triton's metadata says of its launch."""
     triton = importlib.import_module("triton")
     source = importlib.import_module("triton.compiler").ASTSource

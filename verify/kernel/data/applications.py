@@ -129,9 +129,7 @@ def lose_poles(values: ValueTable, name: str, argument: Ids, found: Ids) -> Ids:
         reason = values.reason(f"{name} of what is 0 for all data")
         values.poles.add(reason)
         numbers = values.history[found[lost]]
-        values.history[found[lost]] = values.histories.combined(
-            [numbers], lambda parts: parts[0]._replace(cause=reason)
-        )
+        values.history[found[lost]] = values.histories.combine([numbers], lambda parts: parts[0]._replace(cause=reason))
     return found
 
 

@@ -63,7 +63,7 @@ def _snap(function: Callable[[Samples], Samples]) -> Callable[[Samples], Samples
     return apply
 
 
-def _unclamped(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
+def _keep_infinities(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
     """Return a function of samples that keeps an infinity and a NaN, which verify nothing."""
 
     def apply(sample: Samples) -> Samples:
@@ -74,10 +74,10 @@ def _unclamped(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
 
 
 POWERS: dict[str, Callable[[Samples], Samples]] = {
-    "ex2": _unclamped(np.exp2),
-    "log2": _unclamped(np.log2),
-    "lg2": _unclamped(np.log2),
-    "rcp": _unclamped(lambda x: 1 / x),
+    "ex2": _keep_infinities(np.exp2),
+    "log2": _keep_infinities(np.log2),
+    "lg2": _keep_infinities(np.log2),
+    "rcp": _keep_infinities(lambda x: 1 / x),
 }
 ROUNDED: dict[str, Callable[[Samples], Samples]] = {
     "floor": _snap(np.floor),
@@ -146,7 +146,7 @@ class Choices:
     def _join(self, residues: Sequence[Residues], joined: Sequence[NDArray[np.bool_]]) -> Residues:
         """Return the larger ones of two arrays of arguments; those that are `joined` are sums of hashes."""
         self.hashed += joined[0].size
-        leaves = [self._hashed("largest", [one]) for one in residues]
+        leaves = [self._hash_arguments("largest", [one]) for one in residues]
         first, second = (np.where(*each) for each in zip(joined, residues, leaves, strict=True))
         return np.asarray((first + second) % self.primes)
 
@@ -156,7 +156,7 @@ class Choices:
         primes, alone = self.primes, (~below).sum(0) == 1
         made = [np.zeros((len(primes), below.shape[1]), np.uint64) for _ in range(2)]
         for term, masked in zip(residues.transpose(1, 0, 2), below, strict=True):
-            for total, each in zip(made, (term, self._hashed("largest", [term])), strict=True):
+            for total, each in zip(made, (term, self._hash_arguments("largest", [term])), strict=True):
                 total[:] = (total + np.where(masked, np.uint64(0), each)) % primes
         return np.where(alone, *made)  # one term alone is the largest, and is no sum
 
@@ -188,10 +188,10 @@ class Choices:
         if name in ROUNDED:
             return self._round(name, argument)
         if name == "sqrt":
-            return np.where((argument == 0).all(0), np.uint64(0), self._hashed(name, [argument]))
+            return np.where((argument == 0).all(0), np.uint64(0), self._hash_arguments(name, [argument]))
         if name == "rsqrt" and self.pairs:  # the inverse of the root, for every number
             return self._power("rcp", self._unary("sqrt", argument))
-        return self._power(name, argument) if self.pairs and name in POWERS else self._hashed(name, [argument])
+        return self._power(name, argument) if self.pairs and name in POWERS else self._hash_arguments(name, [argument])
 
     def _power(self, name: str, argument: Residues) -> Residues:
         if name == "rcp":
@@ -199,16 +199,16 @@ class Choices:
         half = len(self.pairs)
         if name == "ex2":
             powers = [pair.power(row) for pair, row in zip(self.pairs, argument[half:], strict=True)]
-            return np.concatenate([powers, self._hashed(name, [argument], slice(half, None))])
+            return np.concatenate([powers, self._hash_arguments(name, [argument], slice(half, None))])
         if name == "log2":
             exponents = [pair.logarithm(row) for pair, row in zip(self.pairs, argument[:half], strict=True)]
-            return np.concatenate([self._hashed(name, [argument], slice(half)), exponents])
-        return self._hashed(name, [argument])
+            return np.concatenate([self._hash_arguments(name, [argument], slice(half)), exponents])
+        return self._hash_arguments(name, [argument])
 
     def _minus(self, left: Residues, right: Residues) -> Residues:
         return (left + self.primes - right) % self.primes
 
-    def _hashed(self, name: str, parts: Sequence[Residues], rows: slice = slice(None)) -> Residues:
+    def _hash_arguments(self, name: str, parts: Sequence[Residues], rows: slice = slice(None)) -> Residues:
         """Return rows of a hash of arguments: each row is one of the arguments' residues modulo all primes."""
         source = random.Random(f"{self.seed} {name}")
         count = max(part.shape[1] for part in parts)
@@ -227,17 +227,17 @@ class Choices:
     def _round(self, name: str, argument: Residues) -> Residues:
         """Floor, and trunc and rint by the one of z and -z that has the smaller residue: trunc(-z) = -trunc(z)."""
         if name == "floor":
-            return self._hashed(name, [argument])
+            return self._hash_arguments(name, [argument])
         opposite = self._minus(np.zeros_like(argument), argument)
         turned = opposite[0] < argument[0]
-        made = self._hashed(name, [np.where(turned, opposite, argument)])
+        made = self._hash_arguments(name, [np.where(turned, opposite, argument)])
         return np.where(turned, self._minus(np.zeros_like(made), made), made)
 
     def _relu(self, argument: Residues) -> Residues:
         """Relu by the one of z and -z that has the smaller residue: relu(z) = z + relu(-z)."""
         opposite = self._minus(np.zeros_like(argument), argument)
         turned = opposite[0] < argument[0]
-        made = self._hashed("relu", [np.where(turned, opposite, argument)])
+        made = self._hash_arguments("relu", [np.where(turned, opposite, argument)])
         made = np.where((argument == 0).all(0), np.uint64(0), made)
         return np.where(turned, (made + argument) % self.primes, made)
 
@@ -247,7 +247,7 @@ class Choices:
         opposite = self._minus(np.zeros_like(condition), condition)
         minus = self._minus(np.zeros_like(value), value)
         turned = minus[0] < value[0]
-        made = self._hashed("gate", [condition, np.where(turned, minus, value)])
+        made = self._hash_arguments("gate", [condition, np.where(turned, minus, value)])
         made = np.where(turned, self._minus(np.zeros_like(made), made), made)
         made = np.where((value == opposite).all(0), self._minus(np.zeros_like(relu), relu), made)
         made = np.where((value == condition).all(0), relu, made)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Floating-point arithmetic on plain bits, rounded as IEEE 754 and the PTX ISA say: in integers, a number at a time.
 
-A finite `Number` is (-1)^negative * significand * 2^exponent, and a little more where `sticky` says that digits below
-were dropped. `unpack` reads bits, `add` to `root` compute, `pack` rounds once. Where the ISA leaves a NaN's payload
-open, it is the one that an H100 returned: all ones but the sign in f32 and narrower types, an operand's in f64.
+A finite `FloatNumber` is (-1)^negative * significand * 2^exponent, and a little more where `sticky` says that digits
+below were dropped. `unpack` reads bits, `add` to `root` compute, `pack` rounds once. Where the ISA leaves a NaN's
+payload open, it is the one that an H100 returned: all ones but the sign in f32 and narrower types, an operand's in f64.
 
 >>> third = divide(unpack(0x3F800000, "f32"), unpack(0x40400000, "f32"))
 >>> [hex(pack(third, "f32", rounding)[0]) for rounding in ("rn", "rz", "rp")]
@@ -73,7 +73,7 @@ def fits(name: str, kind: str) -> bool:
     return found is not None and to is not None and found.exponent <= to.exponent and found.fraction <= to.fraction
 
 
-class Number(NamedTuple):
+class FloatNumber(NamedTuple):
     """A number, an infinity or a NaN; `significand` of a NaN is its payload, 0 where it was made by an operation."""
 
     kind: int
@@ -83,22 +83,22 @@ class Number(NamedTuple):
     sticky: bool = False
 
 
-INVALID = Number(NAN, True)  # of an operation without a result, such as 0 * infinity
-ZERO, ONE = Number(FINITE, False), Number(FINITE, False, 1)
+INVALID = FloatNumber(NAN, True)  # of an operation without a result, such as 0 * infinity
+ZERO, ONE = FloatNumber(FINITE, False), FloatNumber(FINITE, False, 1)
 
 
-def unpack(bits: int, name: str, flush: bool = False) -> Number:
+def unpack(bits: int, name: str, flush: bool = False) -> FloatNumber:
     """Read bits of a format; `flush` reads a subnormal number as zero of its sign."""
     of = FORMATS[name]
     negative, bits = bool(bits & of.sign), (bits & (of.sign - 1)) >> of.below
     field, fraction = bits >> of.fraction, bits & ((1 << of.fraction) - 1)
     if bits > of.most:
         if of.infinite and not fraction:
-            return Number(INFINITE, negative)
-        return Number(NAN, negative, fraction << (_PAYLOAD - of.fraction) or 1)
+            return FloatNumber(INFINITE, negative)
+        return FloatNumber(NAN, negative, fraction << (_PAYLOAD - of.fraction) or 1)
     if not field:
-        return Number(FINITE, negative, 0 if flush else fraction, of.least)
-    return Number(FINITE, negative, fraction | 1 << of.fraction, of.least + field - 1)
+        return FloatNumber(FINITE, negative, 0 if flush else fraction, of.least)
+    return FloatNumber(FINITE, negative, fraction | 1 << of.fraction, of.least + field - 1)
 
 
 def decode(bits: int, kind: str) -> Fraction | None:
@@ -128,23 +128,23 @@ def largest(kind: str) -> Fraction:
     return found
 
 
-def of_integer(number: int) -> Number:
+def of_integer(number: int) -> FloatNumber:
     """Return an integer as a number."""
-    return Number(FINITE, number < 0, abs(number))
+    return FloatNumber(FINITE, number < 0, abs(number))
 
 
-def negate(a: Number) -> Number:
+def negate(a: FloatNumber) -> FloatNumber:
     """Return -a."""
     return a._replace(negative=not a.negative)
 
 
-def _first_nan(*operands: Number) -> Number | None:
+def _first_nan(*operands: FloatNumber) -> FloatNumber | None:
     """Return the NaN that a result is: the first one among the operands, one with a payload before others."""
     found = [one for one in operands if one.kind == NAN]
     return max(found, key=lambda one: one.significand > 0) if found else None
 
 
-def add(a: Number, b: Number, rounding: str) -> Number:
+def add(a: FloatNumber, b: FloatNumber, rounding: str) -> FloatNumber:
     """Return a + b; a sum that cancels is +0, and -0 where it is rounded down."""
     nan = _first_nan(a, b)
     if nan is not None:
@@ -156,10 +156,10 @@ def add(a: Number, b: Number, rounding: str) -> Number:
     exponent = min(a.exponent, b.exponent)
     total = sum((-one.significand if one.negative else one.significand) << (one.exponent - exponent) for one in (a, b))
     negative = total < 0 if total else a.negative if a.negative == b.negative else rounding == "rm"
-    return Number(FINITE, negative, abs(total), exponent)
+    return FloatNumber(FINITE, negative, abs(total), exponent)
 
 
-def multiply(a: Number, b: Number) -> Number:
+def multiply(a: FloatNumber, b: FloatNumber) -> FloatNumber:
     """Return a * b."""
     nan = _first_nan(a, b)
     if nan is not None:
@@ -167,11 +167,11 @@ def multiply(a: Number, b: Number) -> Number:
     negative = a.negative != b.negative
     if INFINITE in (a.kind, b.kind):
         zero = any(one.kind == FINITE and not one.significand for one in (a, b))
-        return INVALID if zero else Number(INFINITE, negative)
-    return Number(FINITE, negative, a.significand * b.significand, a.exponent + b.exponent)
+        return INVALID if zero else FloatNumber(INFINITE, negative)
+    return FloatNumber(FINITE, negative, a.significand * b.significand, a.exponent + b.exponent)
 
 
-def divide(a: Number, b: Number) -> Number:
+def divide(a: FloatNumber, b: FloatNumber) -> FloatNumber:
     """Return a / b."""
     nan = _first_nan(a, b)
     if nan is not None:
@@ -179,15 +179,15 @@ def divide(a: Number, b: Number) -> Number:
     negative = a.negative != b.negative
     if a.kind == INFINITE or (b.kind == FINITE and not b.significand):
         invalid = b.kind == INFINITE or (a.kind == FINITE and not a.significand)
-        return INVALID if invalid else Number(INFINITE, negative)
+        return INVALID if invalid else FloatNumber(INFINITE, negative)
     if b.kind == INFINITE or not a.significand:
-        return Number(FINITE, negative)
+        return FloatNumber(FINITE, negative)
     shift = max(_DIGITS + b.significand.bit_length() - a.significand.bit_length(), 0)
     quotient, rest = divmod(a.significand << shift, b.significand)
-    return Number(FINITE, negative, quotient, a.exponent - b.exponent - shift, bool(rest))
+    return FloatNumber(FINITE, negative, quotient, a.exponent - b.exponent - shift, bool(rest))
 
 
-def root(a: Number) -> Number:
+def root(a: FloatNumber) -> FloatNumber:
     """Return the square root of a; that of -0 is -0."""
     if a.kind == NAN or (a.kind == FINITE and not a.significand):
         return a
@@ -198,10 +198,10 @@ def root(a: Number) -> Number:
     shift = max(2 * _DIGITS - a.significand.bit_length(), 0)
     shift += (a.exponent - shift) % 2
     found = isqrt(a.significand << shift)
-    return Number(FINITE, False, found, (a.exponent - shift) // 2, found * found != a.significand << shift)
+    return FloatNumber(FINITE, False, found, (a.exponent - shift) // 2, found * found != a.significand << shift)
 
 
-def is_less(a: Number, b: Number) -> bool:
+def is_less(a: FloatNumber, b: FloatNumber) -> bool:
     """Return whether a < b, of numbers and infinities; -0 is below +0."""
     if INFINITE in (a.kind, b.kind):
         ranks = [(-1 if one.negative else 1) if one.kind == INFINITE else 0 for one in (a, b)]
@@ -211,7 +211,7 @@ def is_less(a: Number, b: Number) -> bool:
     return bool(x < y) or (x == y == 0 and a.negative and not b.negative)
 
 
-def to_integer(a: Number, rounding: str) -> tuple[int, bool]:
+def to_integer(a: FloatNumber, rounding: str) -> tuple[int, bool]:
     """Round a finite number to an integer by rn, rz, rm or rp, and say whether it was one."""
     if a.exponent >= 0:
         kept, exact = a.significand << a.exponent, not a.sticky
@@ -220,7 +220,7 @@ def to_integer(a: Number, rounding: str) -> tuple[int, bool]:
     return (-kept if a.negative else kept), exact
 
 
-def _round(a: Number, shift: int, rounding: str) -> tuple[int, bool]:
+def _round(a: FloatNumber, shift: int, rounding: str) -> tuple[int, bool]:
     """Return the significand without its last digits, rounded, and whether they were zeros."""
     kept, rest = a.significand >> shift, a.significand & ((1 << shift) - 1)
     half = 1 << (shift - 1)
@@ -234,7 +234,7 @@ def _round(a: Number, shift: int, rounding: str) -> tuple[int, bool]:
 
 
 def pack(
-    a: Number, name: str, rounding: str = "rn", flush: bool = False, finite: bool = False, payload: bool = False
+    a: FloatNumber, name: str, rounding: str = "rn", flush: bool = False, finite: bool = False, payload: bool = False
 ) -> tuple[int, bool]:
     """Round a number to a format, and say whether it is equal to what it was.
 
@@ -263,7 +263,7 @@ def pack(
     return kept << of.below | sign, exact
 
 
-def _packed_nan(a: Number, of: Format) -> int:
+def _packed_nan(a: FloatNumber, of: Format) -> int:
     """Return a NaN with the first digits of a payload, made quiet."""
     sign, quiet = of.sign if a.negative else 0, 1 << (of.fraction - 1)
     return sign | of.infinity | quiet | a.significand >> (_PAYLOAD - of.fraction)

@@ -54,7 +54,7 @@ class History(NamedTuple):
     joined: int = 0  # whether it is the largest of several, as a sum of their hashes
 
     @property
-    def marked(self) -> bool:
+    def has_marks(self) -> bool:
         """Whether it has any mark."""
         return any(self[3:10])
 
@@ -120,7 +120,7 @@ class Growth:
         level = levels.multiply(self.level, self._known_sign, other.level, other._known_sign)
         sign, divided = min(self.sign, other.sign), self.divided | other.divided
         denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
-        weight = self._scaled(other) if self.weight else other._scaled(self)
+        weight = self._scale(other) if self.weight else other._scale(self)
         return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, weight)
 
     def _weight_beside(self, other: Growth) -> float:
@@ -128,7 +128,7 @@ class Growth:
         constant = other.weight and not self.weight and not self.degree and not self.level and self.low == self.high
         return self.low if constant else self.weight
 
-    def _scaled(self, other: Growth) -> float:
+    def _scale(self, other: Growth) -> float:
         """Return its weight times a constant; not known for anything else."""
         if not self.weight or not other.unit:
             return 0.0
@@ -232,7 +232,7 @@ def _round(name: str, number: float) -> float:
     return float(_ROUNDINGS[name](number)) if isfinite(number) else number
 
 
-def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:
+def merge(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:
     """Return the history of a result of arithmetic: what its operands went through, it went through."""
     rounded = BEFORE if any(one.rounded for one in parts) else LATELY if rounds else 0
     cause, opaque = max(one.cause for one in parts), max(one.opaque for one in parts)
@@ -246,9 +246,9 @@ def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: boo
     return History(*bounds, cause, *marks, growth.low, growth.high, level, growth.sign, divided, unit, weight)
 
 
-def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
+def apply(name: str, opaque: int, parts: Sequence[History]) -> History:
     """Return the history of a function that is no polynomial; `opaque` is the mark that it leaves."""
-    found = merged(parts, chosen_growth(name, [one.growth for one in parts]))
+    found = merge(parts, chosen_growth(name, [one.growth for one in parts]))
     moving = [one for one in parts if one.degree]
     if name in _MONOTONE and len(moving) == 1:
         found = found._replace(absorbed=moving[0].absorbed, narrowed=moving[0].narrowed)
@@ -263,7 +263,7 @@ def widest(parts: Sequence[Growth | History]) -> Growth:
     return Growth(degree, norm, max(one.denominator for one in parts), divided=max(one.divided for one in parts))
 
 
-def joined(histories: Sequence[History]) -> History:
+def join(histories: Sequence[History]) -> History:
     """Return the history of a place that may hold any of several values."""
     return History(*map(max, *histories)) if len(histories) > 1 else histories[0]
 
@@ -307,15 +307,15 @@ class Histories:
 
     def among(self, numbers: Numbers) -> list[History]:
         """Return the different histories of some values."""
-        return [self[one] for one in _ranked(numbers, len(self))[0]]
+        return [self[one] for one in _rank(numbers, len(self))[0]]
 
-    def combined(self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History]) -> Numbers:
+    def combine(self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History]) -> Numbers:
         """Return the numbers of results, by a rule for the histories of operands that meet."""
         met: list[tuple[History, ...]] = [()]
         place: NDArray[np.intp] = np.zeros(1, np.intp)
         for one in operands:
-            there, rank = _ranked(one, len(self))
-            used, place = _ranked(place * len(there) + rank, len(met) * len(there))
+            there, rank = _rank(one, len(self))
+            used, place = _rank(place * len(there) + rank, len(met) * len(there))
             met = [(*met[both // len(there)], self[there[both % len(there)]]) for both in used]
         made = np.array([self.number(rule(parts)) for parts in met], np.uint32)
         return made[place]
@@ -335,14 +335,14 @@ class Histories:
         growth = left * right * terms + sums
         if growth.divided:  # by as many denominators as there are terms
             growth = replace(growth, degree=(left.degree + right.degree) * count + sums.degree)
-        if any(one.marked for each in among for one in each):
+        if any(one.has_marks for each in among for one in each):
             whole = [one.each(each) for one, each in zip(stacks, found, strict=True)]
-            return self.spread(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
+            return self.mark_product(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
         bounds, rounded = (growth.degree, growth.norm, growth.denominator), LATELY * rounds
         made = History(*bounds, narrowed=event, rounded=rounded, low=growth.low, high=growth.high)
         return np.array([self.number(made._replace(divided=growth.divided, unit=growth.unit))], np.uint32)
 
-    def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
+    def mark_product(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
         """Return the numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
         fields = self.table()[:, :10].T.astype(np.uint64)
         packed = np.zeros(c.shape, np.uint64)
@@ -366,7 +366,7 @@ class Histories:
         return np.array(made, np.uint32)[place.reshape(c.shape)]
 
 
-def _ranked(numbers: NDArray[Any], count: int) -> tuple[list[int], NDArray[np.intp]]:
+def _rank(numbers: NDArray[Any], count: int) -> tuple[list[int], NDArray[np.intp]]:
     """Return the different ones of numbers below `count`, and the place of each among them."""
     if not numbers.size:
         return [], np.zeros(0, np.intp)

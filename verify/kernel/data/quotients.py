@@ -67,10 +67,10 @@ def remainder(values: Values, ids: Ids, quotients: Ids, divisor: int, kind: str)
     top = abs(divisor) - 1
     least = 0 if all(one.low >= 0 for one in values.among(ids)) else -top
 
-    def bound(parts: Sequence[History]) -> History:
+    def limit_history(parts: Sequence[History]) -> History:
         return parts[0]._replace(low=max(parts[0].low, least), high=min(parts[0].high, top))
 
-    return values.with_histories(("remainder", least, top), found, bound, kind)
+    return values.with_histories(("remainder", least, top), found, limit_history, kind)
 
 
 def _divisor(history: History, factor: Fraction) -> Fraction:

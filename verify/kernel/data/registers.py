@@ -118,7 +118,7 @@ def condition_of(predicate: Word) -> Condition:
     return Condition(ids, np.zeros(1, bool))
 
 
-def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
+def merge_predicate(new: Word, old: Word, mask: Mask) -> Condition | None:
     """Return the condition of a register that is written in some threads; None if it is no predicate of data."""
     if new.condition is None and old.condition is None:
         return None
@@ -126,7 +126,7 @@ def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
     return Condition(np.where(mask, there.ids, before.ids), np.where(mask, there.opposite, before.opposite))
 
 
-def negated(predicate: Word) -> Word:
+def negate(predicate: Word) -> Word:
     """Return the opposite of a predicate, of plain bits or of data."""
     bits = predicate.bits ^ np.uint64(1)
     if predicate.plain:
@@ -135,12 +135,12 @@ def negated(predicate: Word) -> Word:
     return Word(bits, predicate.labels, Condition(here.ids, ~here.opposite))
 
 
-def combined(head: str, left: Word, right: Word, reason: int) -> Word:
+def combine_predicates(head: str, left: Word, right: Word, reason: int) -> Word:
     """Return and, or, xor of predicates: a plain one keeps, settles or negates one of data; two of data: `reason`."""
     x, y = left.bits != 0, right.bits != 0
     if left.plain and right.plain:
         return Word({"and": x & y, "or": x | y, "xor": x ^ y}[head].astype(np.uint64))
-    a, b, mine, others = condition_of(left), condition_of(right), decided(left), decided(right)
+    a, b, mine, others = condition_of(left), condition_of(right), find_decided(left), find_decided(right)
     plain = np.where(mine, y, x)  # the bit of the side that is plain, if one is
     settled = (mine ^ others) & ({"and": ~plain, "or": plain, "xor": np.zeros(1, bool)}[head])
     data = (mine | others) & ~settled
@@ -157,7 +157,7 @@ def combined(head: str, left: Word, right: Word, reason: int) -> Word:
     )
 
 
-def decided(predicate: Word) -> Mask:
+def find_decided(predicate: Word) -> Mask:
     """Return in which threads (threads or 1) data decide a predicate."""
     return np.zeros(1, bool) if predicate.ids is None else np.asarray(predicate.ids.any(1))
 
@@ -171,7 +171,7 @@ def octets(bits: Bits, count: int) -> Bits:
     return (bits[:, None] >> _SHIFTS[:count]) & np.uint64(255)
 
 
-def joined(octets: Bits) -> Bits:
+def join_octets(octets: Bits) -> Bits:
     """Return the numbers of bytes, lowest first."""
     found: Bits = (octets.astype(np.uint64) << _SHIFTS[: octets.shape[1]]).sum(1, dtype=np.uint64)
     return found
@@ -192,10 +192,10 @@ def widest(values: Values, plain: Bits, labels: Ids) -> Word:
     if lost.any():
         reason = values.reason("is in the upper half of 128 plain bits")
         labels = np.where(lost, np.uint32(reason << 3), labels)
-    return word(joined(plain[:, :ROOM]), labels)
+    return word(join_octets(plain[:, :ROOM]), labels)
 
 
-def settled(one: Word, values: Values) -> Word:
+def settle(one: Word, values: Values) -> Word:
     """Return a register with plain bits in the threads in which all its values are numbers whose bits are known."""
     if not values.rounded or one.labels is None or one.width > 8:
         return one
@@ -206,7 +206,7 @@ def settled(one: Word, values: Values) -> Word:
         return one
     bits = np.array([values.rounded.get(int(each), 0) for each in ids], np.uint64)[place.reshape(labels.shape)]
     within = (labels & np.uint32(7)).astype(np.uint64) << np.uint64(3)
-    plain = joined(np.where(labels > 0, (bits >> within) & np.uint64(255), octets(one.bits, 8)))
+    plain = join_octets(np.where(labels > 0, (bits >> within) & np.uint64(255), octets(one.bits, 8)))
     rows = known[place.reshape(labels.shape)].all(1)
     found = word(np.where(rows, plain, one.bits), np.where(rows[:, None], np.uint32(0), one.labels))
     found.condition = one.condition
@@ -217,7 +217,7 @@ def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     """Return the ids of a register's values of a type; plain bits become constants."""
     size = SIZE[kind]
     if kind[0] in "su":
-        one = settled(one, values)
+        one = settle(one, values)
     if one.plain:
         return constants(values, one.bits, kind, width // size)
     labels = one.wide(width)
@@ -244,12 +244,12 @@ def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
         stray = np.zeros(labels.shape, bool)
         stray[:, :ROOM] = there if len(there) <= threads else there.any(0)
         stray &= labels == 0
-        found[odd] = _converted(values, kind, parts[odd], ids[odd], whole[odd], stray.reshape(parts.shape)[odd])
+        found[odd] = _convert(values, kind, parts[odd], ids[odd], whole[odd], stray.reshape(parts.shape)[odd])
         assert found.shape == shape
     return found.astype(np.uint32)
 
 
-def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, stray: Mask) -> Ids:
+def _convert(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, stray: Mask) -> Ids:
     """Values of a type that lie there as another: conversions by the bits, or a reason why there is no meaning.
 
     `stray` has the plain bytes that are not zero, which no conversion has.

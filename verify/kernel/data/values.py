@@ -42,13 +42,13 @@ from verify.kernel.data.histories import (
     Histories,
     History,
     Numbers,
-    applied,
-    merged,
+    apply,
+    merge,
     sign_of,
     widest,
 )
 from verify.kernel.data.points import Points
-from verify.kernel.data.residues import DEPTH, Stack, cut, random_prime
+from verify.kernel.data.residues import DEPTH, Stack, random_prime, reduce_in_place
 
 Ids: TypeAlias = NDArray[np.uint32]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -234,12 +234,12 @@ class Values:
 
         def bounds(parts: Sequence[History]) -> History:
             growth = [one.growth for one in parts]
-            return merged(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event, bool(narrows))
+            return merge(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event, bool(narrows))
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             ids = [np.concatenate(one) for one in parts]
             found = evaluate(tree, dict(zip(roles, map(self.exact, ids), strict=True)))
-            return found, self.histories.combined([self.history.take(one) for one in ids], bounds)
+            return found, self.histories.combine([self.history.take(one) for one in ids], bounds)
 
         count = max(len(one) for one in operands)
         spread = [np.broadcast_to(one, count) for one in operands]
@@ -271,13 +271,13 @@ class Values:
 
     def within(self, ids: Ids, low: int, high: int, used: str, kind: str) -> Ids:
         """Return the same values; one that may lie outside of the limits has no meaning, as what it is used."""
-        return self.with_histories(("within", used, self.line), ids, self._bound(low, high, used), kind)
+        return self.with_histories(("within", used, self.line), ids, self._limit_rule(low, high, used), kind)
 
-    def _bound(self, low: int, high: int, used: str) -> Callable[[Sequence[History]], History]:
+    def _limit_rule(self, low: int, high: int, used: str) -> Callable[[Sequence[History]], History]:
         """Return a rule that gives a history a cause at this line if its number may lie outside of the limits."""
         line = self.line
 
-        def bound(parts: Sequence[History]) -> History:
+        def limit_history(parts: Sequence[History]) -> History:
             one = parts[0]
             if one.cause or (low <= one.low and one.high <= high):
                 return one
@@ -286,14 +286,14 @@ class Values:
             reason = f"{used}, and {there}: `range` of the claim's arrays bounds what they hold"
             return one._replace(cause=self.reason(reason, line))
 
-        return bound
+        return limit_history
 
     def with_histories(self, key: Any, ids: Ids, rule: Callable[[Sequence[History]], History], kind: str) -> Ids:
         """Return the same values with other histories, by a rule for each."""
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             flat = np.concatenate(parts[0])
-            return self.exact(flat), self.histories.combined([self.history.take(flat)], rule)
+            return self.exact(flat), self.histories.combine([self.history.take(flat)], rule)
 
         made = self._queue((*key, kind), compute, [ids.ravel()], ids.size, kind)
         if self.quotients and kind in LIMITS:
@@ -324,8 +324,8 @@ class Values:
             a, b = a[:, :, :DEPTH], b[:, :DEPTH]
         event = self.event(narrows) if narrows else 0
         key = a.shape[1:], b.shape[1:], kind, event, bool(narrows), clamps and self.line
-        bound = self._bound(*LIMITS[kind], USED.format(kind, *LIMITS[kind])) if clamps else None
-        compute = partial(self._multiplied, event=event, rounds=bool(narrows), bound=bound)
+        bound = self._limit_rule(*LIMITS[kind], USED.format(kind, *LIMITS[kind])) if clamps else None
+        compute = partial(self._multiply, event=event, rounds=bool(narrows), bound=bound)
         return self._queue(key, compute, [a, b, c], c.size, kind).reshape(c.shape)
 
     def _queue(self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str) -> Ids:
@@ -380,7 +380,7 @@ class Values:
         """One of the marks of each value, by its name in a history."""
         return self.histories.column(name).astype(np.int64)[self.history[ids]]
 
-    def _multiplied(
+    def _multiply(
         self, parts: Parts, event: int, rounds: bool, bound: Callable[[Sequence[History]], History] | None
     ) -> tuple[Exact, Numbers]:
         """Return a * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
@@ -392,15 +392,15 @@ class Values:
         for row, table, prime in zip(residues, self.residues, map(float, self.primes), strict=True):
             left, right = a.of(table), b.each(b.of(table).astype(np.float64))
             total = a.each((left >> np.uint32(16)).astype(np.float64)) @ right  # below 2^15 * 2^31 * DEPTH
-            cut(total, prime)
+            reduce_in_place(total, prime)
             total *= 65536.0
             total += a.each((left & np.uint32(0xFFFF)).astype(np.float64)) @ right
             total += c.each(c.of(table))
-            cut(total, prime)
+            reduce_in_place(total, prime)
             row[:] = total.ravel()
         sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
         grown = self.histories.multiply((a, b, c), self.history, event, rounds)
-        grown = self.histories.combined([grown], bound) if bound is not None else grown
+        grown = self.histories.combine([grown], bound) if bound is not None else grown
         return Exact(self.primes, residues, sample.ravel()), grown
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
@@ -424,9 +424,9 @@ class Values:
 
         def unknown(parts: Sequence[History]) -> History:
             self.hashed = widest((self.hashed, *parts)) if self.choices.is_hashed(name) else self.hashed
-            return applied(name, opaque, parts)._replace(joined=int(bool(joined)))
+            return apply(name, opaque, parts)._replace(joined=int(bool(joined)))
 
-        self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
+        self.history[place] = self.histories.combine([self.history[one] for one in flat], unknown)
         return lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
@@ -434,7 +434,7 @@ class Values:
         self.flush()
         unique, place = np.unique(ids, return_inverse=True)
         past = [self.histories[int(one)] for one in self.history[unique]]
-        if len(unique) < 16 and not any(one.degree or one.marked for one in past) and self.residues[:, unique].all():
+        if len(unique) < 16 and not any(one.degree or one.has_marks for one in past) and self.residues[:, unique].all():
             made = self.new(len(unique), CODE[kind])
             for at, (one, old) in enumerate(zip(unique, past, strict=True), made):
                 for row, p in zip(self.residues, self.primes, strict=True):

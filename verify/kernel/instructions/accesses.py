@@ -16,10 +16,10 @@ from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
 from verify.kernel.claims.launch import TensorMap
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.registers import ROOM, Word, joined, octets, widest, word
+from verify.kernel.data.registers import ROOM, Word, join_octets, octets, widest, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
-from verify.kernel.instructions.integers import cut, register_width
-from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.instructions.integers import keep_bits, register_width
+from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Operand, PtxInstruction, Register, Symbol, Vector
 from verify.kernel.state.adders import KIND
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -45,7 +45,7 @@ def items(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def registers_of_vector(one: Instruction, meaning: Meaning, operand: Operand) -> tuple[Operand, ...]:
+def registers_of_vector(one: PtxInstruction, meaning: Meaning, operand: Operand) -> tuple[Operand, ...]:
     """Return the registers of an access: as many as `.v2`, `.v4` or `.v8` says."""
     found, wanted = items(operand), int(meaning.words.get("vector", "v1")[1:])
     if len(found) != wanted:
@@ -53,7 +53,7 @@ def registers_of_vector(one: Instruction, meaning: Meaning, operand: Operand) ->
     return found
 
 
-def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def move(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mov: a register, a number, an address; or to and from a vector of narrower registers."""
     run = _move(machine, one, meaning)
     if not machine.asynchronous:
@@ -72,7 +72,7 @@ def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def _move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def _move(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     size = max(WIDTHS[meaning.types["d"]] // 8, 1)
     destination, source = one.operands
     if isinstance(destination, Vector):
@@ -87,7 +87,7 @@ def _move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         found = read()
         if found.width > size:
             found = word(found.bits, found.wide(size))
-        put(found if width >= 64 or not found.plain else Word(cut(found.bits, width)), mask)
+        put(found if width >= 64 or not found.plain else Word(keep_bits(found.bits, width)), mask)
 
     return execute
 
@@ -121,7 +121,7 @@ def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -
             return
         labels = None if found.plain else found.wide(size)
         for place, put in enumerate(puts):
-            bits = cut(found.bits >> np.uint64(8 * part * place), 8 * part)
+            bits = keep_bits(found.bits >> np.uint64(8 * part * place), 8 * part)
             if labels is None:
                 put(Word(bits), mask)
             else:
@@ -147,7 +147,7 @@ def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> 
             return
         bits = np.zeros(1, np.uint64)
         for place, each in enumerate(found):
-            bits = bits | cut(each.bits, 8 * part) << np.uint64(8 * part * place)
+            bits = bits | keep_bits(each.bits, 8 * part) << np.uint64(8 * part * place)
         if all(each.plain for each in found):
             put(Word(bits), mask)
             return
@@ -162,7 +162,7 @@ def _same_rows(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
 
 
-def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def convert_address(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cvta: global addresses are generic ones; shared and local memory have a window of generic addresses."""
     window = _WINDOWS.get(meaning.words["space"], 0) << WINDOW
     put, to = machine.writer(one.operands[0]), "to" in meaning.words
@@ -183,7 +183,7 @@ def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run
     return execute
 
 
-def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def window_of(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """isspacep: whether a generic address is in the window of a space."""
     put, read, space = machine.writer(one.operands[0]), machine.reader(one.operands[1]), meaning.words["space"]
     windows = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
@@ -197,7 +197,7 @@ def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def parameter(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
     source, registers = one.operands[1], registers_of_vector(one, meaning, one.operands[0])
     puts, rooms = [machine.writer(each) for each in registers], [register_width(machine, each) for each in registers]
@@ -267,21 +267,21 @@ def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int,
     """Return the labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
     parts = _spaces(machine, space, spread, threads)
     if len(parts) == 1:
-        return _fetched(machine, *parts[0][:3], count, way)
+        return _fetch(machine, *parts[0][:3], count, way)
     labels = np.zeros((len(threads), count), np.uint32)
     plain = np.zeros((len(threads), count), np.uint8)
     for name, addresses, who, rows in parts:
-        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count, way)
+        labels[rows], plain[rows] = _fetch(machine, name, addresses, who, count, way)
     return labels, plain
 
 
-def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, way: str) -> tuple[Ids, Octets]:
+def _fetch(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, way: str) -> tuple[Ids, Octets]:
     """Return the labels and bytes at addresses of one kind of memory."""
     if name == "global":
-        return machine.memory.read(addresses, who, count, way)
+        return machine.memory.load(addresses, who, count, way)
     if name == "shared":
         low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        return machine.shared.read(machine.shared.places(low, who, count), who)
+        return machine.shared.load(machine.shared.places(low, who, count), who)
     places = machine.local_places(addresses, count)
     return machine.local_labels[who[:, None], places], machine.local_plain[who[:, None], places]
 
@@ -289,7 +289,9 @@ def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int
 def _sign_extended(machine: Machine, bits: Bits, labels: Ids, kind: str, width: int) -> tuple[Bits, Ids]:
     """Return the bits and labels of numbers of a type in a register of so many bytes."""
     size = SIZE[kind]
-    spread = cut(((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 8 * width)
+    spread = keep_bits(
+        ((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 8 * width
+    )
     data: Mask = np.asarray(labels.any(1))
     if not data.any():
         return spread, labels
@@ -299,7 +301,7 @@ def _sign_extended(machine: Machine, bits: Bits, labels: Ids, kind: str, width: 
     return np.where(data, np.uint64(0), spread), np.where(data[:, None], made, np.uint32(0))
 
 
-def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") -> Run:
+def load(machine: Machine, one: PtxInstruction, meaning: Meaning, space: str = "") -> Run:
     """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
     kind, space = meaning.types["d"], meaning.words.get("space", space)
     size = WIDTHS[kind] // 8
@@ -310,7 +312,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     way = "nc" if "nc" in meaning.words else ""
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, way)
         if strong and any([machine.findings.withdrawn(kind) for kind in ("race: read after write", KIND)]):
             raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
@@ -321,7 +323,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
                 wider = widest(machine.values, octet.astype(np.uint64), label)
                 bits, label = wider.bits, wider.wide(size)
             else:
-                bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
+                bits = join_octets(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
             if kind[0] == "s" and room > 8 * size:
                 bits, label = _sign_extended(machine, bits, label, kind, room // 8)
             if whole:
@@ -334,7 +336,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     return execute
 
 
-def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """st: bytes of registers into memory."""
     kind, space = meaning.types["b"], meaning.words.get("space", "")
     size = WIDTHS[kind] // 8
@@ -342,7 +344,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads, address = [machine.reader(each) for each in registers], machine.address(one.operands[0])
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         found = [read() for read in reads]
         labels = np.concatenate([rows_of(each.wide(size), threads) for each in found], 1)
         plain = np.concatenate([rows_of(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
@@ -373,7 +375,7 @@ def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: I
 _COPIED = {"ca": (4, 8, 16), "cg": (16,)}  # bytes by the cache
 
 
-def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def copy(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async: bytes from global to shared memory, zeros after the first `valid` ones."""
     destination, source = machine.address(one.operands[0]), machine.address(one.operands[1])
     amount = one.operands[2]
@@ -390,7 +392,7 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     )
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         low = machine.shared_at(destination(mask), threads)
         places = machine.shared.places(low, threads, count)
         labels, plain = np.zeros((len(threads), count), np.uint32), np.zeros((len(threads), count), np.uint8)
@@ -406,14 +408,14 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for size in sort_distinct(sizes):
             here = sizes == size
             if size:
-                found = machine.memory.read(addresses[here], threads[here], int(size), align=count, ends=ends)
+                found = machine.memory.load(addresses[here], threads[here], int(size), align=count, ends=ends)
                 labels[here, :size], plain[here, :size] = found
         machine.shared.start_copy(places, threads, labels, plain, machine.group[threads], ends)
 
     return execute
 
 
-def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def copy_group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async's groups: a thread closes one, or waits for all but the last n."""
     action = meaning.words["action"]
     if (action == "wait_group") != bool(one.operands):

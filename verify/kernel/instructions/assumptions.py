@@ -20,7 +20,7 @@ ACROSS = "no value is rounded across an integer before it becomes one: rounding 
 NO_INFINITY = "no infinity or NaN is multiplied by 0, as 0 * C of a C that nobody wrote would be"
 
 
-def assumed(meaning: Meaning) -> list[str]:
+def list_assumptions(meaning: Meaning) -> list[str]:
     """Return what exact arithmetic takes for granted, by the modifiers of an opcode."""
     found = []
     if "ftz" in meaning.words:

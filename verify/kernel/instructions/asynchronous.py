@@ -25,7 +25,7 @@ from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Ids, Mask
 from verify.kernel.instructions.tensor_maps import Box, box_at
 from verify.kernel.ptx.polling import polls
-from verify.kernel.ptx.source import Address, Instruction, Register, Vector
+from verify.kernel.ptx.source import Address, PtxInstruction, Register, Vector
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import WAITING, Bind, Machine, Read, Run
@@ -61,7 +61,7 @@ def engine(machine: Machine) -> Engine:
         machine.barriers.executed = Executed(machine.shared.order)
         machine.engine = Engine(machine.barriers.executed)
         machine.waited_for = lambda: _lacks(machine)
-        machine.ends.append(machine.shared.left)
+        machine.ends.append(machine.shared.report_left)
     assert isinstance(machine.engine, Engine)
     return machine.engine
 
@@ -82,7 +82,7 @@ def _lacks(machine: Machine) -> str:
 
 def shared_at(machine: Machine, operand: Address, mask: Mask | None, space: str | None = "shared") -> tuple[Ints, Ints]:
     """Return the threads of a mask, and the shared address that each gives, a generic one if it has no `space`."""
-    threads = machine.chosen(mask)
+    threads = machine.list_threads(mask)
     machine.steps += len(threads)  # each is executed by itself
     return threads, machine.shared_at(machine.address(operand)(mask), threads, generic=not space)
 
@@ -141,7 +141,7 @@ def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
         del waiting[thread]
 
 
-def address_of(one: Instruction, number: int) -> Address:
+def address_of(one: PtxInstruction, number: int) -> Address:
     """Return an operand that is an address."""
     found = one.operands[number]
     if not isinstance(found, Address):
@@ -149,7 +149,7 @@ def address_of(one: Instruction, number: int) -> Address:
     return found
 
 
-def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def barrier_init(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.init: a barrier of so many arrivals at an address."""
     place, count, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
 
@@ -174,7 +174,7 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def barrier_invalidate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.inval: there is no barrier any more, after all that used it."""
     place, space = address_of(one, 0), meaning.words.get("space")
 
@@ -191,7 +191,7 @@ def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> 
     return execute
 
 
-def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def barrier_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
     place, expects = address_of(one, 1), "expect" in meaning.words
     space, releases = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
@@ -231,7 +231,7 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def barrier_expect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.expect_tx: more bytes are expected in this phase."""
     place, amount, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
 
@@ -245,7 +245,7 @@ def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.try_wait and test_wait: threads stay until the phase of a parity is over, and know what it released."""
     place, parity, put = address_of(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
     space, acquires = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
@@ -284,7 +284,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def coordinates_of(machine: Machine, one: Instruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
+def coordinates_of(machine: Machine, one: PtxInstruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
     """Return the address of a tensor map, and the coordinates that an instruction gives with it."""
     rank = int(meaning.words["rank"][0])
     if len(tensor.coordinates) != rank:
@@ -292,7 +292,7 @@ def coordinates_of(machine: Machine, one: Instruction, tensor: Address, meaning:
     return machine.reader(tensor.base), [machine.reader(each) for each in tensor.coordinates]
 
 
-def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def tensor_load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.tensor: a box of an array goes to shared memory, zeros where the array has no element."""
     to, source, barrier = (address_of(one, number) for number in range(3))
     base, coordinates = coordinates_of(machine, one, source, meaning)
@@ -309,7 +309,7 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             addresses, inside = found.elements(first)
             labels, plain = np.zeros(places.shape, np.uint32), np.zeros(places.shape, np.uint8)
             whose = np.full(int(inside.sum()), thread)
-            labels[inside], plain[inside] = machine.memory.read(addresses[inside], whose, found.size, "engine")
+            labels[inside], plain[inside] = machine.memory.load(addresses[inside], whose, found.size, "engine")
             arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
 
     return execute
@@ -333,7 +333,7 @@ def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, lab
     _check_shown(machine, phases, thread, barrier)
     phases.bytes -= int(places.size)
     _comes(machine, phases, barrier, who, running.time)
-    phases.gather(machine.shared.order.ended(phases.column, running.time))
+    phases.gather(machine.shared.order.end_clock(phases.column, running.time))
     _turn(machine, phases, barrier, int(machine.cta[thread]))
 
 
@@ -361,14 +361,14 @@ def box_places(machine: Machine, thread: int, start: int, found: Box, first: lis
         text = f"{machine.shared.who(thread)}: a tensor copy at shared address {start}, no multiple of 128"
         machine.findings.add("misaligned access", Severity.MEMORY, text, "9.7.9.25.5.2")
     linear = start + np.arange(int(np.prod(found.box))) * found.size
-    swizzles = smem.read("wgmma").swizzles
+    swizzles = smem.read_layouts("wgmma").swizzles
     if found.swizzle not in swizzles:
         raise Unclear(line, f"no meaning for the swizzle {found.swizzle!r} of a tensor map")
     addresses = np.asarray(evaluate(swizzles[found.swizzle].formula.tree, {"address": linear}), np.int64)
     return machine.shared.places(addresses, np.full(len(addresses), thread), found.size)
 
 
-def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def elect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """elect.sync: the predicate is true for one lane of each mask, always the same one, which this run draws.
 
     It is neither the lowest nor the highest of several, which a kernel may take for granted; in another run of the

@@ -7,10 +7,10 @@ import numpy as np
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import joined, word
+from verify.kernel.data.registers import join_octets, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.accesses import deposit, registers_of_vector, rows_of, spread_of
-from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction
+from verify.kernel.ptx.source import WIDTHS, Immediate, PtxInstruction
 from verify.kernel.state.adders import Adders
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -21,7 +21,7 @@ _SUM = parse("a + b", {"a": False, "b": False}).tree
 LINE = 128  # bytes of a line of the L2 cache
 
 
-def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """red.add and atom.add: a sum into an array, in any order; the old value has no meaning."""
     returns = meaning.row.operands[0][0] == "d"
     place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
@@ -33,7 +33,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         bits = address(mask)
         base = np.broadcast_to(bits, machine.count)[threads]
         for number, read in enumerate(reads):
@@ -75,7 +75,7 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
                     kind_ = "race: atomic and plain write" if which == "writes plainly" else "race: atomics of a CTA"
                     machine.findings.add(kind_, Severity.RACE, text)
             memory.check_overwritten(region, stored, place, who[now] - memory.base)
-            sums = word(joined(octets.astype(np.uint64)), labels).elements(values, kind, size)[:, 0]
+            sums = word(join_octets(octets.astype(np.uint64)), labels).elements(values, kind, size)[:, 0]
             total = values.field(_SUM, ("a", "b"), [np.broadcast_to(sums, len(now)), new[now]], kind)
             stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(size, dtype=np.uint32)
             stored.plain[place] = 0
@@ -89,7 +89,7 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             stored.adders.add(place, mine, mine // memory.threads, floor, machine.shared.order.now, narrow=False)
 
 
-def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def discard(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """discard: a write of nobody knows what to 128 bytes."""
     address = machine.address(one.operands[0])
     size = one.operands[1].bits if isinstance(one.operands[1], Immediate) else 0
@@ -97,7 +97,7 @@ def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, f"discard takes {LINE} bytes")
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         lost = machine.values.nowhere("discard has destroyed what was there") << 3
         labels = np.full((len(threads), LINE), lost, np.uint32)
         deposit(

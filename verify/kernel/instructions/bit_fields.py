@@ -15,23 +15,23 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.histories import History
 from verify.kernel.data.quotients import floor_quotient, integers_of, scale
-from verify.kernel.data.registers import Word, joined, octets, settled, word
+from verify.kernel.data.registers import Word, join_octets, octets, settle, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
-from verify.kernel.instructions.integers import by_number, cut, plain, typed, without_meaning
-from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.instructions.integers import as_type, by_number, keep_bits, plain, without_meaning
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
 _REST, _SUM = (parse(text, {"a": False, "b": False}).tree for text in ("a - b", "a + b"))
 
 
-def _extracted(meaning: Meaning, source: Bits, position: Bits, length: Bits) -> Bits:
+def _extract_bits(meaning: Meaning, source: Bits, position: Bits, length: Bits) -> Bits:
     kind = meaning.words["type"]
     width = WIDTHS[kind]
-    value = typed(source, kind)
+    value = as_type(source, kind)
     start, count = (position & np.uint64(255)).astype(np.int64), (length & np.uint64(255)).astype(np.int64)
     moved = np.where(start < 64, value.astype(np.int64) >> np.minimum(start, 63), 0 if kind[0] == "u" else value < 0)
     if kind[0] == "u":
-        shifted = cut(source, width) >> np.minimum(start, 63).astype(np.uint64)
+        shifted = keep_bits(source, width) >> np.minimum(start, 63).astype(np.uint64)
         moved = np.where(start < width, shifted, np.uint64(0)).view(np.int64)
         keep = np.where(count < 63, (np.int64(1) << np.minimum(count, 62)) - 1, -1)
         return np.asarray(moved & keep).astype(np.uint64)
@@ -43,18 +43,20 @@ def _extracted(meaning: Meaning, source: Bits, position: Bits, length: Bits) -> 
     return found.astype(np.int64).view(np.uint64)
 
 
-def _inserted(meaning: Meaning, source: Bits, base: Bits, position: Bits, length: Bits) -> Bits:
+def _insert_bits(meaning: Meaning, source: Bits, base: Bits, position: Bits, length: Bits) -> Bits:
     width = WIDTHS[meaning.words["type"]]
     start, count = (position & np.uint64(255)), (length & np.uint64(255))
     ones = np.where(count >= 64, np.uint64((1 << 64) - 1), (np.uint64(1) << np.minimum(count, 63)) - np.uint64(1))
     safe = np.minimum(start, 63)
     mask = np.where(start < width, ones << safe, np.uint64(0))
-    return cut((base & ~mask) | ((source << safe) & mask), width)
+    return keep_bits((base & ~mask) | ((source << safe) & mask), width)
 
 
-def _funnelled(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits:
-    count = amount & np.uint64(31) if meaning.words["mode"] == "wrap" else np.minimum(cut(amount, 32), np.uint64(32))
-    both = cut(low, 32) | cut(high, 32) << np.uint64(32)
+def _shift_funnel(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits:
+    count = (
+        amount & np.uint64(31) if meaning.words["mode"] == "wrap" else np.minimum(keep_bits(amount, 32), np.uint64(32))
+    )
+    both = keep_bits(low, 32) | keep_bits(high, 32) << np.uint64(32)
     right = meaning.words["direction"] == "r"
     return np.asarray(both >> count if right else (both << count) >> np.uint64(32), np.uint64)
 
@@ -81,10 +83,10 @@ def _shift_down(values: Values, ids: Ids, amount: int, kind: str, of: str) -> Id
 def _limit(values: Values, ids: Ids, low: int, high: int, kind: str) -> Ids:
     """Return the ids of values that are known to lie within limits."""
 
-    def bound(parts: Sequence[History]) -> History:
+    def limit_history(parts: Sequence[History]) -> History:
         return parts[0]._replace(low=max(parts[0].low, low), high=min(parts[0].high, high))
 
-    return values.with_histories(("field", low, high), ids, bound, kind)
+    return values.with_histories(("field", low, high), ids, limit_history, kind)
 
 
 def is_one_integer(values: Values, found: Word, size: int, mask: Mask | None) -> bool:
@@ -102,7 +104,10 @@ def _integer_with(
     """Return the ids of the integers of a register in which a field lies, where it begins in them, and their bits."""
     parts = [(0, size), *((start // 8, many) for many in (1, 2, 4) if many < size)]
     for first, many in (part for part in parts if start + count <= 8 * sum(part) <= 8 * size):
-        bits, labels = cut(source.bits >> np.uint64(8 * first), 8 * many), source.wide(size)[:, first : first + many]
+        bits, labels = (
+            keep_bits(source.bits >> np.uint64(8 * first), 8 * many),
+            source.wide(size)[:, first : first + many],
+        )
         part = source if many == size else word(bits, labels)
         if is_one_integer(values, part, many, mask):
             return part.elements(values, f"u{8 * many}", many)[:, 0], start - 8 * first, 8 * many
@@ -123,20 +128,20 @@ def mask_integer(machine: Machine, source: Word, bits: Bits, width: int, mask: M
         found = field_of(values, ids, at, count, of, width)
         return Word.of(scale(values, found, Fraction(1 << start), f"s{width}")[:, None], f"s{width}")
 
-    return by_number(machine, cut(bits, width), mask, size, by)
+    return by_number(machine, keep_bits(bits, width), mask, size, by)
 
 
 def _on_fields(name: str, compute: Callable[..., Bits], of_data: Callable[..., Word | None]) -> Bind:
     """Return how an instruction is bound whose last operands are plain numbers; `of_data` has its meaning on data."""
 
-    def bind(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    def bind(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         on_bits = plain(compute, name)(machine, one, meaning)
         put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
         plains = 1 if len(reads) == 3 and meaning.types.get("b") == "b32" else 2
         size = max(WIDTHS[meaning.types[meaning.row.operands[0][0]]] // 8, 1)
 
         def execute(mask: Mask | None) -> None:
-            found = [settled(read(), machine.values) for read in reads]
+            found = [settle(read(), machine.values) for read in reads]
             data, numbers = found[:-plains], found[-plains:]
             if not any(each.data(mask) for each in data) or any(each.data(mask) for each in numbers):
                 on_bits(mask)
@@ -176,7 +181,10 @@ def _extract(machine: Machine, meaning: Meaning, data: Sequence[Word], number: i
     if start % 8 or count % 8 or (signed and count < width):
         return None
     first, many = start // 8, count // 8
-    labels, bits = np.zeros((len(source.wide(size)), size), np.uint32), cut(source.bits >> np.uint64(start), count)
+    labels, bits = (
+        np.zeros((len(source.wide(size)), size), np.uint32),
+        keep_bits(source.bits >> np.uint64(start), count),
+    )
     labels[:, :many] = source.wide(size)[:, first : first + many]
     return word(bits, labels)
 
@@ -194,7 +202,7 @@ def _insert(machine: Machine, meaning: Meaning, data: Sequence[Word], number: in
         labels, bits = np.zeros((rows, size), np.uint32), np.zeros((rows, size), np.uint64)
         for part, to, at in ((base, slice(size), slice(size)), (source, slice(first, first + many), slice(many))):
             labels[:, to], bits[:, to] = part.wide(size)[:, at], octets(part.bits, size)[:, at]
-        return word(joined(bits), labels)
+        return word(join_octets(bits), labels)
     if not all(is_one_integer(values, each, size, mask) for each in data if each.data(mask)):
         return None
     kind = f"s{width}"
@@ -221,12 +229,12 @@ def _funnel(machine: Machine, meaning: Meaning, data: Sequence[Word], number: in
         return Word.of(values.field(_SUM, ("a", "b"), np.broadcast_arrays(upper, lower), "u32")[:, None], "u32")
     first = down // 8
     labels = np.concatenate(np.broadcast_arrays(low.wide(4), high.wide(4)), 1)[:, first : first + 4]
-    both = cut(low.bits, 32) | cut(high.bits, 32) << np.uint64(32)
-    return word(cut(both >> np.uint64(8 * first), 32), labels)
+    both = keep_bits(low.bits, 32) | keep_bits(high.bits, 32) << np.uint64(32)
+    return word(keep_bits(both >> np.uint64(8 * first), 32), labels)
 
 
 BINDS: dict[str, Bind] = {
-    "extract": _on_fields("bits cut out of data", _extracted, _extract),
-    "insert": _on_fields("bits put into data", _inserted, _insert),
-    "funnel": _on_fields("a funnel shift of data", _funnelled, _funnel),
+    "extract": _on_fields("bits cut out of data", _extract_bits, _extract),
+    "insert": _on_fields("bits put into data", _insert_bits, _insert),
+    "funnel": _on_fields("a funnel shift of data", _shift_funnel, _funnel),
 }

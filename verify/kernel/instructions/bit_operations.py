@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data.quotients import floor_quotient, integers_of, scale
-from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
+from verify.kernel.data.registers import Word, combine_predicates, join_octets, negate, octets, settle, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.bit_fields import mask_integer
-from verify.kernel.instructions.integers import Signed, by_number, cut, extended, without_meaning
+from verify.kernel.instructions.integers import Signed, by_number, extend_sign, keep_bits, without_meaning
 from verify.kernel.instructions.signs import sign_changed
-from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
 OPERATIONS: dict[str, Callable[..., Bits]] = {
@@ -25,27 +25,30 @@ OPERATIONS: dict[str, Callable[..., Bits]] = {
 }  # fmt: skip
 
 
-def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def bitwise(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """And, or, xor, not; of data, byte by byte where the other side keeps or clears it."""
     head, kind = one.words[0], meaning.types["d"]
     width, apply = WIDTHS[kind], OPERATIONS[head]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
 
     def execute(mask: Mask | None) -> None:
-        found = [settled(read(), machine.values) for read in reads]
+        found = [settle(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             if width == 1:
                 reason = machine.values.reason(f"{head} of two predicates that data decide")
-                put(negated(found[0]) if head == "not" else combined(head, found[0], found[1], reason), mask)
+                put(negate(found[0]) if head == "not" else combine_predicates(head, found[0], found[1], reason), mask)
             elif head == "not":
-                put(without_meaning(machine, found, width // 8, f"{head} of data", cut(~found[0].bits, width)), mask)
+                put(
+                    without_meaning(machine, found, width // 8, f"{head} of data", keep_bits(~found[0].bits, width)),
+                    mask,
+                )
             else:
                 made = sign_changed(machine.values, head, found, width // 8, mask)
                 if made is None and head == "and":
                     made = _keep_field(machine, found, width, mask)
                 put(_bytewise(machine, head, found[0], found[1], width // 8) if made is None else made, mask)
             return
-        put(Word(cut(apply(*(each.bits for each in found)), width)), mask)
+        put(Word(keep_bits(apply(*(each.bits for each in found)), width)), mask)
 
     return execute
 
@@ -81,10 +84,12 @@ def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -
         reason = machine.values.reason(f"{head} within the bytes of data")
         made = np.where(good, made, reason << 3).astype(np.uint32)
     bits = octets(OPERATIONS[head](left.bits, right.bits), size)
-    return word(joined(np.where(made > 0, np.uint64(0), np.broadcast_to(bits, made.shape))), made.astype(np.uint32))
+    return word(
+        join_octets(np.where(made > 0, np.uint64(0), np.broadcast_to(bits, made.shape))), made.astype(np.uint32)
+    )
 
 
-def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def shift(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Shifts; of data by plain amounts: of integers as numbers, of other data by whole bytes."""
     left, kind = one.words[0] == "shl", meaning.types["d"]
     width = WIDTHS[kind]
@@ -95,8 +100,8 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     )
 
     def execute(mask: Mask | None) -> None:
-        source = settled(read(), machine.values)
-        by = cut(machine.numbers(amount, mask, "the amount of a shift"), 32)
+        source = settle(read(), machine.values)
+        by = keep_bits(machine.numbers(amount, mask, "the amount of a shift"), 32)
         if source.data(mask):
             put(_shift(machine, source, by, left, width, kind, mask), mask)
             return
@@ -106,10 +111,10 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             found = np.where(big, np.uint64(0), source.bits << safe)
         elif kind[0] == "s":
             most = np.minimum(by, np.uint64(width - 1)).astype(np.int64)
-            found = (extended(source.bits, width) >> most).view(np.uint64)
+            found = (extend_sign(source.bits, width) >> most).view(np.uint64)
         else:
-            found = np.where(big, np.uint64(0), cut(source.bits, width) >> safe)
-        put(Word(cut(found, width)), mask)
+            found = np.where(big, np.uint64(0), keep_bits(source.bits, width) >> safe)
+        put(Word(keep_bits(found, width)), mask)
 
     return execute
 
@@ -128,10 +133,10 @@ def _shift_by(machine: Machine, source: Word, amount: int, left: bool, kind: str
         return _shift_integers(machine, source, amount, left, f"{'s' if kind[0] == 's' else 'u'}{width}", mask)
     count = min(amount // 8, size)
     labels = np.zeros((len(source.wide(size)), size), np.uint32)
-    bits = cut(source.bits, width)
+    bits = keep_bits(source.bits, width)
     if left:
         labels[:, count:] = source.wide(size)[:, : size - count]
-        bits = cut(bits << np.uint64(amount), width) if count < 8 else bits * np.uint64(0)
+        bits = keep_bits(bits << np.uint64(amount), width) if count < 8 else bits * np.uint64(0)
     else:
         labels[:, : size - count] = source.wide(size)[:, count:]
         bits = bits >> np.uint64(amount) if count < 8 else bits * np.uint64(0)
@@ -175,7 +180,7 @@ def _extend_signs(machine: Machine, labels: Ids, plain: Bits, picks: Bits) -> Wo
         if all(_is_extension(run) for run in runs):
             made = [_extend(machine.values, labels, plain, run) for run in runs]
             bits, found = (np.concatenate(np.broadcast_arrays(*each), 1) for each in zip(*made, strict=True))
-            return word(joined(np.where(found > 0, np.uint64(0), bits)), found)
+            return word(join_octets(np.where(found > 0, np.uint64(0), bits)), found)
     reason = np.uint32(machine.values.reason("prmt that repeats the sign of data") << 3)
     return Word(np.zeros(1, np.uint64), np.full((len(labels), 4), reason, np.uint32))
 
@@ -187,7 +192,7 @@ def _extend(values: Values, labels: Ids, plain: Bits, run: list[int]) -> tuple[B
     if count == len(run):
         return plain[:, here], labels[:, here]
     kind, wide = f"s{8 * count}", f"s{8 * len(run)}"
-    number = values.whole(word(joined(plain[:, here]), labels[:, here]).elements(values, kind, count), kind)
+    number = values.whole(word(join_octets(plain[:, here]), labels[:, here]).elements(values, kind, count), kind)
     made = Word.of(values.copy(number, wide, narrows=False), wide).wide(len(run))
     return np.zeros(made.shape, np.uint64), made
 
@@ -198,15 +203,15 @@ def _is_extension(run: list[int]) -> bool:
     return count in (1, 2) and run == [*range(run[0], run[0] + count), *[8 | run[0] + count - 1] * (len(run) - count)]
 
 
-def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def permute(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """prmt: each byte of the result is one of eight, by the same selector in all threads or by thread."""
     put = machine.writer(one.operands[0])
     reads = [machine.reader(operand) for operand in one.operands[1:]]
     place_of = _PLACES[meaning.words["mode"]] if "mode" in meaning.words else None
 
     def execute(mask: Mask | None) -> None:
-        low, high = (settled(read(), machine.values) for read in reads[:2])
-        selector = cut(machine.numbers(reads[2], mask, "a selector"), 16)
+        low, high = (settle(read(), machine.values) for read in reads[:2])
+        selector = keep_bits(machine.numbers(reads[2], mask, "a selector"), 16)
         picks = (selector[:, None] >> (np.arange(4, dtype=np.uint64) * np.uint64(4))) & np.uint64(15)
         if place_of is not None:
             picks = np.stack([place_of((selector & np.uint64(3)).astype(np.int64), at) for at in range(4)], 1)
@@ -227,7 +232,7 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         taken = np.take_along_axis(np.broadcast_to(parts[1], (rows, 8)), place, 1)
         signs = np.where(taken > 127, np.uint64(255), np.uint64(0))
         taken = np.where(np.broadcast_to(picks, (rows, 4)) > 7, signs, taken)
-        put(word(joined(taken), labels), mask)
+        put(word(join_octets(taken), labels), mask)
 
     return execute
 

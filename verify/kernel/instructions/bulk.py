@@ -15,7 +15,7 @@ from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.values import Bits, Ids, Mask
 from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
 from verify.kernel.instructions.tensor_maps import box_at
-from verify.kernel.ptx.source import Immediate, Instruction
+from verify.kernel.ptx.source import Immediate, PtxInstruction
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import Octets
@@ -54,7 +54,7 @@ def bulk(machine: Machine) -> Bulk:
         made = Bulk(np.zeros(len(machine.shared.order.writer), np.int64))
         machine.bulk = made
 
-        def written(places: Ints, who: Ints) -> None:
+        def report_write(places: Ints, who: Ints) -> None:
             busy = made.reading[places]
             if busy.any():
                 at = int(np.flatnonzero(busy)[0])
@@ -63,14 +63,14 @@ def bulk(machine: Machine) -> Bulk:
                 text += f"which the bulk copy of line {line} may still read: no wait_group since"
                 machine.findings.add("bulk copy on its way", Severity.RACE, text, GROUP)
 
-        machine.shared.watch_writes(written)
-        machine.ends.append(lambda: _left(machine, made))
+        machine.shared.watch_writes(report_write)
+        machine.ends.append(lambda: _report_left(machine, made))
     found = machine.bulk
     assert isinstance(found, Bulk)
     return found
 
 
-def _left(machine: Machine, found: Bulk) -> None:
+def _report_left(machine: Machine, found: Bulk) -> None:
     """Report copies from shared memory that a thread which has ended did not wait for."""
     busy = np.flatnonzero(found.reading)
     if len(busy):
@@ -94,7 +94,7 @@ def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octe
     shared.check_read(cells, np.full(len(cells), thread))
     found.reading[cells] += 1
     found.open.setdefault(thread, CopyGroup()).cells.append((cells, machine.findings.line))
-    return shared.named(places, whose, shared.labels[places]), shared.plain[places]
+    return shared.mark_unwritten(places, whose, shared.labels[places]), shared.plain[places]
 
 
 def _send(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Octets) -> None:
@@ -104,7 +104,7 @@ def _send(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Oc
         bulk(machine).open.setdefault(int(whose[0]), CopyGroup()).sent.extend(where)
 
 
-def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def tensor_store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.tensor to global memory: a box of shared memory goes to an array, as far as it has elements."""
     target, source = address_of(one, 0), address_of(one, 1)
     base, coordinates = coordinates_of(machine, one, target, meaning)
@@ -125,7 +125,7 @@ def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def piece(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk: consecutive bytes from global to shared memory, or back."""
     loads = meaning.words["to"] != "global"
     inner = address_of(one, 0 if loads else 1)
@@ -149,7 +149,7 @@ def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             places = machine.shared.places(start + PIECE * np.arange(len(whose)), whose, PIECE)
             addresses = wide[number] + np.uint64(PIECE) * np.arange(len(whose), dtype=np.uint64)
             if loads:
-                labels, plain = machine.memory.read(addresses, whose, PIECE, "engine")
+                labels, plain = machine.memory.load(addresses, whose, PIECE, "engine")
                 arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
             else:
                 labels, plain = _from_shared(machine, places, int(thread))
@@ -158,7 +158,7 @@ def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.commit_group and wait_group: a thread closes a group, or waits for all but the last n."""
     waits, reads = meaning.words["action"] == "wait_group", "read" in meaning.words
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
@@ -167,7 +167,7 @@ def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         found = bulk(machine)
-        for thread in machine.chosen(mask).tolist():
+        for thread in machine.list_threads(mask).tolist():
             groups = found.groups.setdefault(thread, [])
             if not waits:
                 groups.append(found.open.pop(thread, CopyGroup()))

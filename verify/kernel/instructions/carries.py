@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Word, settled
+from verify.kernel.data.registers import Word, settle
 from verify.kernel.data.values import Bits, Mask
-from verify.kernel.instructions.integers import cut, high_half, typed, without_meaning
-from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.instructions.integers import as_type, high_half, keep_bits, without_meaning
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
 # The ISA's text has one flag for both, a borrow after sub.cc. An H100 keeps the carry of a + ~b + 1, its opposite.
@@ -18,7 +18,7 @@ from verify.kernel.state.machine import Bind, Machine, Run
 MIXED = "is the carry of an addition taken for a borrow, or the other way round: the ISA and an H100 differ"
 
 
-def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def carry(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """add, sub and mad with a carry: `c` at the end of the head takes one in, `.cc` writes one."""
     kind, head = meaning.types["d"], meaning.head
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
@@ -28,8 +28,8 @@ def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         before = [machine.register(flag)] if takes else [Word(np.zeros(1, np.uint64))]
-        found = [settled(each, machine.values) for each in [*(read() for read in reads), *before]]
-        *operands, taken = (cut(each.bits, width) for each in found)
+        found = [settle(each, machine.values) for each in [*(read() for read in reads), *before]]
+        *operands, taken = (keep_bits(each.bits, width) for each in found)
         if half:
             operands = [_half(operands[0], operands[1], kind, half), operands[2]]
         total, over = (_less if borrows else _more)(operands[0], operands[1], taken, width)
@@ -38,8 +38,8 @@ def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         put(without_meaning(machine, found, size, why, total) if of_data else Word(total), mask)
         if writes:
             why = f"the carry of {why}"
-            machine.put(flag, without_meaning(machine, found, 8, why, over) if of_data else Word(over), mask)
-            machine.put(other, machine.unknown(MIXED, 8), None)
+            machine.write(flag, without_meaning(machine, found, 8, why, over) if of_data else Word(over), mask)
+            machine.write(other, machine.unknown(MIXED, 8), None)
 
     return execute
 
@@ -47,24 +47,24 @@ def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def _half(left: Bits, right: Bits, kind: str, half: str) -> Bits:
     width = WIDTHS[kind]
     if half == "lo":
-        return cut(left * right, width)
+        return keep_bits(left * right, width)
     if width == 64:
         return high_half(left, right, kind)
-    product = (typed(left, kind) * typed(right, kind)).view(np.uint64)
-    return cut(product >> np.uint64(32), width)
+    product = (as_type(left, kind) * as_type(right, kind)).view(np.uint64)
+    return keep_bits(product >> np.uint64(32), width)
 
 
 def _more(a: Bits, b: Bits, taken: Bits, width: int) -> tuple[Bits, Bits]:
     """Return a + b + carry, and the carry of it."""
-    first = cut(a + b, width)
-    total = cut(first + taken, width)
+    first = keep_bits(a + b, width)
+    total = keep_bits(first + taken, width)
     return total, ((first < a) | (total < first)).astype(np.uint64)
 
 
 def _less(a: Bits, b: Bits, taken: Bits, width: int) -> tuple[Bits, Bits]:
     """Return a - b - borrow, and the borrow of it."""
-    first = cut(a - b, width)
-    return cut(first - taken, width), ((a < b) | (first < taken)).astype(np.uint64)
+    first = keep_bits(a - b, width)
+    return keep_bits(first - taken, width), ((a < b) | (first < taken)).astype(np.uint64)
 
 
 BINDS: dict[str, Bind] = {"carry": carry}

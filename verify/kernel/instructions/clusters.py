@@ -15,8 +15,8 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
-from verify.kernel.instructions.integers import cut
-from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.instructions.integers import keep_bits
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction
 from verify.kernel.state.barriers import DONE, RUNNING
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import WAITING, Bind, Machine, Run
@@ -76,12 +76,12 @@ def _woken(machine: Machine) -> bool:
     return bool(ready)
 
 
-def arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """barrier.cluster.arrive: a thread has come, and goes on."""
     releases = meaning.words.get("sem") != "relaxed"
 
     def execute(mask: Mask | None) -> None:
-        found, threads = rounds(machine), machine.chosen(mask)
+        found, threads = rounds(machine), machine.list_threads(mask)
         if found.owing[threads].any():
             who = machine.shared.who(int(threads[found.owing[threads]][0]))
             text = f"{who} arrives twice at the barrier of its cluster, with no wait between"
@@ -96,11 +96,11 @@ def arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """barrier.cluster.wait: a thread stays until all threads of its cluster have arrived."""
 
     def execute(mask: Mask | None) -> None:
-        found, threads = rounds(machine), machine.chosen(mask)
+        found, threads = rounds(machine), machine.list_threads(mask)
         absent = threads[~found.owing[threads]]
         if len(absent):
             text = f"{machine.shared.who(int(absent[0]))} waits at the barrier of its cluster, and has not arrived"
@@ -117,7 +117,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def own(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def own(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mapa: the address that another CTA of the cluster has for one of shared memory; there is none but this CTA."""
     put, address, rank = (
         machine.writer(one.operands[0]),
@@ -127,10 +127,10 @@ def own(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     width = WIDTHS[meaning.types["d"]]
 
     def execute(mask: Mask | None) -> None:
-        ranks = cut(machine.numbers(rank, mask, "the rank of a CTA"), 32)
-        if (np.broadcast_to(ranks, machine.count)[machine.chosen(mask)] != 0).any():
+        ranks = keep_bits(machine.numbers(rank, mask, "the rank of a CTA"), 32)
+        if (np.broadcast_to(ranks, machine.count)[machine.list_threads(mask)] != 0).any():
             raise Unclear(one.line, "the address of another CTA's shared memory: clusters have one CTA here")
-        put(Word(cut(machine.numbers(address, mask, "an address"), width)), mask)
+        put(Word(keep_bits(machine.numbers(address, mask, "an address"), width)), mask)
 
     return execute
 

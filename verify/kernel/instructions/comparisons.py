@@ -13,18 +13,27 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data import levels
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.quotients import integers_of
-from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, settled, word
+from verify.kernel.data.registers import (
+    Condition,
+    Word,
+    combine_predicates,
+    condition_of,
+    find_decided,
+    negate,
+    settle,
+    word,
+)
 from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Mask, Values
-from verify.kernel.instructions.integers import cut, typed, without_meaning
+from verify.kernel.instructions.integers import as_type, keep_bits, without_meaning
 from verify.kernel.instructions.rounded import as_floats
-from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
 from verify.kernel.state.findings import FLUSHED, NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
 
 
-def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def select(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """selp: one of two values, by a predicate; by one that data decide, the choice is a value of its own."""
     kind = meaning.types["d"]
     put = machine.writer(one.operands[0])
@@ -38,11 +47,11 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def _choose(machine: Machine, a: Word, b: Word, which: Word, kind: str, mask: Mask | None) -> Word:
     """Return one of two values of a type, by a predicate that plain bits or data decide, thread by thread."""
-    by_data, size = decided(which), WIDTHS[kind] // 8
+    by_data, size = find_decided(which), WIDTHS[kind] // 8
     if which.data(mask) and (by_data.all() if mask is None or len(by_data) == 1 else by_data[mask].all()):
         return chosen_by_data(machine, a, b, which, kind)
     taken = which.bits != 0
-    bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
+    bits = np.where(taken, keep_bits(a.bits, 8 * size), keep_bits(b.bits, 8 * size))
     if a.plain and b.plain and not which.data(mask):
         return Word(bits)
     labels = np.where(taken[:, None], a.wide(size), b.wide(size))
@@ -60,7 +69,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-class Relation(NamedTuple):
+class SetpForm(NamedTuple):
     """What `setp` and `set` compare, and where the result goes."""
 
     name: str  # as for signed numbers: lt, not lo
@@ -71,22 +80,22 @@ class Relation(NamedTuple):
     combine: str  # the operation that takes a third predicate, if there is one
     third: Read | None  # that predicate
 
-    def combined(self, machine: Machine, found: Word) -> Word:
+    def combine_with_third(self, machine: Machine, found: Word) -> Word:
         """Return a predicate combined with the third one; it has no meaning if data decide both."""
         if self.third is None:
             return found
         reason = machine.values.reason(f"{self.name}.{self.combine} of two predicates that data decide")
-        return combined(self.combine, found, self.third(), reason)
+        return combine_predicates(self.combine, found, self.third(), reason)
 
-    def put(self, machine: Machine, found: Word, mask: Mask | None) -> None:
+    def write(self, machine: Machine, found: Word, mask: Mask | None) -> None:
         """Write the predicate of a comparison, and its opposite if that is asked for."""
-        both = (found, negated(found))[: len(self.puts)]
-        made = [self.combined(machine, each) for each in both]
+        both = (found, negate(found))[: len(self.puts)]
+        made = [self.combine_with_third(machine, each) for each in both]
         for put, each in zip(self.puts, made, strict=True):
             put(each, mask)
 
 
-def read_relation(machine: Machine, one: Instruction, meaning: Meaning) -> Relation:
+def read_relation(machine: Machine, one: PtxInstruction, meaning: Meaning) -> SetpForm:
     """Return what a `setp` or `set` compares; Unclear if a third predicate or its operation is missing."""
     kind, name = meaning.words["type"], meaning.words["relation"]
     if name in _UNSIGNED:
@@ -97,25 +106,25 @@ def read_relation(machine: Machine, one: Instruction, meaning: Meaning) -> Relat
     combine = meaning.words.get("combine", "")
     if bool(combine) != bool(third):
         raise Unclear(one.line, f"a {one.words[0]} has a third predicate and the operation that takes it, or neither")
-    return Relation(
+    return SetpForm(
         name, kind, "ftz" in meaning.words, (left, right), tuple(map(machine.writer, targets)), combine,
         third[0] if third else None,
     )  # fmt: skip
 
 
-def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def compare(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """setp: predicates of plain bits; of data, a condition that may choose between values."""
     of = read_relation(machine, one, meaning)
     by_bits = _by_bits(of.name, of.kind, of.flushes)
 
     def execute(mask: Mask | None) -> None:
         found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
-        of.put(machine, found, mask)
+        of.write(machine, found, mask)
 
     return execute
 
 
-def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def compare_set(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """set: a comparison as a number, all ones or 1.0 where it is true."""
     of = read_relation(machine, one, meaning)
     by_bits, (put,) = _by_bits(of.name, of.kind, of.flushes), of.puts
@@ -124,12 +133,12 @@ def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
-        put(_choose(machine, true, false, of.combined(machine, found), to, mask), mask)
+        put(_choose(machine, true, false, of.combine_with_third(machine, found), to, mask), mask)
 
     return execute
 
 
-def sign_select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def sign_select(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """slct: the first of two values where the third one is not negative, else the second."""
     kind, to, flushes = meaning.types["c"], meaning.types["d"], "ftz" in meaning.words
     put, by_bits, zero = machine.writer(one.operands[0]), _by_bits("ge", kind, flushes), Word(np.zeros(1, np.uint64))
@@ -147,7 +156,7 @@ def _compare(
     flushes: bool, mask: Mask | None,
 ) -> Word:  # fmt: skip
     """Return the predicate that a comparison is, of plain bits or of data."""
-    left, right = (settled(each, machine.values) for each in given)
+    left, right = (settle(each, machine.values) for each in given)
     found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
     if not (left.data(mask) or right.data(mask)):
         return found
@@ -174,7 +183,7 @@ def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Ma
 def _comparable(bits: Bits, kind: str, flush: bool) -> Any:
     """Return bits as the numbers that a relation compares; `.ftz` makes a subnormal one a zero."""
     if kind not in FORMATS:
-        return typed(bits, kind)
+        return as_type(bits, kind)
     numbers = as_floats(bits, kind)
     of = FORMATS[kind]
     return np.where(np.abs(numbers) < 2.0 ** (of.least + of.fraction), 0.0, numbers) if flush else numbers
@@ -226,7 +235,7 @@ def _is_zero(values: Values, ids: Ids) -> Mask:
 
 def _compared_as_numbers(machine: Machine, left: Word, right: Word, kind: str, relation: str, plain: Word) -> Word:
     """Return the predicate that a comparison of data is, as a condition on a difference of numbers."""
-    data = decided(left) | decided(right)
+    data = find_decided(left) | find_decided(right)
     reason = np.uint32(machine.values.reason("a comparison of data decides it") << 3)
     labels = np.where(data, reason, np.uint32(0))[:, None]
     if relation in ("eq", "ne") and (apart := _apart(machine, left, right, kind)) is not None:

@@ -18,15 +18,15 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data import floats
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.floats import FINITE, NAN, Number
-from verify.kernel.data.registers import Word, settled, word
+from verify.kernel.data.floats import FINITE, NAN, FloatNumber
+from verify.kernel.data.registers import Word, settle, word
 from verify.kernel.data.values import CHOSEN, MANTISSA, SIZE, Ids, Mask
-from verify.kernel.instructions.assumptions import ACROSS, assumed, note_overflow
+from verify.kernel.instructions.assumptions import ACROSS, list_assumptions, note_overflow
 from verify.kernel.instructions.clamps import clamp_converted, keep_integer
 from verify.kernel.instructions.fields import element
-from verify.kernel.instructions.integers import cut, extended, register_width, typed, without_meaning
+from verify.kernel.instructions.integers import as_type, extend_sign, keep_bits, register_width, without_meaning
 from verify.kernel.instructions.rounded import Result, finish, flags_of, result
-from verify.kernel.ptx.source import Instruction
+from verify.kernel.ptx.source import PtxInstruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
 _OPPOSITE = parse("0 - a", {"a": False}).tree
@@ -68,7 +68,7 @@ def _to_integer(number: int, target: str) -> int:
     return _wrap(min(max(number, low), high), target)
 
 
-def _from_float(found: Number, kind: str, target: str, rounding: str) -> int:
+def _from_float(found: FloatNumber, kind: str, target: str, rounding: str) -> int:
     """Return a float as an integer: clamped, and of a NaN 0 or the integer whose highest bit alone is set."""
     if found.kind == NAN:
         return 1 << (_WHOLE[target] - 1) if kind == "f64" or _WHOLE[target] == 64 else 0
@@ -77,7 +77,7 @@ def _from_float(found: Number, kind: str, target: str, rounding: str) -> int:
     return _to_integer(floats.to_integer(found, rounding.removesuffix("i"))[0], target)
 
 
-def _whole(found: Number, rounding: str) -> Number:
+def _whole(found: FloatNumber, rounding: str) -> FloatNumber:
     """Return a float rounded to an integer, its sign kept for a zero."""
     if found.kind != FINITE:
         return found
@@ -85,11 +85,11 @@ def _whole(found: Number, rounding: str) -> Number:
     return floats.of_integer(number)._replace(negative=found.negative)
 
 
-def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def convert(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cvt: the value stays, its type changes; two sources are packed, the first above."""
     to, source = meaning.words["to"], meaning.words["from"]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in reversed(one.operands[1:])]
-    rounding, values, notes = meaning.words.get("rounding", ""), machine.values, assumed(meaning)
+    rounding, values, notes = meaning.words.get("rounding", ""), machine.values, list_assumptions(meaning)
     target, width = element(to)
     kind, size = element(source)
     words = flags_of(meaning)
@@ -104,10 +104,10 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         given = [read() for read in reads]
-        found = [settled(each, values) for each in given]
+        found = [settle(each, values) for each in given]
         if whole and given[0].plain and "sat" not in words:  # as `convert_number` does, for all threads at once
-            bits = typed(given[0].bits, kind).view(np.uint64)
-            put(_extend(Word(cut(bits, 8 * SIZE[target])), target, room), mask)
+            bits = as_type(given[0].bits, kind).view(np.uint64)
+            put(_extend(Word(keep_bits(bits, 8 * SIZE[target])), target, room), mask)
             return
         if not any(each.data(mask) for each in found):
             why = f"the NaN of {one.opcode} is unspecified"
@@ -165,7 +165,7 @@ def _extend(found: Word, kind: str, room: int) -> Word:
     width = 8 * SIZE[kind]
     if kind[0] != "s" or room <= width or not found.plain:
         return found
-    return Word(cut(extended(found.bits, width).view(np.uint64), room))
+    return Word(keep_bits(extend_sign(found.bits, width).view(np.uint64), room))
 
 
 def _is_value(machine: Machine, found: Word, kind: str) -> bool:
@@ -189,11 +189,11 @@ def _move(machine: Machine, found: Word, kind: str, target: str, room: int) -> W
     signed = target[0] == "s" and room > 8 * SIZE[target]  # the register above a signed type has the sign
     labels = np.zeros((len(found.wide(size)), room // 8 if signed else SIZE[target]), np.uint32)
     labels[:, :size] = found.wide(size)
-    bits = cut(found.bits, 8 * size)
+    bits = keep_bits(found.bits, 8 * size)
     if signed:
         data = labels.any(1)
         labels[data, size:] = np.uint32(machine.values.reason(why) << 3)
-        bits = np.where(data, bits, cut(extended(bits, 8 * size).view(np.uint64), room))
+        bits = np.where(data, bits, keep_bits(extend_sign(bits, 8 * size).view(np.uint64), room))
     return Word(bits, labels)
 
 

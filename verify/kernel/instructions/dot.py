@@ -6,15 +6,15 @@ from __future__ import annotations
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Word, settled
+from verify.kernel.data.registers import Word, settle
 from verify.kernel.data.values import Bits, Mask
-from verify.kernel.instructions.integers import cut, extended, plain
+from verify.kernel.instructions.integers import extend_sign, keep_bits, plain
 from verify.kernel.instructions.matrices import instruction
-from verify.kernel.ptx.source import Instruction
+from verify.kernel.ptx.source import PtxInstruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
 
-def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def dot(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """dp4a: the sum of four products of bytes, and C."""
     o = instruction(one, meaning)[0].operands
     reads = {name: machine.reader(each) for name, each in zip("ABC", one.operands[1:], strict=True)}
@@ -23,7 +23,7 @@ def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     left, right = meaning.words["left"], meaning.words["right"]
 
     def execute(mask: Mask | None) -> None:
-        found = [settled(read(), values) for read in reads.values()]
+        found = [settle(read(), values) for read in reads.values()]
         if not any(each.data(mask) for each in found):
             octets = [_parts(each.bits, 8, kind) for each, kind in zip(found, (left, right), strict=False)]
             put(Word(_sum(octets[0], octets[1], found[2].bits)), mask)
@@ -40,15 +40,15 @@ def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def _parts(bits: Bits, width: int, kind: str) -> list[Bits]:
     """Return the parts of 32 bits, the lowest first, extended as their type has them."""
     return [
-        extended(each, width).view(np.uint64) if kind[0] == "s" else each
-        for each in (cut(bits >> np.uint64(place), width) for place in range(0, 32, width))
+        extend_sign(each, width).view(np.uint64) if kind[0] == "s" else each
+        for each in (keep_bits(bits >> np.uint64(place), width) for place in range(0, 32, width))
     ]
 
 
 def _sum(left: list[Bits], right: list[Bits], addend: Bits) -> Bits:
     for a, b in zip(left, right, strict=True):
         addend = addend + a * b
-    return cut(addend, 32)
+    return keep_bits(addend, 32)
 
 
 def _half_dot(meaning: Meaning, a: Bits, b: Bits, c: Bits) -> Bits:

@@ -15,13 +15,13 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS
-from verify.kernel.data.registers import Word, settled
+from verify.kernel.data.registers import Word, settle
 from verify.kernel.data.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Ids, Mask, Values
-from verify.kernel.instructions.assumptions import assumed, note_numbers
+from verify.kernel.instructions.assumptions import list_assumptions, note_numbers
 from verify.kernel.instructions.clamps import saturate
 from verify.kernel.instructions.integers import plain, without_meaning
 from verify.kernel.instructions.rounded import arithmetic, flags_of, result
-from verify.kernel.ptx.source import Instruction
+from verify.kernel.ptx.source import PtxInstruction
 from verify.kernel.state.findings import NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
@@ -51,7 +51,7 @@ def _on_bits(
 ) -> Word | None:  # fmt: skip
     """Return the result on plain bits; None where an operand is data, or the ISA does not say how it is rounded."""
     values, (head, *flags) = machine.values, opcode
-    plain = [settled(each, values) for each in found]
+    plain = [settle(each, values) for each in found]
     if "approx" in flags or "full" in flags or any(each.data(mask) for each in plain):
         return None
     loose = head in ("add", "sub", "mul") and not _ROUNDINGS & set(flags)
@@ -72,7 +72,7 @@ def _fusible(values: Values, found: Word, mask: Mask | None) -> bool:
     return any(int(each) in values.contracted for each in sort_distinct(labels >> np.uint32(3)))
 
 
-def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def field(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Arithmetic by the row's formula, in exact arithmetic."""
     formula = meaning.row.value
     if formula is None:
@@ -80,7 +80,7 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     kind, width = element(meaning.types["d"])
     roles = [role for role, _, _ in meaning.row.operands][1:]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    head, flags, notes = meaning.head, flags_of(meaning), assumed(meaning)
+    head, flags, notes = meaning.head, flags_of(meaning), list_assumptions(meaning)
     narrows = "" if head == "neg" else narrowing(kind)
     values, count = machine.values, width // SIZE[kind]
 
@@ -108,13 +108,13 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def function(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Functions without a known meaning, and minimum, maximum and absolute value, which a comparison chooses."""
     kind, width = element(meaning.types["d"])
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     name, values, flags = meaning.head, machine.values, flags_of(meaning)
     opaque = CHOSEN if name in ("max", "min", "abs") else FREE
-    notes = [*assumed(meaning), *([NOT_NAN] if name in ("max", "min") else [])]
+    notes = [*list_assumptions(meaning), *([NOT_NAN] if name in ("max", "min") else [])]
 
     def exactly(ids: Sequence[Ids]) -> Ids:
         return values.apply(name, np.broadcast_arrays(*ids), kind, opaque)
@@ -132,12 +132,12 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def quotient(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Rcp and div: a divisor that is a number is multiplied by its inverse, another is a function of it."""
     kind, width = element(meaning.types["d"])
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     values, divides = machine.values, meaning.head == "div"
-    flags, notes = flags_of(meaning), assumed(meaning)
+    flags, notes = flags_of(meaning), list_assumptions(meaning)
 
     def exactly(ids: Sequence[Ids]) -> Ids:
         inverse = values.inverse(ids[-1], kind)

@@ -13,7 +13,7 @@ from typing import Any
 
 from isa_tables.semantics import Meaning, NotedWords, Row, meaning, unread
 from verify.kernel.data import floats
-from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction, Kernel, Operand, Register, Vector
+from verify.kernel.ptx.source import WIDTHS, Immediate, Kernel, Operand, PtxInstruction, Register, Vector
 from verify.kernel.state.findings import GUARD_LOST, Finding, Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 
@@ -96,7 +96,7 @@ def find_bind(name: str) -> Bind:
     return found
 
 
-def bound(machine: Machine) -> list[Finding]:
+def bind_instructions(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
     machine.pure, machine.doubts = [], []
@@ -172,7 +172,7 @@ class _Words(tuple[str, ...]):
         return found
 
 
-def _account(machine: Machine, one: Instruction, found: Meaning, accounted: set[object]) -> tuple[Run, Read | None]:
+def _account(machine: Machine, one: PtxInstruction, found: Meaning, accounted: set[object]) -> tuple[Run, Read | None]:
     """Bind an instruction, and give the mask of its lanes; Unclear for what neither code nor `no_effect` accounts for.
 
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
@@ -212,7 +212,9 @@ def _sort(operand: Operand) -> object:
     return (type(operand), operand.bits) if isinstance(operand, Immediate) else type(operand)
 
 
-def _bind(machine: Machine, one: Instruction, found: Meaning, operands: tuple[Operand, ...]) -> tuple[Run, Read | None]:
+def _bind(
+    machine: Machine, one: PtxInstruction, found: Meaning, operands: tuple[Operand, ...]
+) -> tuple[Run, Read | None]:
     """Return what an instruction with these operands does, and the mask of its lanes, if it has one."""
     roles, one.operands = _roles(found.row), operands
     members = machine.reader(operands[roles.index("mask")]) if "mask" in roles else None
@@ -222,7 +224,7 @@ def _bind(machine: Machine, one: Instruction, found: Meaning, operands: tuple[Op
     return find_bind(name)(machine, one, found), members
 
 
-def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:
+def _with_type(one: PtxInstruction, operand: Operand, kind: str) -> Operand:
     """Return an operand with each float literal as a number of the operand's type; Unclear if ptxas rejects it there.
 
     A double in an instruction of f32 is rounded, an f32 in one of f64 is extended, and bits are those of the literal.
@@ -245,7 +247,7 @@ def _roles(row: Row) -> tuple[str, ...]:
     return tuple(role for role, _, _ in row.operands)
 
 
-def _check_operands(one: Instruction, found: Meaning) -> None:
+def _check_operands(one: PtxInstruction, found: Meaning) -> None:
     operands = found.row.operands
     least = sum(not optional for _, _, optional in operands)
     if not least <= len(one.operands) <= len(operands):

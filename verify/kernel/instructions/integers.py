@@ -2,11 +2,8 @@
 """Integer instructions: arithmetic by the formulas of the opcode tables, counts and fields of bits.
 
 Main declarations: `integer` (formulas of the table), `divide`, `plain` (a function of bits that has none on data).
-
 On data, sums and products of integers are arithmetic on values, and shifts to the right and divisions by a number are
 quotients. Any other integer operation on data gives a value without a meaning, with the reason.
-
-`integer`, `divide`, `count_bits`   arithmetic, quotients, counts of bits
 """
 
 from __future__ import annotations
@@ -24,9 +21,9 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.quotients import divide_toward_zero, floor_quotient, remainder
-from verify.kernel.data.registers import Word, decided, settled, word
+from verify.kernel.data.registers import Word, find_decided, settle, word
 from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask, Values
-from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register
+from verify.kernel.ptx.source import WIDTHS, Operand, PtxInstruction, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
@@ -36,21 +33,21 @@ MOST_NUMBERS = 64  # that differ by thread: amounts of a shift, divisors
 _RING = frozenset(("+", "-", "*"))
 
 
-def cut(bits: Bits, width: int) -> Bits:
+def keep_bits(bits: Bits, width: int) -> Bits:
     """Return the lowest bits of numbers."""
     return bits if width >= 64 else bits & np.uint64((1 << width) - 1)
 
 
-def extended(bits: Bits, width: int) -> Signed:
+def extend_sign(bits: Bits, width: int) -> Signed:
     """Numbers of so many bits, as signed ones."""
     signed = bits.view(np.int64)
     return signed if width >= 64 else (signed << (64 - width)) >> (64 - width)
 
 
-def typed(bits: Bits, kind: str) -> Bits | Signed:
+def as_type(bits: Bits, kind: str) -> Bits | Signed:
     """Numbers as their type has them."""
     width = WIDTHS[kind]
-    return extended(bits, width) if kind[0] == "s" else cut(bits, width)
+    return extend_sign(bits, width) if kind[0] == "s" else keep_bits(bits, width)
 
 
 def register_width(machine: Machine, operand: Operand) -> int:
@@ -66,7 +63,7 @@ def _ring(tree: Tree, more: Collection[str] = ()) -> bool:
     return isinstance(tree, Identifier | Constant)
 
 
-def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def integer(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Arithmetic by the row's formula."""
     formula = meaning.row.value
     if formula is None:
@@ -81,7 +78,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     same = ring and low is None and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
     def execute(mask: Mask | None) -> None:
-        found = [settled(read(), machine.values) for read in reads]
+        found = [settle(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             if head in ("min", "max", "abs"):
                 made = extremum_of_data(machine, head, found, types[0])
@@ -96,17 +93,17 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if same:
             named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], found, strict=True)}
         else:
-            numbers = (typed(each.bits, kind) for each, kind in zip(found, types[1:], strict=True))
+            numbers = (as_type(each.bits, kind) for each, kind in zip(found, types[1:], strict=True))
             named = dict(zip(roles[1:], numbers, strict=True))
         result = evaluate(tree, named)
         if low is not None:
             result = np.clip(result, low, high)
-        put(Word(cut(np.asarray(result).astype(np.uint64, copy=False), width)), mask)
+        put(Word(keep_bits(np.asarray(result).astype(np.uint64, copy=False), width)), mask)
 
     return execute
 
 
-def _limits(one: Instruction, kind: str) -> tuple[int | None, int | None]:
+def _limits(one: PtxInstruction, kind: str) -> tuple[int | None, int | None]:
     """Return the range to which an instruction clamps: of its type for `.sat`, of what is not negative for `.relu`."""
     half = 1 << (WIDTHS[kind] - 1)
     if "sat" in one.words:
@@ -238,19 +235,19 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
     `is_open(*operands)` says for which operands the ISA leaves the result open.
     """
 
-    def bind(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    def bind(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         kinds = [meaning.types[role] for role, _, _ in meaning.row.operands]
         put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
         compute(meaning, *[np.zeros(1, np.uint64)] * len(reads))  # asks for all modifiers, before anything runs
         size = max(WIDTHS[kinds[0]] // 8, 1)
 
         def execute(mask: Mask | None) -> None:
-            found = [settled(read(), machine.values) for read in reads]
-            bits = cut(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])
+            found = [settle(read(), machine.values) for read in reads]
+            bits = keep_bits(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])
             data = any(each.data(mask) for each in found)
             made = without_meaning(machine, found, size, why, bits) if data else Word(bits)
             unspecified = is_open(*(each.bits for each in found)) if is_open is not None else np.zeros(1, bool)
-            unspecified = unspecified & ~decided(made)
+            unspecified = unspecified & ~find_decided(made)
             if not unspecified.any():
                 put(made, mask)
                 return
@@ -263,9 +260,9 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
     return bind
 
 
-def divide(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def divide(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Divisions and remainders; of data, by plain numbers."""
-    on_bits = plain(_divided, "a division of integers by data", lambda a, b: b == 0)(machine, one, meaning)
+    on_bits = plain(_divide, "a division of integers by data", lambda a, b: b == 0)(machine, one, meaning)
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     kind, values, remains = meaning.words["type"], machine.values, meaning.words["head"] == "rem"
 
@@ -279,8 +276,8 @@ def divide(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         return Word.of(made[:, None], kind)
 
     def execute(mask: Mask | None) -> None:
-        left, right = (settled(read(), values) for read in reads)
-        divisors = typed(right.bits, kind)
+        left, right = (settle(read(), values) for read in reads)
+        divisors = as_type(right.bits, kind)
         if left.data(mask) and not right.data(mask):
             made = by_number(machine, divisors, mask, SIZE[kind], partial(by, left))
             if made is not None:
@@ -291,9 +288,9 @@ def divide(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
+def _divide(meaning: Meaning, left: Bits, right: Bits) -> Bits:
     kind = meaning.words["type"]
-    a, b = typed(left, kind), typed(right, kind)
+    a, b = as_type(left, kind), as_type(right, kind)
     safe = np.where(b == 0, 1, b).astype(a.dtype)
     if kind[0] == "u":
         quotient, rest = a // safe, a % safe
@@ -309,11 +306,11 @@ def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
 
 def high_half(left: Bits, right: Bits, kind: str) -> Bits:
     """Return the upper half of products of 128 bits."""
-    a, b = np.broadcast_arrays(*(typed(each, kind) for each in (left, right)))
+    a, b = np.broadcast_arrays(*(as_type(each, kind) for each in (left, right)))
     return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
 
 
-def multiply_high(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def multiply_high(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Return the upper half of products of 128 bits; of data and a plain number it is a quotient rounded down."""
     on_bits = plain(_high, "the upper half of a product of 128 bits of data and data")(machine, one, meaning)
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
@@ -324,10 +321,10 @@ def multiply_high(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         return Word.of(floor_quotient(values, ids, Fraction(number, 1 << 64), kind)[:, None], kind)
 
     def execute(mask: Mask | None) -> None:
-        found = [settled(read(), values) for read in reads]
+        found = [settle(read(), values) for read in reads]
         data = [each.data(mask) for each in found]
         if sum(data) == 1 and len(found) == 2:
-            numbers = typed(found[data.index(False)].bits, kind)
+            numbers = as_type(found[data.index(False)].bits, kind)
             made = by_number(machine, numbers, mask, SIZE[kind], partial(by, found[data.index(True)]))
             if made is not None:
                 put(made, mask)
@@ -347,8 +344,8 @@ def count_bits(meaning: Meaning, bits: Bits) -> Bits:
     kind = meaning.words["type"]
     width, shifts = WIDTHS[kind], "shiftamt" in meaning.words
     if kind[0] == "s":  # bfind: of a negative number the highest bit that differs from its sign
-        bits = np.where(extended(bits, width) < 0, ~bits, bits)
-    digits = (cut(bits, width)[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
+        bits = np.where(extend_sign(bits, width) < 0, ~bits, bits)
+    digits = (keep_bits(bits, width)[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
     head = meaning.words.get("head", meaning.row.spelling.split(".")[0])
     if head == "popc":
         return np.asarray(digits.sum(1, dtype=np.uint64))
@@ -363,15 +360,15 @@ def count_bits(meaning: Meaning, bits: Bits) -> Bits:
 def _product24(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits:
     """mul24 and mad24: bits 31 to 0 or 47 to 16 of a product of 24 bits, and an addend, clamped by sat."""
     kind = meaning.words["type"]
-    a, b = (extended(each, 24) if kind[0] == "s" else cut(each, 24) for each in (left, right))
+    a, b = (extend_sign(each, 24) if kind[0] == "s" else keep_bits(each, 24) for each in (left, right))
     product = a * b >> (16 if meaning.words["half"] == "hi" else 0)
-    total = product + typed(addend[0], kind) if addend else product
+    total = product + as_type(addend[0], kind) if addend else product
     if "sat" in meaning.words:
         total = np.clip(total, -(1 << 31), (1 << 31) - 1)
     return total.astype(np.uint64)
 
 
-def product24(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def product24(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mul24 and mad24; of data that are numbers of 24 bits, the low half or the upper one of their product."""
     on_bits = plain(_product24, "a product of 24 bits of data, clamped")(machine, one, meaning)
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
@@ -380,7 +377,7 @@ def product24(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     limits = (-(1 << 23), (1 << 23) - 1) if kind[0] == "s" else (0, (1 << 24) - 1)
 
     def execute(mask: Mask | None) -> None:
-        found = [settled(read(), values) for read in reads]
+        found = [settle(read(), values) for read in reads]
         if clamps or not any(each.data(mask) for each in found):
             on_bits(mask)
             return
@@ -400,27 +397,30 @@ def product24(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def _mask(meaning: Meaning, a: Bits, b: Bits) -> Bits:
     """szext: the lowest b bits of a, extended; bmsk: a mask of b bits from bit a on."""
     clamps, five = meaning.words["mode"] == "clamp", np.uint64(31)
-    a, b = np.broadcast_arrays(cut(a, 32), cut(b, 32))
+    a, b = np.broadcast_arrays(keep_bits(a, 32), keep_bits(b, 32))
     count = b & five
     if meaning.types["d"] == "b32":
         first, over = a & five, (a > five) | (b > five) if clamps else np.zeros(len(a), bool)
         past = ((a & five) + count > five) | over
         ones = np.uint64(0xFFFFFFFF)
-        below, above = cut(ones << first, 32), np.where(past, np.uint64(0), cut(ones << (first + count), 32))
+        below, above = (
+            keep_bits(ones << first, 32),
+            np.where(past, np.uint64(0), keep_bits(ones << (first + count), 32)),
+        )
         return np.where(clamps & (a > five), np.uint64(0), below & ~above)
     whole = clamps & (b > five)
     found = np.where(whole, a, a & ((np.uint64(1) << count) - np.uint64(1)))
     if meaning.types["d"][0] == "s":
         sign = np.where(whole | (count == 0), np.uint64(0), (a >> ((count - np.uint64(1)) & five)) & np.uint64(1))
         found = np.where(sign > 0, found | ~((np.uint64(1) << count) - np.uint64(1)), found)
-    return cut(found, 32)
+    return keep_bits(found, 32)
 
 
 def _found_bit(meaning: Meaning, mask: Bits, base: Bits, offset: Bits) -> Bits:
     """fns: the place of the n-th set bit from a base on, upward or downward."""
     found = []
     for bits, first, number in zip(
-        *np.broadcast_arrays(cut(mask, 32), cut(base, 32), extended(offset, 32)), strict=True
+        *np.broadcast_arrays(keep_bits(mask, 32), keep_bits(base, 32), extend_sign(offset, 32)), strict=True
     ):
         start, steps = min(int(first), 31), int(number)  # above 31 it is undefined
         places = range(start, start + 1) if not steps else range(start, 32) if steps > 0 else range(start, -1, -1)
@@ -444,7 +444,7 @@ BINDS: dict[str, Bind] = {
     "high": multiply_high,
     "product24": product24,
     "mask": plain(_mask, "a mask or an extension by data"),
-    "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: cut(base, 32) > 31),
+    "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: keep_bits(base, 32) > 31),
     "count": plain(count_bits, "a count of bits of data"),
     "lookup": plain(_looked_up, "lop3 of data"),
 }

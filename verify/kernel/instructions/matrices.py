@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 import isa_tables
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Word, joined, octets, word
+from verify.kernel.data.registers import Word, join_octets, octets, word
 from verify.kernel.data.values import LIMITS, SIZE, Ids, Mask
-from verify.kernel.ptx.source import Instruction, Operand, Vector
+from verify.kernel.ptx.source import Operand, PtxInstruction, Vector
 from verify.kernel.state.findings import DIRECTED, Severity, Unclear, direction_ignored
 from verify.kernel.state.lanes import ranges
 from verify.kernel.state.machine import Bind, Machine, Read, Run
@@ -58,7 +58,9 @@ def fragment_map(fragment: Fragment) -> SlotMap:
     return SlotMap(fragment, np.asarray(row), np.asarray(col), slot)
 
 
-def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
+def instruction(
+    one: PtxInstruction, meaning: Meaning, **select: Any
+) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
     """Return the instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
 
     The tables read every word of the mnemonic. Its flags are among those that the row lists: code reads each.
@@ -178,7 +180,7 @@ def multiply(machine: Machine, found: isa_tables.Instruction, a: Ids, b: Ids, c:
     return machine.values.product(a, b, c, kind, narrows, clamps="satfinite" in qualifiers)
 
 
-def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mma.sync: D = A * B + C, each lane's registers as the ISA tables say."""
     found, maps = instruction(one, meaning)
     o = found.operands
@@ -202,7 +204,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def check_count(one: Instruction, registers: Sequence[Operand], map_: SlotMap) -> None:
+def check_count(one: PtxInstruction, registers: Sequence[Operand], map_: SlotMap) -> None:
     """Unclear unless an operand has as many registers as the ISA tables say."""
     per = max(4, SIZE.get(map_.fragment.type, 4)) * 8 // map_.fragment.bits
     if len(registers) * per != map_.fragment.values:
@@ -216,7 +218,7 @@ def registers_of(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def load_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """ldmatrix: each lane gives the address of a row, and gets elements of several rows."""
     generic = not any(word.startswith("shared") for word in one.words)
     map_ = instruction(one, meaning)[1]["R"]
@@ -235,7 +237,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
         places = machine.shared.places(machine.shared_at(address(mask), givers, generic=generic), givers, width)
-        labels, plain = machine.shared.read(places, givers)
+        labels, plain = machine.shared.load(places, givers)
         label, octet = (
             np.ascontiguousarray(part).reshape(len(warps), -1).view(f"u{size * part.itemsize}").take(at, 1)
             .view(part.dtype).reshape(len(warps) * 32, -1)
@@ -243,7 +245,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         )  # fmt: skip
         for number, register in enumerate(registers):
             here = slice(number * per * size, (number + 1) * per * size)
-            bits, mine = joined(octet[:, here].astype(np.uint64)), label[:, here]
+            bits, mine = join_octets(octet[:, here].astype(np.uint64)), label[:, here]
             if len(warps) * 32 != machine.count:
                 threads = threads_of(warps, 32)
                 wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, 4), np.uint32)
@@ -254,7 +256,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def store_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """stmatrix: each lane gives the address of a row, and elements of several rows."""
     generic = not any(word.startswith("shared") for word in one.words)
     map_ = instruction(one, meaning)[1]["R"]
@@ -288,7 +290,7 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def move_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def move_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """movmatrix: an 8x8 matrix of a warp, transposed between registers."""
     maps = instruction(one, meaning)[1]
     names = list(maps)
@@ -301,7 +303,7 @@ def move_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         labels = np.broadcast_to(word_.wide(4), (machine.count, 4)).reshape(-1, 64, 2)
         plain = np.broadcast_to(octets(word_.bits, 4), (machine.count, 4)).reshape(-1, 64, 2)
         slot = source.slot[target.row, target.col]
-        put(word(joined(plain[:, slot].reshape(-1, 4)), labels[:, slot].reshape(-1, 4)), mask)
+        put(word(join_octets(plain[:, slot].reshape(-1, 4)), labels[:, slot].reshape(-1, 4)), mask)
 
     return execute
 

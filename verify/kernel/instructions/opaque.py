@@ -17,11 +17,11 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data import intervals
 from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask, of_number, ones, settle, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows, lost_of
-from verify.kernel.data.registers import Word, decided, word
+from verify.kernel.data.registers import Word, find_decided, word
 from verify.kernel.data.values import FIRST, UNWRITTEN, Ids, Mask
 from verify.kernel.instructions.comparisons import read_relation
 from verify.kernel.instructions.integers import register_width
-from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.lanes import WARP
 from verify.kernel.state.machine import Machine, Run
@@ -33,7 +33,7 @@ _LANES = frozenset({"vote", "reduce", "match"})
 _REGULAR = frozenset({"permute"})  # classes that move bytes, of data too
 
 
-def guard_data(machine: Machine, one: Instruction, meaning: Meaning, run: Run) -> Run:
+def guard_data(machine: Machine, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return an instruction that computes registers, so that it takes opaque data too."""
     name, values = meaning.row.meaning, machine.values
     if not isinstance(values, OpaqueValues) or name in _REGULAR or len(one.operands) < 2:
@@ -62,7 +62,7 @@ def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> 
     return with_data
 
 
-def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
+def _compute(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return an instruction whose result is a number in an interval."""
     roles = [role for role, _, _ in meaning.row.operands]
     kinds = {role: meaning.types.get(role, "") for role in roles}
@@ -82,7 +82,7 @@ def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: 
 
     def execute(mask: Mask | None) -> None:
         words = [read() for read in reads] + [machine.register(each) for each in taken]
-        data = np.logical_or.reduce(np.broadcast_arrays(*map(decided, words)))
+        data = np.logical_or.reduce(np.broadcast_arrays(*map(find_decided, words)))
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
@@ -98,7 +98,7 @@ def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: 
             put(made, target)
         if carries and "cc" in one.words:
             for each in carries:
-                machine.put(each, machine.unknown("is a carry of data", 8), target)
+                machine.write(each, machine.unknown("is a carry of data", 8), target)
 
     return execute
 
@@ -124,7 +124,7 @@ def _apply(values: OpaqueValues, rule: Rule, rows: Sequence[OperandRows], size: 
     return values.register(found, place, lost, size, count)
 
 
-def _rule(one: Instruction, meaning: Meaning, kinds: Sequence[str], room: int) -> Rule | None:
+def _rule(one: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: int) -> Rule | None:
     """Return the rule of an instruction with a result of `room` bits; None if nothing is known of it."""
     name, head, target = meaning.row.meaning, meaning.head, kinds[0]
     if not set(kinds) <= _INTEGERS or {"sat", "relu"} & set(one.words):
@@ -201,7 +201,7 @@ def _extract(parts: Sequence[Interval], width: int) -> Interval:
     return of_mask(moved) if moved else of_number(0)
 
 
-def _select(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
+def _select(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """selp: by a predicate that is data, either of its two values."""
     kind = meaning.types["d"]
     width = WIDTHS[kind]
@@ -210,7 +210,7 @@ def _select(machine: Machine, values: OpaqueValues, one: Instruction, meaning: M
 
     def execute(mask: Mask | None) -> None:
         *either, predicate = (read() for read in reads)
-        with_data = split_threads(machine, mask, decided(predicate), run)
+        with_data = split_threads(machine, mask, find_decided(predicate), run)
         if with_data is None:
             return
         rows = [values.rows(each, max(width // 8, 1)) for each in either]
@@ -223,7 +223,7 @@ def _select(machine: Machine, values: OpaqueValues, one: Instruction, meaning: M
     return execute
 
 
-def _compare(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
+def _compare(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """setp: what a comparison says of all numbers of two intervals; data if that depends on the number."""
     of = read_relation(machine, one, meaning)
     size = WIDTHS[of.kind] // 8
@@ -234,12 +234,12 @@ def _compare(machine: Machine, values: OpaqueValues, one: Instruction, meaning: 
 
     def execute(mask: Mask | None) -> None:
         words = [read() for read in of.reads]
-        data = np.logical_or(*np.broadcast_arrays(*map(decided, words)))
+        data = np.logical_or(*np.broadcast_arrays(*map(find_decided, words)))
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
         found = _apply(values, decide, [values.rows(each, size) for each in words], 1, machine.count, with_data)
-        of.put(machine, _predicate(found), None if with_data.all() else with_data)
+        of.write(machine, _predicate(found), None if with_data.all() else with_data)
 
     return execute
 
@@ -252,7 +252,7 @@ def _predicate(found: Word) -> Word:
     return word(np.where(labels[:, 0] > 0, np.uint64(0), found.bits & np.uint64(1)), labels)
 
 
-def _of_lanes(machine: Machine, values: OpaqueValues, one: Instruction, run: Run, width: int) -> Run:
+def _of_lanes(machine: Machine, values: OpaqueValues, one: PtxInstruction, run: Run, width: int) -> Run:
     """Return an instruction of several lanes, a vote or a sum: its result is data in warps where an operand is data."""
     destination = one.operands[0]
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
@@ -261,7 +261,7 @@ def _of_lanes(machine: Machine, values: OpaqueValues, one: Instruction, run: Run
     def execute(mask: Mask | None) -> None:
         found = read()
         there = np.ones(machine.count, bool) if mask is None else mask
-        data = (np.broadcast_to(decided(found), machine.count) & there).reshape(-1, WARP).any(1).repeat(WARP)
+        data = (np.broadcast_to(find_decided(found), machine.count) & there).reshape(-1, WARP).any(1).repeat(WARP)
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return

@@ -8,11 +8,11 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.asynchronous import engine
-from verify.kernel.ptx.source import Instruction
+from verify.kernel.ptx.source import PtxInstruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
 
-def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def proxy_fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """fence.proxy.async: what threads wrote, to the memory that it names, is seen by asynchronous instructions."""
     space = meaning.words.get("space", "")
 
@@ -41,13 +41,13 @@ def _show_barriers(machine: Machine, mask: Mask | None) -> None:
     """Show the copy engine and the tensor core the mbarriers that threads initialised, or know of."""
     if machine.engine is None:
         return
-    threads, order = machine.chosen(mask), machine.shared.order
+    threads, order = machine.list_threads(mask), machine.shared.order
     for (cta, _), phases in engine(machine).barriers.items():
         mine = threads[machine.cta[threads] == cta]
         phases.fenced |= bool((order.known[mine, order.local[phases.maker]] >= phases.made).any())
 
 
-def barrier_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def barrier_fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """fence.mbarrier_init: the copy engine and other CTAs see what mbarrier.init wrote."""
     return lambda mask: _show_barriers(machine, mask)
 

@@ -16,12 +16,12 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.data.intervals import of_mask, ones, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues
-from verify.kernel.data.registers import decided
+from verify.kernel.data.registers import find_decided
 from verify.kernel.data.values import FIRST, Ids, Mask
 from verify.kernel.instructions.accesses import registers_of_vector
 from verify.kernel.instructions.integers import register_width
 from verify.kernel.instructions.opaque import split_threads
-from verify.kernel.ptx.source import WIDTHS, Address, Instruction, Operand
+from verify.kernel.ptx.source import WIDTHS, Address, Operand, PtxInstruction
 from verify.kernel.state.adders import DECIDED, keep_lost
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -43,7 +43,7 @@ class ByteSpan:
     threads: Ints
 
 
-def guard_access(machine: Machine, one: Instruction, meaning: Meaning, run: Run) -> Run:
+def guard_access(machine: Machine, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return a load or a store that takes addresses which data decide too."""
     loads = meaning.row.meaning == "load"
     place = one.operands[1 if loads else 0]
@@ -62,7 +62,7 @@ def guard_access(machine: Machine, one: Instruction, meaning: Meaning, run: Run)
     own = meaning.words.get("space") == "local"  # a thread's own memory is joined as its registers are
 
     def execute(mask: Mask | None) -> None:
-        by_data = decided(read())
+        by_data = find_decided(read())
         if machine.unsure is not None and not own:
             by_data = by_data | machine.unsure
         with_data = split_threads(machine, mask, by_data, run)
@@ -85,7 +85,7 @@ def guard_access(machine: Machine, one: Instruction, meaning: Meaning, run: Run)
     return execute
 
 
-def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Atom and red on opaque data: whatever they compute, the old and the new value are data."""
     returns = meaning.row.operands[0][0] == "d"
     place, *sources = one.operands[1:] if returns else one.operands
@@ -114,7 +114,7 @@ class _ReachedMemory:
     """One instruction's accesses of memory, by the spans of their addresses."""
 
     def __init__(
-        self, machine: Machine, one: Instruction, meaning: Meaning, place: Address, values: OpaqueValues
+        self, machine: Machine, one: PtxInstruction, meaning: Meaning, place: Address, values: OpaqueValues
     ) -> None:  # fmt: skip
         self.machine, self.one, self.values = machine, one, values
         self.space, self.offset = meaning.words.get("space", ""), place.offset
@@ -254,7 +254,7 @@ class _ReachedMemory:
         """Change global memory atomically in the threads whose address is no data; return the others."""
         found = self.read_base()
         addresses = np.broadcast_to(found.bits, self.machine.count) + np.uint64(self.offset & ones(64))
-        known = there & ~decided(found) & (addresses >> np.uint64(WINDOW) != SHARED_WINDOW)
+        known = there & ~find_decided(found) & (addresses >> np.uint64(WINDOW) != SHARED_WINDOW)
         if not known.any() or self.space not in ("", "global"):
             return there
         self.machine.memory.add_each(addresses[known], np.flatnonzero(known), size, label << 3, narrow)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data import floats
-from verify.kernel.data.floats import NAN, Number
+from verify.kernel.data.floats import NAN, FloatNumber
 from verify.kernel.data.registers import Word, constants, word
 from verify.kernel.data.values import MANTISSA, SIZE, Bits, Ids, Mask, Values
 
@@ -51,7 +51,7 @@ def arithmetic(head: str, name: str, words: tuple[str, ...], *bits: int) -> Resu
     return made, exact and not inexact  # claims know these by their arguments, so their values stay functions of them
 
 
-def finish(found: Number, name: str, rounding: str, words: Sequence[str], payload: bool = False) -> Result:
+def finish(found: FloatNumber, name: str, rounding: str, words: Sequence[str], payload: bool = False) -> Result:
     """Round a number to a format, clamped as the flags say: sat to [0, 1], relu to what is not negative."""
     clamped = found
     if "sat" in words and (found.kind == NAN or floats.is_less(found, floats.ZERO)):
@@ -65,7 +65,7 @@ def finish(found: Number, name: str, rounding: str, words: Sequence[str], payloa
     return bits, exact and (clamped is found or found.kind == NAN or not found.significand)
 
 
-def _extremum(most: bool, operands: Sequence[Number], words: Sequence[str]) -> Number:
+def _extremum(most: bool, operands: Sequence[FloatNumber], words: Sequence[str]) -> FloatNumber:
     """Return the minimum or maximum: of a NaN and a number it is the number, unless NaN is asked for."""
     negative = operands[0].negative != operands[1].negative
     a, b = (each._replace(negative=False) if "xorsign.abs" in words else each for each in operands)
@@ -77,7 +77,7 @@ def _extremum(most: bool, operands: Sequence[Number], words: Sequence[str]) -> N
     return found._replace(negative=negative) if "xorsign.abs" in words and found.kind != NAN else found
 
 
-_OPERATIONS: dict[str, Callable[[Sequence[Number], str], Number]] = {
+_OPERATIONS: dict[str, Callable[[Sequence[FloatNumber], str], FloatNumber]] = {
     "add": lambda of, rounding: floats.add(of[0], of[1], rounding),
     "sub": lambda of, rounding: floats.add(of[0], of[1] if of[1].kind == NAN else floats.negate(of[1]), rounding),
     "mul": lambda of, rounding: floats.multiply(of[0], of[1]),

@@ -50,17 +50,17 @@ def _changes(values: Values, kind: str, width: int) -> Mapping[str, Mapping[int,
     """By the operation and the bits of the other side: what becomes of a float."""
     sign, ones = 1 << (width - 1), (1 << width) - 1
 
-    def negated(ids: Ids) -> Ids:
+    def negate(ids: Ids) -> Ids:
         return values.field(_OPPOSITE, ("a",), [ids], kind)
 
     def absolute(ids: Ids) -> Ids:
         return values.apply("abs", [ids], kind, CHOSEN)
 
-    def kept(ids: Ids) -> Ids:
+    def keep(ids: Ids) -> Ids:
         return ids
 
     return {
-        "xor": {0: kept, sign: negated},
-        "and": {ones: kept, ones ^ sign: absolute},
-        "or": {0: kept, sign: lambda ids: negated(absolute(ids))},
+        "xor": {0: keep, sign: negate},
+        "and": {ones: keep, ones ^ sign: absolute},
+        "or": {0: keep, sign: lambda ids: negate(absolute(ids))},
     }

@@ -38,9 +38,9 @@ class Skips:
             return False
         join, registers = known
         guard, who = found
-        lost = machine.unknown(f"depends on a branch: {machine.named(guard, who)} decides it", _WIDEST)
+        lost = machine.unknown(f"depends on a branch: {machine.describe_data(guard, who)} decides it", _WIDEST)
         for index in registers:
-            machine.put(index, lost, who)
+            machine.write(index, lost, who)
         take_decided(machine, number, guard, active & ~who)
         machine.pc[who] = join
         return True

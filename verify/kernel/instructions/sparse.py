@@ -8,7 +8,7 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.claims import sparsity
 from verify.kernel.data.values import Mask
-from verify.kernel.instructions.integers import cut
+from verify.kernel.instructions.integers import keep_bits
 from verify.kernel.instructions.matrices import (
     Product,
     check_count,
@@ -19,12 +19,12 @@ from verify.kernel.instructions.matrices import (
     tile_of,
     whole_warps,
 )
-from verify.kernel.ptx.source import Immediate, Instruction
+from verify.kernel.ptx.source import Immediate, PtxInstruction
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
 
-def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mma.sp: D = A * B + C, A from its stored elements and the metadata E of the lanes that F selects."""
     selector = one.operands[5]
     if not isinstance(selector, Immediate):
@@ -48,11 +48,11 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         there = np.zeros(machine.count, bool)
         there[(warps[:, None] * 32 + lanes).ravel()] = True  # other lanes' registers are not read
-        word = cut(machine.numbers(metadata, there, "metadata"), 32)
+        word = keep_bits(machine.numbers(metadata, there, "metadata"), 32)
         each = np.broadcast_to(word, machine.count).reshape(-1, 32)[warps][:, lanes]
         bits = np.zeros((len(warps), *o["E"].extent), np.uint8)
         bits[:, e.row[lanes], e.col[lanes]] = each[:, :, None] >> np.arange(32, dtype=np.uint64) & np.uint64(1)
-        place = sparsity.described(bits, kept.columns, kept.kept)
+        place = sparsity.find_columns(bits, kept.columns, kept.kept)
         if (place < 0).any():
             _, row, at = (int(part[0]) for part in np.nonzero(place < 0))
             text = f"the metadata of row {row} have a field (stored element {at}) that means no columns"

@@ -16,10 +16,10 @@ from isa_tables import instruction_descriptor
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.registers import Word, joined, octets, word
+from verify.kernel.data.registers import Word, join_octets, octets, word
 from verify.kernel.data.values import SIZE, Ids, Mask
 from verify.kernel.instructions.asynchronous import arrive_by_engine
-from verify.kernel.instructions.integers import cut
+from verify.kernel.instructions.integers import keep_bits
 from verify.kernel.instructions.matrices import (
     Product,
     instruction,
@@ -27,8 +27,8 @@ from verify.kernel.instructions.matrices import (
     threads_of,
     whole_warps,
 )
-from verify.kernel.instructions.wgmma import described
-from verify.kernel.ptx.source import Address, Immediate, Instruction, Register, Vector
+from verify.kernel.instructions.wgmma import address_elements
+from verify.kernel.ptx.source import Address, Immediate, PtxInstruction, Register, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import Ints, latest
@@ -39,7 +39,7 @@ def memory(machine: Machine) -> TensorMemory:
     """Return the Tensor Memory of the machine's batch."""
     if machine.tensors is None:
         machine.tensors = TensorMemory(machine.ctas, machine.shared, machine.findings)
-        machine.ends.append(machine.tensors.left)
+        machine.ends.append(machine.tensors.report_left)
     found = machine.tensors
     assert isinstance(found, TensorMemory)
     return found
@@ -47,13 +47,13 @@ def memory(machine: Machine) -> TensorMemory:
 
 def _of_warps(machine: Machine, bits: Any, warps: Ints, what: str) -> Ints:
     """Return the number that all lanes of each warp give."""
-    each = np.broadcast_to(cut(bits, 32), machine.count).reshape(-1, 32)[warps]
+    each = np.broadcast_to(keep_bits(bits, 32), machine.count).reshape(-1, 32)[warps]
     if (each != each[:, :1]).any():
         raise Unclear(machine.findings.line, f"the lanes of a warp give different {what}")
     return each[:, 0].astype(np.int64)
 
 
-def allocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def allocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.alloc: the address of new columns goes to shared memory."""
     address, count = machine.address(one.operands[0]), machine.reader(one.operands[1])
     generic = "space" not in meaning.words
@@ -79,7 +79,7 @@ def allocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def deallocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def deallocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.dealloc: columns that one allocation gave."""
     address, count = machine.reader(one.operands[0]), machine.reader(one.operands[1])
 
@@ -98,7 +98,7 @@ def deallocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 class _Cells:
     """The cells of Tensor Memory that the registers of a tcgen05.ld or st are, as (warps, lanes, values)."""
 
-    def __init__(self, machine: Machine, one: Instruction, meaning: Meaning, address: Any, registers: int) -> None:
+    def __init__(self, machine: Machine, one: PtxInstruction, meaning: Meaning, address: Any, registers: int) -> None:
         self.machine, self.address = machine, machine.address(address)
         split = next((each.bits for each in one.operands if isinstance(each, Immediate)), None)
         found, maps = instruction(one, meaning, **({} if split is None else {"immHalfSplitoff": split}))
@@ -128,7 +128,7 @@ class _Cells:
         ctas = np.broadcast_to(machine.cta[warps * 32][:, None, None], lane.shape)
         return ctas, lane, np.broadcast_to(column, lane.shape), threads
 
-    def started(self, what: str, ctas: Ints, lane: Ints, column: Ints, threads: Ints) -> None:
+    def start(self, what: str, ctas: Ints, lane: Ints, column: Ints, threads: Ints) -> None:
         """Note that each warp starts its access."""
         found = memory(self.machine)
         column = np.minimum(column, 511)
@@ -138,7 +138,7 @@ class _Cells:
             found.starts(what, ctas[place, 0, 0] * ones, part * ones, columns, int(threads[place, 0, 0]))
 
 
-def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.ld: cells of Tensor Memory go to registers."""
     registers = registers_of(one.operands[0])
     cells = _Cells(machine, one, meaning, one.operands[1], len(registers))
@@ -149,13 +149,13 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if not len(warps):
             return
         where = cells(mask, warps)
-        labels, plain = memory(machine).read(*where)
-        cells.started("ld", *where)
+        labels, plain = memory(machine).load(*where)
+        cells.start("ld", *where)
         shape = (len(warps) * 32, len(registers), 4)
         label, octet = labels[..., : cells.size].reshape(shape), plain[..., : cells.size].reshape(shape)
         threads = threads_of(warps, 32)
         for number, put in enumerate(puts):
-            bits, mine = joined(octet[:, number].astype(np.uint64)), label[:, number]
+            bits, mine = join_octets(octet[:, number].astype(np.uint64)), label[:, number]
             if len(threads) != machine.count:
                 wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, 4), np.uint32)
                 wide_bits[threads], wide[threads] = bits, mine
@@ -168,7 +168,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.st: registers go to cells of Tensor Memory."""
     if len(one.operands) == 3 and not isinstance(one.operands[1], Immediate):
         raise Unclear(one.line, "the offset of the second half is no number")
@@ -184,13 +184,13 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         shape = (*where[1].shape, cells.size)
         label = np.stack([np.broadcast_to(one.wide(4), (machine.count, 4))[threads] for one in found], 1)
         octet = np.stack([np.broadcast_to(octets(one.bits, 4), (machine.count, 4))[threads] for one in found], 1)
-        cells.started("st", *where)
+        cells.start("st", *where)
         memory(machine).write(*where, label.reshape(shape), octet.astype(np.uint8).reshape(shape))
 
     return execute
 
 
-def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.wait: the loads or stores of a warp are done."""
     what = meaning.words["what"].partition("::")[2]
 
@@ -203,33 +203,33 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.fence: what a thread did before a barrier, and does after one, is in the order of the barrier."""
     closes = meaning.words["what"] == "fence::before_thread_sync"
 
     def execute(mask: Mask | None) -> None:
         fences = memory(machine).fences
-        (fences.close if closes else fences.open)(machine.chosen(mask))
+        (fences.close if closes else fences.open)(machine.list_threads(mask))
 
     return execute
 
 
-def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def commit(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.commit: an mbarrier is arrived at when all products that the thread has issued are done."""
     address, generic = machine.address(one.operands[0]), "space" not in meaning.words
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         for thread, place in zip(threads, machine.shared_at(address(mask), threads, generic=generic), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
             found = memory(machine)
-            clock = latest(clock, machine.shared.order.ended(found.column(thread), int(found.issued[thread])))
+            clock = latest(clock, machine.shared.order.end_clock(found.column(thread), int(found.issued[thread])))
             arrive_by_engine(machine, int(thread), int(place), clock)
 
     return execute
 
 
-def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.mma: D = A * B + D in Tensor Memory, B and perhaps A from shared memory, by single threads."""
     kind, operands = meaning.words["kind"].partition("::")[2], list(one.operands)
     fifth = operands[4] if len(operands) > 4 else None
@@ -247,7 +247,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     mnemonic = ".".join(word for word in one.words if not word.startswith("collector"))
 
     def execute(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
+        threads = machine.list_threads(mask)
         for each in left_out:
             if machine.at(machine.numbers(each, mask, "a mask of lanes"), threads).any():
                 raise Unclear(one.line, f"no meaning for {one.opcode} that leaves out lanes")
@@ -271,7 +271,7 @@ class _Multiplication:
     """One tcgen05.mma with its descriptors."""
 
     def __init__(
-        self, machine: Machine, one: Instruction, mnemonic: str, kind: str, space: str, row: list[int]
+        self, machine: Machine, one: PtxInstruction, mnemonic: str, kind: str, space: str, row: list[int]
     ) -> None:
         self.machine, self.one, self.space = machine, one, space
         self.left, self.right, self.to, idesc, self.adds = row
@@ -314,13 +314,13 @@ class _Multiplication:
         labels = Word.of(ids.reshape(-1, 1), kind).wide(SIZE[kind]).reshape(*ids.shape, -1)
         whose = np.broadcast_to(threads[:, None, None], ids.shape)
         found.write(ctas, lanes, columns, whose, labels, np.zeros(labels.shape, np.uint8))
-        self._used(ctas, lanes, columns, threads)
+        self._use(ctas, lanes, columns, threads)
         found.issued[threads] = found.products
 
     def _from_shared(self, fragment: Fragment, descriptor: int, threads: Ints) -> Ids:
         """Return the ids (threads, rows, columns) that a descriptor names in the memory of each thread's CTA."""
         machine, shared, size = self.machine, self.machine.shared, fragment.bits // 8
-        start = described(machine, fragment, descriptor, self.majors[fragment.name]).ravel()
+        start = address_elements(machine, fragment, descriptor, self.majors[fragment.name]).ravel()
         whose = np.repeat(threads, len(start))
         places = shared.places(np.tile(start, len(threads)), whose, size)
         cells, which = np.unique(places[:, 0] // shared.cell, return_index=True)
@@ -328,8 +328,8 @@ class _Multiplication:
         for thread in threads.tolist():
             mine = machine.cta[thread] * shared.span // shared.cell
             memory(machine).consumes(cells[(cells >= mine) & (cells < mine + shared.span // shared.cell)], thread)
-        labels = shared.named(places, whose, shared.labels[places])
-        held = word(joined(shared.plain[places].astype(np.uint64)), labels)
+        labels = shared.mark_unwritten(places, whose, shared.labels[places])
+        held = word(join_octets(shared.plain[places].astype(np.uint64)), labels)
         ids = held.elements(machine.values, self.types[fragment.name], size).reshape(-1)
         return np.broadcast_to(ids, (len(places),)).reshape(len(threads), *fragment.extent)
 
@@ -350,16 +350,16 @@ class _Multiplication:
         ctas, lanes, columns, bit = self._cells(fragment, address, threads)
         whose = np.broadcast_to(threads[:, None, None], ctas.shape)
         size = SIZE[kind]
-        self._used(ctas, lanes, columns, threads)
-        labels, plain = memory(self.machine).read(ctas, lanes, columns, whose)
+        self._use(ctas, lanes, columns, threads)
+        labels, plain = memory(self.machine).load(ctas, lanes, columns, whose)
         if size < labels.shape[-1]:  # a part of a cell
             take = bit[..., None] // 8 + np.arange(size)
             labels, plain = np.take_along_axis(labels, take, -1), np.take_along_axis(plain, take, -1)
-        held = word(joined(plain.reshape(-1, size).astype(np.uint64)), labels.reshape(-1, size))
+        held = word(join_octets(plain.reshape(-1, size).astype(np.uint64)), labels.reshape(-1, size))
         ids = held.elements(self.machine.values, kind, size)
         return np.broadcast_to(ids.reshape(-1), (bit.size,)).reshape(bit.shape)
 
-    def _used(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> None:
+    def _use(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> None:
         """Note that the product uses cells."""
         there = np.zeros((LANES // PART, COLUMNS), bool)
         there[lanes[0] // PART, np.minimum(columns[0], COLUMNS - 1)] = True  # the same cells in each CTA

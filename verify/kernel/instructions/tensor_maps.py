@@ -15,7 +15,7 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import TensorMap
 from verify.kernel.data.values import Bits, Mask
-from verify.kernel.ptx.source import Address, Immediate, Instruction
+from verify.kernel.ptx.source import Address, Immediate, PtxInstruction
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
@@ -72,7 +72,7 @@ class Made:
     acquired: bool = False  # whether a fence has made it known to the copy engine
 
 
-def made(machine: Machine) -> dict[tuple[str, int, int], Made]:
+def list_made(machine: Machine) -> dict[tuple[str, int, int], Made]:
     """Return the tensor maps that the kernel makes, by space, CTA (0 for global memory) and address."""
     if machine.maps is None:
         machine.maps = {}
@@ -88,7 +88,7 @@ def box_at(machine: Machine, address: int, thread: int) -> Box:
     found = machine.parameters.get(names.get(number, "")) if window == PARAMETER_WINDOW and not inside else None
     if isinstance(found, TensorMap):
         return _of_claim(machine, found)
-    own = made(machine).get(("global", 0, address))
+    own = list_made(machine).get(("global", 0, address))
     if own is None:
         what = f"params[{number}]" if window == PARAMETER_WINDOW else f"address {address:#x}"
         raise Unclear(machine.findings.line, f"the claim has no tensor map for {what}")
@@ -143,11 +143,11 @@ def _threads(machine: Machine, operand: object, mask: Mask | None) -> tuple[Ints
     """Return the threads of a mask, and the address that each gives."""
     if not isinstance(operand, Address):
         raise Unclear(machine.findings.line, "the operand is no address")
-    threads = machine.chosen(mask)
+    threads = machine.list_threads(mask)
     return threads, np.broadcast_to(machine.address(operand)(mask), machine.count)[threads]
 
 
-def replace(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def replace(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tensormap.replace: a field of a tensor map in shared memory."""
     name, last = meaning.words["field"], machine.reader(one.operands[-1])
     axis = one.operands[1].bits if len(one.operands) > 2 and isinstance(one.operands[1], Immediate) else 0
@@ -159,18 +159,18 @@ def replace(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for thread, address, value in zip(threads.tolist(), addresses.tolist(), values.tolist(), strict=True):
             machine.shared.places(np.array([address]), np.array([thread]), BYTES)
             key = ("shared", int(machine.cta[thread]), int(address))
-            found = made(machine).setdefault(key, Made())
+            found = list_made(machine).setdefault(key, Made())
             found.fields[name, axis], found.writer, found.written = value, thread, machine.shared.order.now
 
     return execute
 
 
-def _check_size(one: Instruction, size: object) -> None:
+def _check_size(one: PtxInstruction, size: object) -> None:
     if not isinstance(size, Immediate) or size.bits != BYTES:
         raise Unclear(one.line, f"a tensor map has {BYTES} bytes")
 
 
-def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """tensormap.cp_fenceproxy: a warp copies a tensor map from shared to global memory."""
     target_of, source_of, size = one.operands
     _check_size(one, size)
@@ -181,7 +181,7 @@ def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         order = machine.shared.order
         for row in np.flatnonzero(machine.thread[threads] % 32 == 0):
             thread, target = int(threads[row]), int(targets[row])
-            found = made(machine).pop(("shared", int(machine.cta[thread]), int(sources[row])), None)
+            found = list_made(machine).pop(("shared", int(machine.cta[thread]), int(sources[row])), None)
             if found is None:
                 raise Unclear(one.line, "a tensor map is copied that the kernel does not make")
             warp, maker = threads[threads // 32 == thread // 32], order.local[found.writer]
@@ -192,19 +192,19 @@ def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             pieces = np.uint64(target) + np.arange(0, BYTES, 16, dtype=np.uint64)
             whose, labels = np.full(len(pieces), thread), np.full((len(pieces), 16), label)
             machine.memory.write(pieces, whose, labels, np.zeros(labels.shape, np.uint8))
-            made(machine)["global", 0, target] = Made(found.fields, thread, order.now)
+            list_made(machine)["global", 0, target] = Made(found.fields, thread, order.now)
 
     return execute
 
 
-def acquire(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def acquire(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """fence.proxy.tensormap: the copy engine will see what was written of a tensor map."""
     home, size = one.operands
     _check_size(one, size)
 
     def execute(mask: Mask | None) -> None:
         for address in set(_threads(machine, home, mask)[1].tolist()):
-            found = made(machine).get(("global", 0, address))
+            found = list_made(machine).get(("global", 0, address))
             if found is not None:
                 found.acquired = True
 

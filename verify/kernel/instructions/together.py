@@ -10,14 +10,14 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import Word, word
 from verify.kernel.data.values import Mask
-from verify.kernel.instructions.integers import cut
-from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.instructions.integers import keep_bits
+from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import Ints
 
 
-def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def shuffle(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """shfl.sync: a lane gets the register of another one of its warp."""
     destination = one.operands[0]
     pair = isinstance(destination, Vector)
@@ -29,8 +29,8 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def execute(mask: Mask | None) -> None:
         found = read()
         lane = machine.thread % 32
-        amount = cut(machine.numbers(by, mask, "a lane"), 5).astype(np.int64)
-        bound = cut(machine.numbers(control, mask, "a lane"), 13).astype(np.int64)
+        amount = keep_bits(machine.numbers(by, mask, "a lane"), 5).astype(np.int64)
+        bound = keep_bits(machine.numbers(control, mask, "a lane"), 13).astype(np.int64)
         segment, clamp = (bound >> 8) & 31, bound & 31
         most = (lane & segment) | (clamp & ~segment)
         least = lane & segment
@@ -66,7 +66,7 @@ def _away(machine: Machine, mask: Mask | None, lane: Ints, source: Ints) -> Mask
     return found if found.any() else None
 
 
-def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def vote(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """vote.sync: what the predicates of a warp's threads say together; activemask, which has no meaning as a value."""
     put = machine.writer(one.operands[0])
     mode = meaning.words.get("mode", "")
@@ -93,7 +93,7 @@ def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def reduce(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def reduce(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """redux.sync: the sum, the least, the greatest or the bits together of the numbers of a mask's lanes."""
     put, read = machine.writer(one.operands[0]), machine.reader(one.operands[1])
     rule, neutral = _REDUCED[meaning.words["operation"]]
@@ -104,12 +104,12 @@ def reduce(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         neutral = -(1 << 31)
 
     def execute(mask: Mask | None) -> None:
-        numbers = cut(machine.numbers(read, mask, "a number that lanes join"), 32)
+        numbers = keep_bits(machine.numbers(read, mask, "a number that lanes join"), 32)
         kind = np.int32 if signed else np.uint32
         every = np.broadcast_to(numbers, machine.count).astype(np.uint32).view(kind).astype(np.int64)
         rows = np.repeat(every.reshape(-1, 32), 32, 0)
         found = rule(np.where(machine.together.partners(machine.number, mask), rows, neutral), axis=1)
-        put(Word(cut(found.view(np.uint64), 32)), mask)
+        put(Word(keep_bits(found.view(np.uint64), 32)), mask)
 
     return execute
 
@@ -124,14 +124,14 @@ _REDUCED: dict[str, tuple[Callable[..., Ints], int]] = {
 }
 
 
-def match(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def match(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """match.sync: the lanes of the mask that have the same number; all of them or none for `.all`."""
     destination, read = one.operands[0], machine.reader(one.operands[1])
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
     every, width = meaning.words["mode"] == "all", WIDTHS[meaning.types["a"]]
 
     def execute(mask: Mask | None) -> None:
-        numbers = cut(machine.numbers(read, mask, "a number that lanes compare"), width)
+        numbers = keep_bits(machine.numbers(read, mask, "a number that lanes compare"), width)
         numbers = np.broadcast_to(numbers, machine.count)
         there = machine.together.partners(machine.number, mask)
         same = there & (np.repeat(numbers.reshape(-1, 32), 32, 0) == numbers[:, None])
@@ -144,13 +144,13 @@ def match(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def warp_barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """bar.warp.sync: orders the accesses of the threads that each mask names."""
 
     def execute(mask: Mask | None) -> None:
         order = machine.shared.order
         if machine.together.masks(machine.number, mask) is None:
-            order.meet_warps(machine.chosen(mask))
+            order.meet_warps(machine.list_threads(mask))
             return
         there = np.ones(machine.count, bool) if mask is None else mask
         for members in machine.together.groups(machine.number, there):
@@ -159,7 +159,7 @@ def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """bar.sync and bar.arrive, of all threads of a CTA or of a count."""
     number = machine.reader(one.operands[0])
     count = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
@@ -173,7 +173,7 @@ def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def branch(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def branch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """bra, brx, ret and exit: where threads go is the machine's; .uni says that those of a warp go together."""
     if meaning.row.operands and not one.operands[:]:
         raise Unclear(one.line, "the branch has no target")
@@ -192,22 +192,22 @@ def branch(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def policy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def policy(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """createpolicy: its bits are the GPU's own, and nothing may be computed of them."""
     put = machine.writer(one.operands[0])
     return lambda mask: put(machine.unknown("is a policy of the second cache", 8), mask)
 
 
-def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def nothing(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """Return an instruction without effect on values."""
     return lambda mask: None
 
 
-def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def trap(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """trap: a failed assertion of the kernel."""
 
     def execute(mask: Mask | None) -> None:
-        who = machine.shared.who(int(machine.chosen(mask)[0]))
+        who = machine.shared.who(int(machine.list_threads(mask)[0]))
         machine.findings.add("trap", Severity.VALUE, f"{who} comes to a trap: an assertion of the kernel fails")
 
     return execute

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.kernel.data.registers import Word, decided
+from verify.kernel.data.registers import Word, find_decided
 from verify.kernel.data.values import Mask
 from verify.kernel.state.machine import Machine
 
@@ -16,7 +16,7 @@ def find_undecided(machine: Machine, number: int, active: Mask) -> tuple[Word, M
     if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
         return None
     guard = machine.register(one.guard.index)
-    return (guard, active & decided(guard)) if guard.data(active) else None
+    return (guard, active & find_decided(guard)) if guard.data(active) else None
 
 
 def take_decided(machine: Machine, number: int, guard: Word, threads: Mask) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.matrices import whole_warps
-from verify.kernel.ptx.source import Immediate, Instruction
+from verify.kernel.ptx.source import Immediate, PtxInstruction
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
 REGISTERS = 1 << 16  # of an SM
 
 
-def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """setmaxnreg: the warps of a warpgroup take or give registers."""
     amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
     action = meaning.words["action"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products of a warpgroup: operands in shared memory by matrix descriptors, and the order of what is on its way.
 
-`wgmma` multiplies, `wgmma_order` is its fence, commit_group and wait_group; `described` has the addresses of an operand
-that a descriptor names.
+`wgmma` multiplies, `wgmma_order` is its fence, commit_group and wait_group; `address_elements` has the addresses of an
+operand that a descriptor names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from isa_tables import smem
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.registers import joined, word
+from verify.kernel.data.registers import join_octets, word
 from verify.kernel.data.values import Ids, Mask
 from verify.kernel.instructions.matrices import (
     Product,
@@ -29,7 +29,7 @@ from verify.kernel.instructions.matrices import (
     tile_of,
     whole_warps,
 )
-from verify.kernel.ptx.source import Immediate, Instruction, Register, Vector
+from verify.kernel.ptx.source import Immediate, PtxInstruction, Register, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 from verify.kernel.state.order import Ints
@@ -39,7 +39,7 @@ from verify.kernel.state.products import FENCE
 @lru_cache(maxsize=4096)
 def addresses(layouts: str, extent: tuple[int, int], bits: int, word_: int, major: str, left: bool) -> Ints:
     """Return the shared address of each element (rows, columns) that a descriptor names; `left` says of A."""
-    found = smem.read(layouts)
+    found = smem.read_layouts(layouts)
     said = found.decode(word_)
     if said.base_offset:
         raise isa_tables.IsaError("a matrix descriptor with a base offset has no meaning here")
@@ -49,7 +49,7 @@ def addresses(layouts: str, extent: tuple[int, int], bits: int, word_: int, majo
     return np.asarray(start, np.int64)
 
 
-def described(machine: Machine, fragment: Fragment, word_: int, major: str) -> Ints:
+def address_elements(machine: Machine, fragment: Fragment, word_: int, major: str) -> Ints:
     """Return the shared address of each element that a descriptor names; raise Unclear for one without a meaning."""
     try:
         return addresses(fragment.layouts or "", fragment.extent, fragment.bits, word_, major, fragment.name == "A")
@@ -59,19 +59,19 @@ def described(machine: Machine, fragment: Fragment, word_: int, major: str) -> I
 
 def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, reader: int) -> tuple[Ids, Ints]:
     """Return the matrix of ids that a descriptor names in shared memory, and the cells that were read."""
-    start = described(machine, fragment, word_, major)
+    start = address_elements(machine, fragment, word_, major)
     size = fragment.bits // 8
     threads = np.full(start.size, reader)
     places = machine.shared.places(start.ravel(), threads, size)
     cells = sort_distinct(places // machine.shared.cell)
     assert machine.products is not None
     machine.products.reads.begins(reader // 128, cells, machine.products.serial + 1)  # its number once it is issued
-    labels = machine.shared.named(places, threads, machine.shared.labels[places])
-    held = word(joined(machine.shared.plain[places].astype(np.uint64)), labels)
+    labels = machine.shared.mark_unwritten(places, threads, machine.shared.labels[places])
+    held = word(join_octets(machine.shared.plain[places].astype(np.uint64)), labels)
     return held.elements(machine.values, fragment.type, size).reshape(fragment.extent), cells
 
 
-def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def wgmma(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wgmma.mma_async: D = A * B + D by a warpgroup, B and perhaps A from shared memory."""
     in_registers = isinstance(one.operands[1], Vector)
     found, maps = instruction(one, meaning, A_space="reg" if in_registers else "smem")
@@ -102,11 +102,11 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         products = machine.products
         assert products is not None
         spans: list[list[Ints]] = [[] for _ in groups]
-        b = _described(machine, right, o["B"], major_b, groups, spans, mask)
+        b = _read_matrices(machine, right, o["B"], major_b, groups, spans, mask)
         if in_registers:
             a = tile_of(machine, lefts, maps["A"], groups)
         else:
-            a = _described(machine, lefts[0], o["A"], major_a, groups, spans, mask)
+            a = _read_matrices(machine, lefts[0], o["A"], major_a, groups, spans, mask)
         _check_fence(machine, groups, [*inputs, *mine])
         products.forget(groups, mine)  # a wgmma of one shape comes after the ones before it
         keeps = machine.numbers(scale, mask, "the scale of D") & np.uint64(1)
@@ -124,7 +124,7 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def _described(
+def _read_matrices(
     machine: Machine, read: Read, fragment: Fragment, major: str, groups: Ints, spans: list[list[Ints]],
     mask: Mask | None,
 ) -> Ids:  # fmt: skip
@@ -144,7 +144,7 @@ def _described(
 def _check_fence(machine: Machine, groups: Ints, registers: Sequence[int]) -> None:
     """Report registers that were written since the last wgmma.fence, or that there was none."""
     assert machine.products is not None
-    found = machine.products.unfenced(groups, registers)
+    found = machine.products.find_unfenced(groups, registers)
     if found is not None:
         text = "there is no wgmma.fence before this instruction"
         if found >= 0:
@@ -152,7 +152,7 @@ def _check_fence(machine: Machine, groups: Ints, registers: Sequence[int]) -> No
         machine.findings.add("no wgmma.fence", Severity.LETTER, text, FENCE)
 
 
-def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def wgmma_order(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wgmma.fence, commit_group and wait_group: what is on its way belongs to the instruction until a wait."""
     action = meaning.words["action"]
     if (action == "wait_group") != bool(one.operands):

@@ -2,7 +2,7 @@
 """wmma: matrices of a warp whose distribution over its registers the ISA leaves open.
 
 Each run draws an arrangement of its own for every kind of fragment: which lane and value hold which element. A value
-knows its place in a fragment (`placed`). Arithmetic of values at one place stays there, as `alpha * x[i] + y[i]`
+knows its place in a fragment (`place`). Arithmetic of values at one place stays there, as `alpha * x[i] + y[i]`
 does; what two places meet in, or comes out of a fragment otherwise than by wmma, has no meaning. And what is wrong in
 one arrangement and different in another is not called wrong: it rests on what the ISA leaves open.
 """
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
 from verify.kernel.data.histories import END, History
-from verify.kernel.data.registers import Word, joined, word
+from verify.kernel.data.registers import Word, join_octets, word
 from verify.kernel.data.values import CODE, SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.accesses import deposit, fetch
-from verify.kernel.instructions.integers import cut
+from verify.kernel.instructions.integers import keep_bits
 from verify.kernel.instructions.matrices import (
     Product,
     deposit_values,
@@ -32,7 +32,7 @@ from verify.kernel.instructions.matrices import (
     registers_of,
     whole_warps,
 )
-from verify.kernel.ptx.source import Instruction, Operand
+from verify.kernel.ptx.source import Operand, PtxInstruction
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 from verify.kernel.state.order import Ints
@@ -41,7 +41,7 @@ LINE = 16  # bytes: what each row or column in memory is aligned to, or a fragme
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FragmentKind:
     """One kind of fragment in one run: its arrangement, and the first of the numbers of its places."""
 
     words: str  # C m16n16k16 f32
@@ -56,7 +56,7 @@ class Kind:
         return np.arange(self.first, self.first + len(self.element), dtype=np.uint32)
 
 
-def kind_of(machine: Machine, one: Instruction, fragment: Fragment, role: str) -> Kind:
+def kind_of(machine: Machine, one: PtxInstruction, fragment: Fragment, role: str) -> FragmentKind:
     """Return the kind of an operand: its role, shape, type, and for A and B its layout."""
     shape = next(word for word in one.words if word[:1] == "m" and word[1:2].isdigit())
     layouts = [word for word in one.words if word in ("row", "col")]
@@ -74,12 +74,12 @@ def kind_of(machine: Machine, one: Instruction, fragment: Fragment, role: str) -
         first = 1 + sum(len(other.element) for other in machine.kinds.values())
         if first + slots >= END:
             raise Unclear(one.line, "too many kinds of fragments")
-        machine.kinds[words] = Kind(words, fragment, element, place[:elements], first)
-    found: Kind = machine.kinds[words]
+        machine.kinds[words] = FragmentKind(words, fragment, element, place[:elements], first)
+    found: FragmentKind = machine.kinds[words]
     return found
 
 
-def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
+def place(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
     """Return the same values as new ones of a type, at these places of a fragment, counted from 1; 0 is at none."""
     if values.opaque:
         return ids
@@ -90,7 +90,7 @@ def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
     every, where = np.unique(np.broadcast_to(slots, ids.shape), return_inverse=True)
     marks = [values.histories.number(History(slot=one, last=END - one if one else 0)) for one in every.tolist()]
     both = values.history[flat], np.array(marks, np.uint32)[where.ravel()]
-    values.history[here] = values.histories.combined(
+    values.history[here] = values.histories.combine(
         both, lambda parts: parts[0]._replace(slot=parts[1].slot, last=parts[1].last)
     )
     values.copies.append((first, flat))
@@ -98,7 +98,7 @@ def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
 
 
 def origin(values: Values, ids: Ids) -> Ids:
-    """Return the ids of which `placed` made these."""
+    """Return the ids of which `place` made these."""
     found = ids.copy()
     for first, source in values.copies:
         here = (ids >= first) & (ids < first + len(source))
@@ -106,7 +106,7 @@ def origin(values: Values, ids: Ids) -> Ids:
     return found
 
 
-def _taken(machine: Machine, kind: Kind, reads: Sequence[Read], warps: Ints) -> Ids:
+def _take(machine: Machine, kind: FragmentKind, reads: Sequence[Read], warps: Ints) -> Ids:
     """Return the ids (warps, rows, columns) of a fragment in registers; Unclear where they are of no such fragment."""
     values, fragment = machine.values, kind.fragment
     ids = fragment_ids(machine, reads, fragment, warps)
@@ -126,11 +126,13 @@ def _taken(machine: Machine, kind: Kind, reads: Sequence[Read], warps: Ints) -> 
     return found
 
 
-def _put(machine: Machine, kind: Kind, registers: Sequence[Operand], tile: Ids, warps: Ints, mask: Mask | None) -> None:
+def _write(
+    machine: Machine, kind: FragmentKind, registers: Sequence[Operand], tile: Ids, warps: Ints, mask: Mask | None
+) -> None:
     """Write matrices (warps, rows, columns) of ids into registers."""
     fragment = kind.fragment
     ids = tile.reshape(len(warps), -1)[:, kind.element]
-    held = placed(machine.values, ids, kind.numbers, fragment.type)
+    held = place(machine.values, ids, kind.numbers, fragment.type)
     deposit_values(machine, registers, fragment.type, held.reshape(len(warps), fragment.lanes, -1), warps, mask)
 
 
@@ -145,20 +147,20 @@ def _same(machine: Machine, bits: Bits, warps: Ints, what: str) -> Ints:
 class _Memory:
     """The elements of a fragment in memory: where each place's element is, and the thread that has it."""
 
-    def __init__(self, machine: Machine, one: Instruction, address: Operand, step: Operand | None) -> None:
+    def __init__(self, machine: Machine, one: PtxInstruction, address: Operand, step: Operand | None) -> None:
         self.machine, self.address = machine, machine.address(address)
         self.step = machine.reader(step) if step is not None else None
         self.column = "col" in one.words
         self.space = next((word for word in one.words if word in ("global", "shared", "shared::cta")), "")
 
-    def places(self, kind: Kind, chosen: Ints, warps: Ints, mask: Mask | None) -> tuple[Bits, Ints]:
+    def places(self, kind: FragmentKind, chosen: Ints, warps: Ints, mask: Mask | None) -> tuple[Bits, Ints]:
         """Return the address of the element at each of some places, for all warps, and the thread of each place."""
         machine, fragment = self.machine, kind.fragment
         size, (_, columns) = SIZE[fragment.type], fragment.extent
         base = _same(machine, self.address(mask), warps, "addresses")
         lead = np.full(len(warps), fragment.extent[0] if self.column else columns)
         if self.step is not None:
-            lead = _same(machine, cut(machine.numbers(self.step, mask, "a stride"), 32), warps, "strides")
+            lead = _same(machine, keep_bits(machine.numbers(self.step, mask, "a stride"), 32), warps, "strides")
         line = min(LINE, fragment.regs * 4)
         if ((base % line) | (lead * size % line)).any():
             text = f"a matrix at address {int(base[0]):#x} in lines of {int(lead[0]) * size} bytes: each begins at a "
@@ -170,7 +172,7 @@ class _Memory:
         return addresses.ravel().astype(np.uint64), threads.ravel()
 
 
-def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.load: a matrix from memory into a fragment."""
     role = meaning.words["role"].upper()
     kind = kind_of(machine, one, instruction(one, meaning)[0].operands[role], role)
@@ -186,15 +188,15 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         addresses, threads = memory.places(kind, np.arange(len(kind.element)), warps, mask)
         labels, plain = fetch(machine, memory.space, addresses, threads, size)
-        ids = word(joined(plain.astype(np.uint64)), labels).elements(machine.values, fragment.type, size)
+        ids = word(join_octets(plain.astype(np.uint64)), labels).elements(machine.values, fragment.type, size)
         held = np.broadcast_to(ids.reshape(-1), (len(warps) * len(kind.element),)).reshape(len(warps), -1)
-        made = placed(machine.values, held, kind.numbers, fragment.type)
+        made = place(machine.values, held, kind.numbers, fragment.type)
         deposit_values(machine, registers, fragment.type, made.reshape(len(warps), 32, -1), warps, mask)
 
     return execute
 
 
-def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.store: a fragment of sums into memory."""
     kind = kind_of(machine, one, instruction(one, meaning)[0].operands["D"], "C")
     registers = registers_of(one.operands[1])
@@ -206,8 +208,8 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
-        tile = _taken(machine, kind, reads, warps).ravel()
-        ids = placed(machine.values, tile, np.zeros(1, np.uint32), kind.fragment.type)
+        tile = _take(machine, kind, reads, warps).ravel()
+        ids = place(machine.values, tile, np.zeros(1, np.uint32), kind.fragment.type)
         held = Word.of(ids[:, None], kind.fragment.type).wide(SIZE[kind.fragment.type])
         addresses, threads = memory.places(kind, kind.place, warps, mask)
         deposit(machine, memory.space, addresses, threads, held, np.zeros(held.shape, np.uint8))
@@ -215,7 +217,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.mma: D = A * B + C, all four in fragments."""
     found = instruction(one, meaning)[0]
     kinds = {role: kind_of(machine, one, found.operands[role], role.replace("D", "C")) for role in "DABC"}
@@ -228,16 +230,16 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
-        a, b, c = (_taken(machine, kinds[role], reads[role], warps) for role in "ABC")
+        a, b, c = (_take(machine, kinds[role], reads[role], warps) for role in "ABC")
         if machine.watch is not None:
             left, right = origin(machine.values, a), origin(machine.values, b)
             machine.watch(Product(one.line, "wmma", warps * 32, left, right, {}, "the fragment"))
-        _put(machine, kinds["D"], parts["D"], multiply(machine, found, a, b, c), warps, mask)
+        _write(machine, kinds["D"], parts["D"], multiply(machine, found, a, b, c), warps, mask)
 
     return execute
 
 
-def _check(one: Instruction, registers: Sequence[Operand], fragment: Fragment) -> None:
+def _check(one: PtxInstruction, registers: Sequence[Operand], fragment: Fragment) -> None:
     if len(registers) != fragment.regs:
         raise Unclear(one.line, f"{fragment.name} has {len(registers)} registers, not {fragment.regs}")
 

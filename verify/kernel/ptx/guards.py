@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from verify.kernel.ptx.source import Instruction, Register, Vector
+from verify.kernel.ptx.source import PtxInstruction, Register, Vector
 
 LISTED = 6  # lines of one kind
 
 
-def constant_guards(instructions: Sequence[Instruction], values: Mapping[int, int]) -> Iterable[str]:
+def constant_guards(instructions: Sequence[PtxInstruction], values: Mapping[int, int]) -> Iterable[str]:
     """Say which guards were never true and which never false, by the setp that made them.
 
     `values` has 1 for a guard that was true, 2 for one that was false and 3 for both, by the number of its instruction.
@@ -29,7 +29,7 @@ def constant_guards(instructions: Sequence[Instruction], values: Mapping[int, in
             yield f"the setp of line{'' if one else 's'} {listed} {'was' if one else 'were'} never {word} in a guard"
 
 
-def _maker(instructions: Sequence[Instruction], number: int, predicate: int) -> int:
+def _maker(instructions: Sequence[PtxInstruction], number: int, predicate: int) -> int:
     """Return the line of the last instruction in the text before another that writes a predicate; 0 if none does."""
     for one in reversed(instructions[:number]):
         first = one.operands[0] if one.operands else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from verify.kernel.ptx.source import Instruction
+from verify.kernel.ptx.source import PtxInstruction
 
 _ENDS = ("ret", "exit")
 
@@ -17,7 +17,7 @@ _ENDS = ("ret", "exit")
 class ControlFlow:
     """The control flow graph of a kernel, instruction by instruction."""
 
-    def __init__(self, instructions: Sequence[Instruction]) -> None:
+    def __init__(self, instructions: Sequence[PtxInstruction]) -> None:
         self.instructions, self.end = instructions, len(instructions)
 
     def successors(self, place: int) -> Iterator[int]:

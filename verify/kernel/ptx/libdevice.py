@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from verify.kernel.ptx.parse import literal
-from verify.kernel.ptx.source import Immediate, Instruction, Kernel, Operand, Register, Vector
+from verify.kernel.ptx.source import Immediate, Kernel, Operand, PtxInstruction, Register, Vector
 
 _APART = 1024  # instructions at most that lie between two of a function: several may be interleaved
 _COPIES = 16  # of a register by another, and so on
@@ -87,7 +87,7 @@ def _plain(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for word in words if word != "ftz")
 
 
-def _registers(one: Instruction) -> Iterator[int]:
+def _registers(one: PtxInstruction) -> Iterator[int]:
     """Yield the registers that an instruction names, also as its guard."""
     rest: list[Operand] = [*one.operands, *((one.guard,) if one.guard else ())]
     while rest:
@@ -108,12 +108,12 @@ class _Search:
         self.jumps = [(place, to) for place, one in enumerate(self.code) for to in one.targets]
 
     @staticmethod
-    def _destination(one: Instruction) -> int:
+    def _destination(one: PtxInstruction) -> int:
         """Return the register that an instruction writes, as its first operand; -1 for none."""
         first = one.operands[0] if one.operands else None
         return first.index if isinstance(first, Register) else -1
 
-    def _is_move(self, one: Instruction) -> bool:
+    def _is_move(self, one: PtxInstruction) -> bool:
         """Return whether an instruction copies a constant, or a register, both of which are written once."""
         if one.words[0] != "mov" or one.guard is not None or self.writes[self._destination(one)] != 1:
             return False

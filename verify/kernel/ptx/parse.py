@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parser of PTX: one kernel of a file, as instructions with operands, each with its line.
 
-`read(text, entry)` returns a `Kernel` or raises `PtxError` with the line; `literal` reads a number, `split` a list.
+`parse_kernel(text, entry)` returns a `Kernel` or raises `PtxError` with the line; `literal` reads a number, `split` a
+list.
 Nested scopes rename their registers and labels; comments, debug sections and directives without effect on values are
 skipped; any other directive is an error.
 """
@@ -17,10 +18,10 @@ from verify.kernel.ptx.source import (
     WIDTHS,
     Address,
     Immediate,
-    Instruction,
     Kernel,
     Operand,
     PtxError,
+    PtxInstruction,
     Register,
     Symbol,
     Variable,
@@ -118,7 +119,7 @@ def split(text: str) -> list[str]:
     return [*parts, last] if last else parts
 
 
-def read(text: str, entry: str = "") -> Kernel:
+def parse_kernel(text: str, entry: str = "") -> Kernel:
     """Return the kernel of a PTX file whose name has `entry` in it; raise PtxError.
 
     An exact name is preferred to a part of one. Without `entry` the file must have just one kernel.
@@ -136,10 +137,10 @@ def read(text: str, entry: str = "") -> Kernel:
         names = ", ".join(one[1] for one in entries[:6])
         problem = f"{len(chosen) or 'no'} kernels have {entry!r} in their name" if entry else "several kernels"
         raise PtxError(plain.count("\n", 0, entries[0].start()) + 1, f"{problem}; there are: {names}")
-    return _Reader(text, plain, chosen[0]).kernel
+    return _KernelReader(text, plain, chosen[0]).kernel
 
 
-class _Reader:
+class _KernelReader:
     """The reading of one kernel."""
 
     def __init__(self, text: str, plain: str, entry: re.Match[str]) -> None:
@@ -148,10 +149,10 @@ class _Reader:
         self.scopes: list[dict[str, Register]] = [{}]  # by name
         self.families: list[list[tuple[str, int, int]]] = [[]]  # (prefix, count, first number)
         self.marks: list[dict[str, int]] = [{}]  # label -> number of an instruction
-        self.branches: list[tuple[Instruction, list[dict[str, int]]]] = []
+        self.branches: list[tuple[PtxInstruction, list[dict[str, int]]]] = []
         self.tables: list[dict[str, list[str]]] = [{}]
         self.variables: list[dict[str, str]] = [{}]  # local variable or parameter of a call -> its name in the kernel
-        self.returns: list[list[Instruction]] = []  # of the functions that are being read, innermost last
+        self.returns: list[list[PtxInstruction]] = []  # of the functions that are being read, innermost last
         self.bodies = self.statements = 0  # calls and statements so far
         self.functions = {found[2]: found for found in _FUNCTION.finditer(plain)}
         target = re.search(r"\.target\s+(\w+)", plain)
@@ -251,7 +252,7 @@ class _Reader:
         """Put a function's body in place of its call; its parameters are the variables that the call gives."""
         found = _CALL.fullmatch(text)
         if found and found[2] in SYSTEM and found[2] not in self.functions:
-            self.kernel.instructions.append(Instruction(self.line, text, ("call", found[2]), None, (), self.source))
+            self.kernel.instructions.append(PtxInstruction(self.line, text, ("call", found[2]), None, (), self.source))
             return
         function = self.functions.get(found[2]) if found else None
         if found is None or function is None:
@@ -340,7 +341,7 @@ class _Reader:
                     return scope[name]
         return None
 
-    def _instruction(self, text: str) -> Instruction:
+    def _instruction(self, text: str) -> PtxInstruction:
         rest, guard = text, None
         if sum(map(text.count, "{[(!")) > MAX_BRACKETS:
             raise PtxError(self.line, f"more than {MAX_BRACKETS} brackets and signs in {text[:60]!r}")
@@ -358,7 +359,7 @@ class _Reader:
         branch = words[0] in ("bra", "brx")
         parts = split(rest[opcode.end() :])
         operands = tuple(Symbol(part) if branch and not part.startswith("%") else self._operand(part) for part in parts)
-        made = Instruction(self.line, text, words, guard, operands, self.source, column=self.column)
+        made = PtxInstruction(self.line, text, words, guard, operands, self.source, column=self.column)
         if words[0] == "ret" and self.returns:
             made.words, made.operands = ("bra",), (Symbol("the call's end"),)
             self.returns[-1].append(made)

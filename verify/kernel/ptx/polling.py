@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.kernel.ptx.source import Address, Immediate, Instruction, Operand, Register, Vector
+from verify.kernel.ptx.source import Address, Immediate, Operand, PtxInstruction, Register, Vector
 
 _STEPS = 64  # of a way back, more than any has
 _PLAIN = frozenset("mov selp setp and or xor not add sub mul mad shl shr cvt cvta".split())
 _TRUE = {"eq": int.__eq__, "ne": int.__ne__}
 
 
-def polls(instructions: Sequence[Instruction], number: int) -> bool:
+def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
     """Whether a failure of the wait at this place only leads back to it."""
     known: dict[int, int] = {index: 0 for index in _registers(instructions[number].operands[0])}
     early: set[int] = set()  # registers that are read before they are written on the way
@@ -68,7 +68,7 @@ def _holds(guard: Register | None, known: dict[int, int]) -> bool | None:
     return None if guard.index not in known else bool(known[guard.index]) != guard.negated
 
 
-def _value(one: Instruction, known: dict[int, int]) -> int | None:
+def _value(one: PtxInstruction, known: dict[int, int]) -> int | None:
     """Return the number that an instruction makes of known ones; None for any other."""
     parts = [
         operand.bits if isinstance(operand, Immediate)

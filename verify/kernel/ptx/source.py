@@ -65,7 +65,7 @@ Operand = Register | Immediate | Symbol | Address | Vector
 
 
 @dataclass(slots=True)
-class Instruction:
+class PtxInstruction:
     """One instruction: its opcode as words, its guard, its operands, and where it is written."""
 
     line: int  # of the file
@@ -102,7 +102,7 @@ class Kernel:
     parameters: dict[str, Variable]  # by name
     shared: dict[str, Variable]  # static shared memory
     dynamic: dict[str, Variable]  # `.extern .shared` arrays: all start where static shared memory ends
-    instructions: list[Instruction]  # in order
+    instructions: list[PtxInstruction]  # in order
     registers: list[str]  # declared type by number
     names: list[str]  # of the registers by number
     block: tuple[int, ...] | None  # .reqntid

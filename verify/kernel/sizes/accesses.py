@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isa_tables.semantics import Meaning
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.accesses import items
-from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Register, Symbol
+from verify.kernel.ptx.source import WIDTHS, Address, Immediate, PtxInstruction, Register, Symbol
 from verify.kernel.sizes.effects import Made
 from verify.kernel.sizes.forms import (
     ALWAYS,
@@ -65,7 +65,7 @@ class Accesses:
         """The functions that follow each class of accesses."""
         return {"parameter": self.parameter, "load": self.load, "store": self.store, "copy": self.copy}
 
-    def parameter(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def parameter(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """ld.param: the form of a whole parameter."""
         source, width = one.operands[1], WIDTHS[meaning.types["d"]]
         if not isinstance(source, Address) or not isinstance(source.base, Symbol):
@@ -97,7 +97,7 @@ class Accesses:
             if not at.plain or ((at.bits + np.uint64(place.offset & (1 << 64) - 1)) >> np.uint64(40)).any():
                 raise shadow.refuse("has an address that no array's pointer leads to, and names no state space")
 
-    def load(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def load(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """ld: of global memory, its address and mask; any other address must have no symbol."""
         space, kind = meaning.words.get("space", ""), meaning.types["d"]
         registers, place = items(one.operands[0]), one.operands[1]
@@ -120,7 +120,7 @@ class Accesses:
         self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8, zeros)
         return []
 
-    def store(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def store(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """st: to global memory, its address and mask; to shared memory nowhere that only some threads come to."""
         space, kind = meaning.words.get("space", ""), meaning.types["b"]
         place = one.operands[0]
@@ -134,7 +134,7 @@ class Accesses:
         self._note(shadow, self.stores, form, shadow.mask(), mask, count)
         return []
 
-    def copy(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def copy(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """cp.async: the mask is that its size is not 0; the destination has no symbol."""
         source, amount = one.operands[1], one.operands[2]
         last = one.operands[3] if len(one.operands) > 3 else None

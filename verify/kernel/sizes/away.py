@@ -31,7 +31,7 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
     With a period the other run has one round more than the sample before the head of the induction.
     """
     statement, rounds = run.statement, 1 if period else 0
-    numbers = ragged(statement, run.trips + period, rounds)
+    numbers = choose_ragged(statement, run.trips + period, rounds)
     claim = statement.launch(numbers)
     other = Interpretation(run.machine.kernel, claim.launches[0], Values(0), BUDGET, {}, LiftedMachine)
     grid, cta = other.launch.grid, [0, 0, 0]
@@ -58,7 +58,7 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
     return watched.compared
 
 
-def ragged(statement: AllSizes, trips: int, rounds: int) -> dict[str, int]:
+def choose_ragged(statement: AllSizes, trips: int, rounds: int) -> dict[str, int]:
     """Return sizes and strides away from the sample: so many trips, every last tile with a part of its elements."""
     found = statement.numbers(trips)
     for axis in statement.axes:
@@ -94,13 +94,13 @@ class _WatchedStores:
     def wrap(self, number: int, execute: Run) -> Run:
         """Return a function that executes an instruction and compares what it wrote."""
 
-        def watched(mask: Mask | None) -> None:
+        def execute_and_compare(mask: Mask | None) -> None:
             execute(mask)
             if self.running:
                 self.counts[number] += 1
                 self._compare((self.after, number, self.counts[number]), mask)
 
-        return watched
+        return execute_and_compare
 
     def _compare(self, key: Key, mask: Mask | None) -> None:
         if key not in self.made:

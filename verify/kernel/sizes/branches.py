@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isa_tables.semantics import meaning
-from verify.kernel.ptx.source import Immediate, Instruction, Operand, Register
+from verify.kernel.ptx.source import Immediate, Operand, PtxInstruction, Register
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class OtherSide:
     written: frozenset[int]  # all that it writes
 
 
-def read_other_side(instructions: Sequence[Instruction], number: int) -> OtherSide | None:
+def read_other_side(instructions: Sequence[PtxInstruction], number: int) -> OtherSide | None:
     """Return the side that a forward branch leaves out if it is taken; None unless it is zeros in registers.
 
     The text is `@p bra T; bra E; T: …; bra J; E: …; J:`.
@@ -57,11 +57,11 @@ def _is_zero(source: Operand, zeros: set[int]) -> bool:
     return isinstance(source, Immediate) and source.bits == 0
 
 
-def _always(one: Instruction) -> bool:
+def _always(one: PtxInstruction) -> bool:
     """Return whether an instruction is a branch to one place that every thread takes."""
     return one.guard is None and one.words[0] == "bra" and len(one.targets) < 2 and one.target >= 0
 
 
-def _enters(instructions: Sequence[Instruction], start: int, join: int) -> bool:
+def _enters(instructions: Sequence[PtxInstruction], start: int, join: int) -> bool:
     """Return whether a branch leads into the middle of a side."""
     return any(start < to < join for one in instructions for to in (one.target, *one.targets))

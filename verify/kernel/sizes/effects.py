@@ -16,7 +16,7 @@ import numpy as np
 
 from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree
 from isa_tables.semantics import Meaning
-from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register, Vector
+from verify.kernel.ptx.source import WIDTHS, Operand, PtxInstruction, Register, Vector
 from verify.kernel.sizes.forms import (
     Alternative,
     AnyOf,
@@ -46,7 +46,7 @@ class EffectReader(Protocol):
 
 
 Made: TypeAlias = list[tuple[Operand, Content, int]]  # destination, content, bits
-Effect: TypeAlias = Callable[[EffectReader, Instruction, Meaning], Made]
+Effect: TypeAlias = Callable[[EffectReader, PtxInstruction, Meaning], Made]
 
 
 def form_of(reader: EffectReader, operand: Operand, width: int) -> Polynomial:
@@ -85,7 +85,7 @@ def exact(reader: EffectReader, form: Polynomial, kind: str) -> Polynomial:
     return form
 
 
-def integer(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def integer(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Follow the row's formula if it has sums and products alone; min and max if the region decides them."""
     roles = [role for role, _, _ in meaning.row.operands]
     kinds = [meaning.types[role] for role in roles]
@@ -103,7 +103,7 @@ def integer(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     return [(one.operands[0], _ring(reader, one, formula.tree, given).modulo(width), width)]
 
 
-def _ring(reader: EffectReader, one: Instruction, tree: Tree, given: Mapping[str, Polynomial]) -> Polynomial:
+def _ring(reader: EffectReader, one: PtxInstruction, tree: Tree, given: Mapping[str, Polynomial]) -> Polynomial:
     if isinstance(tree, Constant):
         return Polynomial.number(tree.value)
     if isinstance(tree, Identifier):
@@ -127,7 +127,7 @@ def _extremum(reader: EffectReader, head: str, forms: list[Polynomial], kind: st
     return left.where(first, right)
 
 
-def shift(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def shift(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Shl multiplies by a power of two; shr divides by one and rounds down."""
     kind = meaning.types["d"]
     width, left = WIDTHS[kind], one.words[0] == "shl"
@@ -183,7 +183,7 @@ def _nearest(reader: EffectReader, form: Polynomial, by: int) -> Polynomial | No
     return whole + constant if fits else None
 
 
-def bitwise(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def bitwise(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Combine predicates; bits of a number and of a form only where the form's symbols leave those bits alone."""
     head, width = one.words[0], WIDTHS[meaning.types["d"]]
     if width == 1:
@@ -224,7 +224,7 @@ def _combine_bits(reader: EffectReader, head: str, form: Polynomial, bits: Numbe
 _RELATIONS: Mapping[str, str] = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def compare(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def compare(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """setp: the sign of a difference, once both sides are exact numbers of the type."""
     kind, relation = meaning.words["type"], meaning.words["relation"]
     if kind[0] == "f" or kind == "bf16" or len(one.operands) > 3 or isinstance(one.operands[0], Vector):
@@ -243,7 +243,7 @@ def compare(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     return [(one.operands[0], made, 1)]
 
 
-def select(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def select(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """selp: the form that the region decides, thread by thread, or a choice."""
     width = WIDTHS[meaning.types["d"]]
     condition = condition_of(reader, one.operands[3])
@@ -266,7 +266,7 @@ def select(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     return [(one.operands[0], Alternative(condition, then, other), width)]  # type: ignore[arg-type]
 
 
-def convert(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def convert(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Cvt between integers: a wider type takes the exact number, a narrower one its lowest bits."""
     to, source = meaning.words["to"], meaning.words["from"]
     destination = one.operands[0]
@@ -278,7 +278,7 @@ def convert(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     return [(destination, form.modulo(WIDTHS[to]), WIDTHS[to])]
 
 
-def move(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def move(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Mov of a whole register."""
     if any(isinstance(operand, Vector) for operand in one.operands):
         raise reader.refuse("a form is cut into parts or made of them")
@@ -289,14 +289,14 @@ def move(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     return [(one.operands[0], found, width)]
 
 
-def address(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def address(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Cvta of global memory, whose addresses are generic ones."""
     if meaning.words["space"] != "global":
         raise reader.refuse(f"{one.opcode} of a form")
     return [(one.operands[0], form_of(reader, one.operands[1], 64), 64)]
 
 
-def extract(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+def extract(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     """Bfe of bits that the symbols leave alone."""
     kind = meaning.words["type"]
     form, first, count = (

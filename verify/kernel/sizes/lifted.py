@@ -30,11 +30,11 @@ class LiftedMachine(Machine):
             self.shadow.reads(index)
         return super().register(index)
 
-    def put(self, index: int, word: Word, mask: Mask | None) -> None:
+    def write(self, index: int, word: Word, mask: Mask | None) -> None:
         """Write a register in some threads."""
         if self.shadow is not None:
             self.shadow.writes(index, mask)
-        super().put(index, word, mask)
+        super().write(index, word, mask)
 
     def guard_mask(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
         """Return the threads in which a guard is true; NotLifted where sizes decide it and it is no mask."""
@@ -80,7 +80,7 @@ def start(run: Interpretation, cta: tuple[int, int, int], number: int) -> Lifted
     machine = run.machine
     assert isinstance(machine, LiftedMachine)
     machine.start([cta], number)
-    missing = handlers.bound(machine)
+    missing = handlers.bind_instructions(machine)
     if missing:
         raise NotLifted(missing[0].line, missing[0].text)
     if machine.local_size:

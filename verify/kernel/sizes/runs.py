@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.claims.evaluation import Evaluation, Tensor
+from verify.kernel.claims.evaluation import Evaluation, NamedTensor
 from verify.kernel.claims.expression import Apply, Element, Node, Sum, elements
-from verify.kernel.data.registers import Word, joined, word
+from verify.kernel.data.registers import Word, join_octets, word
 from verify.kernel.data.values import CODE, FIRST, Ids, Values
-from verify.kernel.instructions.integers import extended
+from verify.kernel.instructions.integers import extend_sign
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.source import WIDTHS, Kernel
 from verify.kernel.sizes.accesses import ALIGN, Accesses
@@ -129,7 +129,7 @@ class LiftedRun:
         held, width = words[index], WIDTHS[self.machine.kernel.registers[index]]
         if held is None or not held.plain or width == 1:
             return None
-        return Polynomial.number(extended(held.bits.astype(np.uint64), width))
+        return Polynomial.number(extend_sign(held.bits.astype(np.uint64), width))
 
     # ---- sums
 
@@ -138,7 +138,7 @@ class LiftedRun:
         first, second = self.statement.axes
         return slice(first.tile, 2 * first.tile), slice(second.tile, 2 * second.tile)
 
-    def evaluate_claim(self, node: Node, low: int, high: int) -> Tensor:
+    def evaluate_claim(self, node: Node, low: int, high: int) -> NamedTensor:
         """Return the value of a tree on the tile, its sum over the summed index from `low` to `high` alone.
 
         Where the sums were replaced by unknowns these are added to the sum.
@@ -154,10 +154,10 @@ class LiftedRun:
             shape, span = region.array.shape, slice(region.first, region.first + len(region.places))
             part = tuple(cuts[index] for index in element.indices)
             residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)[:, *part]
-            arrays[element.name] = Tensor(element.indices, residues, values.sample[span].reshape(shape)[part])
+            arrays[element.name] = NamedTensor(element.indices, residues, values.sample[span].reshape(shape)[part])
         if self.fresh is not None:
             ids = self.fresh
-            arrays[_SUMMED] = Tensor(
+            arrays[_SUMMED] = NamedTensor(
                 statement.target.indices, values.residues[:, ids].astype(np.uint64), values.sample[ids]
             )
             node = _with_fresh(node, statement.target.indices)
@@ -165,7 +165,7 @@ class LiftedRun:
         extents = {axis.index: axis.tile for axis in statement.axes} | {statement.summed[0]: high - low}
         found = Evaluation(values.primes, arrays, launch.scalars, values.choices, extents, launch.sizes)(node)
         residues, sample, _ = found.align(target)
-        return Tensor(target, residues, sample)
+        return NamedTensor(target, residues, sample)
 
     def sum_node(self) -> Sum:
         """Return the sum of the claim."""
@@ -283,7 +283,7 @@ class LiftedRun:
         stored, size = region.stored, region.size
         assert stored is not None
         places = region.places.reshape(region.array.shape)[self.tile()].ravel()[:, None] * size + np.arange(size)
-        held = word(joined(stored.plain[places].astype(np.uint64)), stored.labels[places])
+        held = word(join_octets(stored.plain[places].astype(np.uint64)), stored.labels[places])
         found = held.elements(self.machine.values, region.array.kind, size).reshape(-1)
         self.machine.values.flush()
         return np.broadcast_to(found, (len(places),))

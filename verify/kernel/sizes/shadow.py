@@ -18,8 +18,8 @@ import numpy as np
 from isa_tables.semantics import Meaning, meaning
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Bits, Mask
-from verify.kernel.instructions.integers import extended
-from verify.kernel.ptx.source import WIDTHS, Address, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.instructions.integers import extend_sign
+from verify.kernel.ptx.source import WIDTHS, Address, Operand, PtxInstruction, Register, Symbol, Vector
 from verify.kernel.sizes.branches import OtherSide, read_other_side
 from verify.kernel.sizes.effects import EFFECTS, Made
 from verify.kernel.sizes.forms import (
@@ -43,7 +43,7 @@ from verify.kernel.state.machine import Machine, Run
 CTA = {"%ctaid.x": "cx", "%ctaid.y": "cy", "%ctaid.z": "cz"}
 # special registers that no size changes; all others but `CTA` are refused
 STEADY = frozenset({"%laneid", *(f"%{name}.{axis}" for name in ("tid", "ntid") for axis in "xyz")})
-Follow = Callable[["Shadow", Instruction, Meaning, Mask | None], Made]
+Follow = Callable[["Shadow", PtxInstruction, Meaning, Mask | None], Made]
 _UNKNOWN = object()  # what a register holds that only some threads may have written
 
 
@@ -150,7 +150,7 @@ class Shadow:
         """Drop the form of a register that is written; one that only some threads write must be known."""
         whole = self.covers(mask)
         if self.paths:
-            self.paths[-1].before.setdefault(index, self._held(index))
+            self.paths[-1].before.setdefault(index, self._remember(index))
         if whole:
             self._overwrite(index)
         else:
@@ -200,7 +200,7 @@ class Shadow:
         else:
             raise self.refuse("has a guard that sizes decide", condition)
 
-    def _part(self, one: Instruction, condition: Condition) -> None:
+    def _part(self, one: PtxInstruction, condition: Condition) -> None:
         """Begin a path: at the sample no thread takes the branch, or all do; elsewhere some may."""
         if one.target <= self.machine.number or len(one.targets) > 1:
             raise self.refuse("goes back if sizes say so", condition)
@@ -215,7 +215,7 @@ class Shadow:
         here = condition if other is not None else negate(condition)
         self.paths.append(OpenPath(here, join, self.machine.active.copy(), other=other))
 
-    def _held(self, index: int) -> Before:
+    def _remember(self, index: int) -> Before:
         content = self.registers.get(index, (None, 0))[0]
         return Before(content, self.machine.registers[index], index in self.unknown)
 
@@ -229,7 +229,7 @@ class Shadow:
             zeros, written = (path.other.zeros, path.other.written) if path.other is not None else ((), ())
             executed = frozenset(path.before)
             for index in written:
-                path.before.setdefault(index, self._held(index))
+                path.before.setdefault(index, self._remember(index))
             for index, before in path.before.items():
                 if self.paths:
                     self.paths[-1].before.setdefault(index, before)
@@ -263,7 +263,9 @@ class Shadow:
     def _plain(self, word: Word | None, width: int) -> Content | None:
         if word is None or not word.plain:
             return None
-        return Fixed(word.bits != 0) if width == 1 else Polynomial.number(extended(word.bits.astype(np.uint64), width))
+        return (
+            Fixed(word.bits != 0) if width == 1 else Polynomial.number(extend_sign(word.bits.astype(np.uint64), width))
+        )
 
     def mask(self) -> Condition:
         """Return the condition of the threads that execute this access."""
@@ -335,7 +337,7 @@ class Shadow:
         if leaves or found.row.sizes == "together" or kind in ("copy", "parameter"):
             raise self.refuse("comes where sizes decide which threads come", self.paths[-1].condition)
 
-    def _effect(self, one: Instruction, found: Meaning, mask: Mask | None) -> Made:
+    def _effect(self, one: PtxInstruction, found: Meaning, mask: Mask | None) -> Made:
         kind, sources = found.row.meaning, self._operands[self.machine.number][1:]
         if found.row.sizes == "access":
             return self.follow[kind](self, one, found, mask)
@@ -395,7 +397,7 @@ def evaluate(content: Content, symbols: Mapping[str, int]) -> Bits:
     return truth(content, symbols).astype(object)
 
 
-def _registers(one: Instruction) -> Iterator[int]:
+def _registers(one: PtxInstruction) -> Iterator[int]:
     """Yield the registers of an instruction, its first operand first; -1 if that is none."""
     for place, operand in enumerate(one.operands):
         inner = operand.items if isinstance(operand, Vector) else (operand,)

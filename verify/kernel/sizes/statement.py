@@ -17,9 +17,9 @@ from typing import Any
 from proofs.smt.inequalities import Inequalities
 from verify.core.errors import SpecError
 from verify.kernel.claims import expression
-from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.claims.every import GivenSizes, strides_of
-from verify.kernel.claims.expression import Apply, Element, Node, Number, Sum
+from verify.kernel.claims.expression import Apply, ClaimNumber, Element, Node, Sum
 from verify.kernel.data.values import LIMITS
 from verify.kernel.sizes.forms import Linear, NotLifted, Polynomial
 from verify.kernel.sizes.region import SizeRegion, times, total, value
@@ -32,7 +32,7 @@ INNER = 1  # the CTA of the sample, in each direction of a grid of 3
 
 
 @dataclass(frozen=True)
-class Axis:
+class OutputAxis:
     """One index of the output, and the axis of the grid that cuts it into tiles."""
 
     index: str  # of the claim
@@ -49,7 +49,7 @@ class AllSizes:
     table: Mapping[str, Any]  # of the claim, its sizes and strides still to be filled in
     target: Element  # of the claim: what it is about
     value: Node  # and what that should be
-    axes: tuple[Axis, ...]  # of the output's indices
+    axes: tuple[OutputAxis, ...]  # of the output's indices
     summed: tuple[str, str]  # the index that is summed, and its size
     divisors: Mapping[str, int]  # of sizes and strides
     strides: Mapping[str, tuple[str, ...]]  # array -> a name or expression for each index
@@ -136,7 +136,7 @@ class AllSizes:
                     found[stride] = unit[0]
         return found
 
-    def launch(self, numbers: Mapping[str, int]) -> Claim:
+    def launch(self, numbers: Mapping[str, int]) -> KernelClaim:
         """Return the claim at given sizes and strides."""
         return claim_of(self.fill_in(numbers))
 
@@ -280,7 +280,7 @@ class AllSizes:
 
 def state(table: Mapping[str, Any]) -> AllSizes:
     """Return the statement of a claim's table; NotLifted for a claim that has no proof for all sizes yet."""
-    target, claimed = expression.read(table["claim"])
+    target, claimed = expression.read_claim(table["claim"])
     arrays = table["arrays"]
     dims = {name: tuple(one["dims"]) for name, one in arrays.items()}
     order = [*dims.get(target.name, ()), *(dim for each in dims.values() for dim in each)]
@@ -342,7 +342,7 @@ def _check_nodes(value: Node, scalars: Mapping[str, Any]) -> None:
         allowed = ("+", "-", "*") if id(one) in summed else ("+", "-", "*", *CHOICES)
         if isinstance(one, Apply) and one.name not in allowed:
             raise NotLifted(0, f"{one.name} in a claim has no meaning for all sizes yet")
-        if not isinstance(one, Apply | Sum | Element | Number) and getattr(one, "name", None) not in scalars:
+        if not isinstance(one, Apply | Sum | Element | ClaimNumber) and getattr(one, "name", None) not in scalars:
             raise NotLifted(0, f"{getattr(one, 'name', '-inf')} in a claim has no meaning for all sizes yet")
 
 
@@ -351,7 +351,7 @@ def _nodes(node: Node) -> list[Node]:
     return [node, *(one for part in parts for one in _nodes(part))]
 
 
-def _axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[Axis, ...]:
+def _axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[OutputAxis, ...]:
     """Return how the grid cuts each index of the output; every axis is 1, cdiv(SIZE, tile) or SIZE // tile."""
     found = {}
     for number, text in enumerate(grid if isinstance(grid, list) else [grid]):
@@ -366,7 +366,7 @@ def _axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[Axis, ...]:
         if index.upper() not in found:
             raise NotLifted(0, f"no axis of the grid cuts {index.upper()}")
         tile, number, up = found.pop(index.upper())
-        axes.append(Axis(index, index.upper(), tile, number, up))
+        axes.append(OutputAxis(index, index.upper(), tile, number, up))
     if found:
         raise NotLifted(0, f"an axis of the grid cuts {', '.join(found)}, which is no size of the output")
     return tuple(axes)

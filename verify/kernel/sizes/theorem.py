@@ -22,7 +22,7 @@ from verify.kernel.data import levels
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.values import CHOSEN, EXACT, MANTISSA, Values
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.sizes.away import compare_away
 from verify.kernel.sizes.bounds import Bounds
@@ -167,7 +167,7 @@ def prove(
     `table` is that of the claim; raises SpecError for what it has wrong.
     """
     statement = state(table)
-    proof = Proof(statement, read(ptx, kernel or table.get("kernel", "")), seed, ticked)
+    proof = Proof(statement, parse_kernel(ptx, kernel or table.get("kernel", "")), seed, ticked)
     try:
         return _prove(proof)
     except Unclear as error:

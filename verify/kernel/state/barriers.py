@@ -55,7 +55,7 @@ class Barriers:
                 if number >= 16:
                     raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
                 self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits)
-        self.released()
+        self.release()
 
     def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
         warps = sort_distinct(mine // 32)
@@ -97,7 +97,7 @@ class Barriers:
             text += f"nothing orders it after the end of that phase, to which thread {column} comes at line {here.line}"
             self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)
 
-    def released(self) -> bool:
+    def release(self) -> bool:
         """Complete the barriers at which enough threads have arrived; whether there are any."""
         some = False
         for (cta, _), here in list(self.barriers.items()):

@@ -45,13 +45,13 @@ DIRECTED = frozenset({"rz", "rm", "rp"})  # roundings that are not to the neares
 WARNINGS = frozenset({Severity.EQUAL, Severity.LETTER})  # what refutes under --strict alone
 
 
-def folded(findings: Iterable[Finding]) -> list[Finding]:
+def fold_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings, those of one cause as one that says how many lines have it.
 
     One cause: the same words but for numbers; for what has no meaning, the same problem before the instruction's text.
 
     >>> one = Finding("no meaning", Severity.UNKNOWN, 3, "no meaning for the opcode frob: frob %r1;")
-    >>> [each.text for each in folded([one, one._replace(line=5, text=one.text.replace("1", "2"))])]
+    >>> [each.text for each in fold_findings([one, one._replace(line=5, text=one.text.replace("1", "2"))])]
     ['no meaning for the opcode frob: frob %r1; (also at line 5)']
     """
     causes: dict[tuple[str, Severity, str], list[Finding]] = {}

@@ -96,7 +96,7 @@ class Global:
             self.findings.add("global memory out of bounds", Severity.MEMORY, text)
         return found, place
 
-    def read(
+    def load(
         self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0, ends: list[Ended] | None = None
     ) -> tuple[Ids, Octets]:
         """Read labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine.
@@ -135,12 +135,12 @@ class Global:
             return
         fetches.begin(place, self.findings.line)
 
-        def ended(done: Mask) -> None:
+        def end(done: Mask) -> None:
             rows = done[threads]
             fetches.end(place[rows])
             self._note_read(stored, place[rows], threads[rows])
 
-        ends.append(ended)
+        ends.append(end)
 
     def load_by_engine(self, column: int, time: int) -> None:
         """Note when the copy engine read what it fetches for the load under way."""

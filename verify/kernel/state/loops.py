@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
-from verify.kernel.ptx.source import Instruction, Kernel, Operand, Register
+from verify.kernel.ptx.source import Kernel, Operand, PtxInstruction, Register
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import Shared
@@ -90,22 +90,26 @@ class Loops:
         elif loop.rounds >= _WATCHED and loop.rounds & (loop.rounds - 1) == 0:
             self._estimate(loop, int(mask.argmax()))
 
-    def unfinished(self) -> str:
+    def describe_unfinished(self) -> str:
         """Why the budget ends the run: the loop with the most trips."""
         text = f"the kernel has not ended after {self.machine.budget} instructions (--budget)"
         most = max(self.found.values(), key=lambda loop: loop.rounds, default=None)
-        return f"{text}: {self._named(most)} has run {most.rounds} times" if most else text
+        return f"{text}: {self._name_loop(most)} has run {most.rounds} times" if most else text
 
-    def _named(self, loop: Loop) -> str:
+    def _name_loop(self, loop: Loop) -> str:
         lines = [self.machine.kernel.instructions[number].line for number in (loop.first, loop.last)]
         return f"the loop of lines {lines[0]} to {lines[1]}"
 
     def _endless(self, loop: Loop, mask: Mask) -> None:
         machine = self.machine
         if ((machine.state == RUNNING) & ~mask).any():
-            text = f"{self._named(loop)} goes round without a change until another thread writes: no meaning for that"
+            text = (
+                f"{self._name_loop(loop)} goes round without a change until another thread writes: no meaning for that"
+            )
             raise Unclear(machine.findings.line, text)
-        text = f"{machine.shared.who(int(mask.argmax()))} and {int(mask.sum()) - 1} others: {self._named(loop)} goes "
+        text = (
+            f"{machine.shared.who(int(mask.argmax()))} and {int(mask.sum()) - 1} others: {self._name_loop(loop)} goes "
+        )
         text += "round for ever, nothing changes in it that its condition compares"
         machine.findings.add("endless loop", Severity.STUCK, text)
         machine.state[mask] = ENDLESS
@@ -123,10 +127,10 @@ class Loops:
         trips = _remaining(loop, left - right)
         each = (machine.steps - loop.began) / loop.rounds
         if trips is not None and trips * each > _MANY * machine.budget:
-            text = (
-                f"{self._named(loop)} has run {loop.rounds} times and would run about {trips} times more; the kernel "
+            text = f"{self._name_loop(loop)} has run {loop.rounds} times and would run about {trips} times more; "
+            raise Unclear(
+                machine.findings.line, f"{text}the kernel may execute {machine.budget} instructions (--budget)"
             )
-            raise Unclear(machine.findings.line, f"{text}may execute {machine.budget} instructions (--budget)")
 
 
 def _comes_again(loop: Loop, now: State) -> bool:
@@ -162,7 +166,7 @@ def _equal(old: NDArray[Any], new: NDArray[Any]) -> bool:
     return bool((old == new).all())
 
 
-def _condition(instructions: list[Instruction], loop: Loop) -> Instruction | None:
+def _condition(instructions: list[PtxInstruction], loop: Loop) -> PtxInstruction | None:
     """Return the comparison of whole numbers that decides the branch which closes a loop; None without one."""
     guard = instructions[loop.last].guard
     for one in reversed(instructions[loop.first : loop.last]) if guard is not None else ():

@@ -17,9 +17,9 @@ import numpy as np
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.registers import Word, decided, merged, negated, settled
+from verify.kernel.data.registers import Word, find_decided, merge_predicate, negate, settle
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
-from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
+from verify.kernel.ptx.source import Address, Immediate, Kernel, Operand, PtxInstruction, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
@@ -33,7 +33,7 @@ from verify.kernel.state.specials import SPECIALS, special_registers
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
 Run: TypeAlias = Callable[[Mask | None], None]
-Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
+Bind: TypeAlias = Callable[["Machine", PtxInstruction, Meaning], Run]
 Read: TypeAlias = Callable[[], Word]
 MAX_LOCAL = 1 << 27  # bytes of local memory of a batch's threads, each kept with its label
 _ALL64 = (1 << 64) - 1
@@ -152,7 +152,7 @@ class Machine:
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
         if self.asynchronous:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
-            self.shared.watch_writes(self.products.reads.written)
+            self.shared.watch_writes(self.products.reads.report_writes)
         self.specials = special_registers(self.launch, self.thread, ctas)
 
     # ---- operands
@@ -161,7 +161,7 @@ class Machine:
         """Return a function that gives an operand's contents."""
         if isinstance(operand, Register):
             index = operand.index
-            return (lambda: negated(self.register(index))) if operand.negated else (lambda: self.register(index))
+            return (lambda: negate(self.register(index))) if operand.negated else (lambda: self.register(index))
         if isinstance(operand, Immediate):
             word = Word(np.array([operand.bits & _ALL64], np.uint64))
             return lambda: word
@@ -194,16 +194,16 @@ class Machine:
 
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
         """Return an operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
-        found = settled(read(), self.values)
+        found = settle(read(), self.values)
         if found.data(mask):
             self.unclear(found, mask, what)
         return found.bits
 
     def unclear(self, found: Word, mask: Mask | None, what: str) -> None:
         """End the run: data are where plain bits must be."""
-        raise Unclear(self.findings.line, f"{self.named(found, mask)} is used as {what}")
+        raise Unclear(self.findings.line, f"{self.describe_data(found, mask)} is used as {what}")
 
-    def named(self, found: Word, mask: Mask | None) -> str:
+    def describe_data(self, found: Word, mask: Mask | None) -> str:
         """Say what data in a register are, in words: the reason if they have no meaning."""
         assert found.labels is not None
         labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
@@ -218,7 +218,7 @@ class Machine:
         found = self.values.reason(reason)
         return Word(np.zeros(1, np.uint64), np.full((1, width), found << 3, np.uint32))
 
-    def put(self, index: int, word: Word, mask: Mask | None) -> None:
+    def write(self, index: int, word: Word, mask: Mask | None) -> None:
         """Write a register in some threads."""
         if self.products is not None:
             active = self.active if mask is None else mask
@@ -241,13 +241,13 @@ class Machine:
             return
         width = max(word.width, old.width)
         labels = np.where(mask[:, None], word.wide(width), old.wide(width))
-        self.registers[index] = Word(bits, labels, merged(word, old, mask))
+        self.registers[index] = Word(bits, labels, merge_predicate(word, old, mask))
 
     def writer(self, operand: Operand) -> Callable[[Word, Mask | None], None]:
         """Return a function that writes an operand; `_` takes nothing."""
         if isinstance(operand, Register):
             index = operand.index
-            return lambda word, mask: self.put(index, word, mask)
+            return lambda word, mask: self.write(index, word, mask)
         if isinstance(operand, Symbol) and operand.name == "_":
             return lambda word, mask: None
         raise Unclear(self.findings.line, "the destination is no register")
@@ -259,7 +259,7 @@ class Machine:
         read, offset = self.reader(operand.base), np.uint64(operand.offset & _ALL64)
         return lambda mask: self.numbers(read, mask, "an address") + offset
 
-    def chosen(self, mask: Mask | None) -> Ints:
+    def list_threads(self, mask: Mask | None) -> Ints:
         """Return the threads of a mask."""
         return self.everyone if mask is None else np.flatnonzero(mask)
 
@@ -286,7 +286,7 @@ class Machine:
                     for end in self.ends:
                         end()
                     return
-                if not self._gathered() and not self.barriers.released() and not self.woken():
+                if not self._gather() and not self.barriers.release() and not self.woken():
                     self._stuck()
                     return
                 continue
@@ -305,7 +305,7 @@ class Machine:
             self.steps += 1
             self.shared.order.now += 1
             if self.steps - self.begun > self.budget:
-                raise Unclear(one.line, self.loops.unfinished())
+                raise Unclear(one.line, self.loops.describe_unfinished())
             if not self.steps & 0x3FF:
                 self.ticked(self.steps)
             findings.line = self.values.line = one.line
@@ -339,7 +339,7 @@ class Machine:
         found = self.register(guard.index)
         self.unsure = None
         if self.run_unsure is not None and self.doubts[self.number] and found.data(active):
-            self.unsure = active & decided(found)
+            self.unsure = active & find_decided(found)
             bits = found.bits
         else:
             bits = self.numbers(lambda: found, mask, "the guard of an instruction")
@@ -367,12 +367,12 @@ class Machine:
             self.pc[active] = pc + 1  # those that the guard leaves out
             self.pc[taken] = pc
             self.state[short] = GATHERING
-            self._gathered()
+            self._gather()
             return True
         self.together.check_named(pc, mask)
         return False
 
-    def _gathered(self) -> bool:
+    def _gather(self) -> bool:
         """Let those lanes go on that have come to one instruction with all that must execute it with them."""
         some = False
         waiting = self.state == GATHERING
@@ -384,13 +384,13 @@ class Machine:
                 some = True
         return some
 
-    def _control(self, control: str, one: Instruction, active: Mask, mask: Mask, pc: int) -> bool:
+    def _control(self, control: str, one: PtxInstruction, active: Mask, mask: Mask, pc: int) -> bool:
         """Execute a branch, an exit or a barrier; whether the threads may have parted."""
         if control in ("branch", "exit"):
             self.run[pc](None if mask is active else mask)
         if control == "branch":
             if len(one.targets) > 1 or one.words[0] == "brx":
-                self._indexed(one, active, mask, pc)
+                self._branch_by_index(one, active, mask, pc)
                 return True
             self.pc[active] = pc + 1
             self.pc[mask] = one.target
@@ -412,7 +412,7 @@ class Machine:
         self.pc[active & ~blocked] = pc + 1
         return True
 
-    def _indexed(self, one: Instruction, active: Mask, mask: Mask, pc: int) -> None:
+    def _branch_by_index(self, one: PtxInstruction, active: Mask, mask: Mask, pc: int) -> None:
         index = np.broadcast_to(self.numbers(self.reader(one.operands[0]), mask, "a branch's index"), self.count)
         if (index[mask] >= len(one.targets)).any():
             raise Unclear(one.line, "the index of a branch is beyond its targets")

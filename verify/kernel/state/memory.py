@@ -138,27 +138,27 @@ class Shared:
         """Have a function called with the cells of each write and their threads, after those that were given before."""
         before = self.written
 
-        def written(cells: Ints, who: Ints) -> None:
+        def report_write(cells: Ints, who: Ints) -> None:
             if before is not None:
                 before(cells, who)
             watch(cells, who)
 
-        self.written = watch if before is None else written
+        self.written = watch if before is None else report_write
 
     def _cells(self, places: Ints, threads: Ints) -> tuple[Ints, Ints]:
         """Return the cells (flat) of accesses, and the thread of each."""
         cells = places[:, :: self.cell] // self.cell
         return cells.ravel(), np.repeat(threads, cells.shape[1])
 
-    def read(self, places: Ints, threads: Ints) -> tuple[Ids, Octets]:
+    def load(self, places: Ints, threads: Ints) -> tuple[Ids, Octets]:
         """Return the labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
         cells, who = self._cells(places, threads)
         self.check_read(cells, who)
         labels = _runs(self.labels, places)
         self.order.note_read(cells, who, self.findings.line)
-        return self.named(places, threads, labels), _runs(self.plain, places)
+        return self.mark_unwritten(places, threads, labels), _runs(self.plain, places)
 
-    def named(self, places: Ints, threads: Ints, labels: Ids) -> Ids:
+    def mark_unwritten(self, places: Ints, threads: Ints, labels: Ids) -> Ids:
         """Labels in which bytes that nobody wrote say so."""
         empty = labels == (UNWRITTEN << 3)
         if empty.any():
@@ -349,7 +349,7 @@ class Shared:
             text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"
             self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.1.2")
 
-    def left(self) -> None:
+    def report_left(self) -> None:
         """Report what the copy engine loads for a CTA that has ended, none of whose threads has waited for it."""
         if not self.loads:
             return

@@ -134,7 +134,7 @@ class Order:
             self.engine = np.pad(self.engine, ((0, 0), (0, 8)))
         return found
 
-    def ended(self, column: int, time: int) -> NDArray[np.int32]:
+    def end_clock(self, column: int, time: int) -> NDArray[np.int32]:
         """Return the clock that says that the work of one column up to a time has ended."""
         found = np.zeros(self.threads + column + 1, np.int32)
         found[-1] = time

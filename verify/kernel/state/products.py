@@ -43,7 +43,7 @@ class Reads:
         first = group * GROUP
         late = shared.generic[cells]
         if late.any():
-            text = f"{self._written(int(cells[late][0]))}, is read by wgmma with no fence.proxy.async between"
+            text = f"{self._describe_write(int(cells[late][0]))}, is read by wgmma with no fence.proxy.async between"
             self.findings.add("no proxy fence", Severity.LETTER, text, PROXY)
         if shared.pending[cells].any():
             at = int(cells[shared.pending[cells] > 0][0])
@@ -54,11 +54,11 @@ class Reads:
         if len(recent):
             known = order.known[first : first + GROUP].reshape(4, 32, -1).max(1)
             after = known[:, order.local[order.writer[recent]]] >= order.written[recent]
-            self._say(recent, after, "read after write", self._written, "9.7.13.1")
+            self._say(recent, after, "read after write", self._describe_write, "9.7.13.1")
         if shared.loads:
             known = order.engine[first : first + GROUP].reshape(4, 32, -1).max(1)
             after = known[:, shared.loaded_by[cells]] >= shared.loaded[cells]
-            self._say(cells, after, "tensor load not waited for", self._loaded, "9.7.9.25.1.2")
+            self._say(cells, after, "tensor load not waited for", self._describe_load, "9.7.9.25.1.2")
         mine = group % len(self.reading)
         self.reading[mine, cells], self.reading_line[mine, cells] = serial, line
 
@@ -68,7 +68,7 @@ class Reads:
         self.reading[mine, cells[self.reading[mine, cells] == serial]] = 0
         self.ended[mine, cells], self.lines[mine, cells] = self.order.now, line
 
-    def written(self, cells: Ints, who: Ints) -> None:
+    def report_writes(self, cells: Ints, who: Ints) -> None:
         """Report writes of cells, by a thread each, that do not come after the waits for the wgmma that read them."""
         for group, (reading, ended) in enumerate(zip(self.reading, self.ended, strict=True)):
             busy = reading[cells]
@@ -84,12 +84,12 @@ class Reads:
                 known = self.order.known[threads, lanes].reshape(len(threads), 4, 32).max(2)
                 after = known[place].T >= times[recent]
 
-                def read(cell: int, group: int = group) -> str:
+                def describe_read(cell: int, group: int = group) -> str:
                     return (
                         f"shared byte {self.shared.byte(cell)}, which the wgmma of line {self.lines[group, cell]} read"
                     )
 
-                self._say(cells[recent], after, "write after read", read, WAIT)
+                self._say(cells[recent], after, "write after read", describe_read, WAIT)
 
     def _say(self, cells: Ints, after: Mask, kind: str, said: Callable[[int], str], section: str) -> None:
         """Report cells, by what each of the four warps comes after (4, cells)."""
@@ -113,11 +113,11 @@ class Reads:
             text += "a wait is for the warp that executes it, and no barrier joins them"
         self.findings.add(f"{kind} by a part of a warpgroup", Severity.LETTER, text, section)
 
-    def _written(self, cell: int) -> str:
+    def _describe_write(self, cell: int) -> str:
         who = self.shared.who(int(self.order.writer[cell]))
         return f"shared byte {self.shared.byte(cell)}, which {who} wrote at line {self.order.write_line[cell]}"
 
-    def _loaded(self, cell: int) -> str:
+    def _describe_load(self, cell: int) -> str:
         return (
             f"shared byte {self.shared.byte(cell)}, which the tensor load of line {self.shared.load_line[cell]} fills"
         )
@@ -184,7 +184,7 @@ class Products:
             text = f"{name} belongs to the wgmma of line {line}, which nobody has waited for"
             self.findings.add("register in flight", Severity.RACE, text, WAIT)
 
-    def unfenced(self, groups: Ints, registers: Iterable[int]) -> int | None:
+    def find_unfenced(self, groups: Ints, registers: Iterable[int]) -> int | None:
         """Return a register written after the last wgmma.fence of one of the groups; -1 where there was no fence."""
         if (self.fenced[groups] < 0).any():
             return -1

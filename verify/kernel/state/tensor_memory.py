@@ -49,7 +49,7 @@ class TensorMemory:
         self.reading: dict[int, Ints] = {}  # by the issuer's column, the last one that reads a cell of shared memory
         self.reading_line = np.zeros(len(self.order.writer), np.int32)
         self.fences = TensorFences(self.order)
-        shared.watch_writes(self.written)
+        shared.watch_writes(self.report_writes)
 
     # ---- allocation
 
@@ -86,7 +86,7 @@ class TensorMemory:
         self.allocated[cta, first : first + count] = False
         return True
 
-    def left(self) -> None:
+    def report_left(self) -> None:
         """Report what a CTA that has ended did not give back."""
         for cta, pieces in enumerate(self.pieces):
             if pieces:
@@ -110,7 +110,7 @@ class TensorMemory:
             self.findings.add("Tensor Memory out of bounds", Severity.MEMORY, f"{text}allocated", ALLOCATION)
         return there
 
-    def read(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> tuple[Ids, Octets]:
+    def load(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> tuple[Ids, Octets]:
         """Return the labels and plain bytes (.., 4) of cells."""
         there = self.inside(ctas, lanes, columns, threads)
         if not self.labels.shape[2]:  # no column was ever allocated, which `inside` reports
@@ -177,7 +177,7 @@ class TensorMemory:
             self.findings.add("tcgen05.mma not waited for", _severity(does), f"{text}its commit", ORDER)
         elif (unfenced := number > self.fences.products_of(thread)[issuer]).any():
             line = int(self.line[ctas, parts, columns][unfenced][0])
-            self._unfenced(thread, f"{does} after the tcgen05.mma of line {line}", "after_thread_sync")
+            self._report_unfenced(thread, f"{does} after the tcgen05.mma of line {line}", "after_thread_sync")
 
     def _after(self, kinds: tuple[str, ...], ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
         for what, group in product(kinds, range(self.groups)):
@@ -200,9 +200,9 @@ class TensorMemory:
                 continue
             for other, time in {*zip(by[by >= 0].tolist(), when[by >= 0].tolist(), strict=True)}:
                 if missing := self.fences.missing(thread, other, time):
-                    self._unfenced(thread, f"{does} after another warp's tcgen05.{what}", missing)
+                    self._report_unfenced(thread, f"{does} after another warp's tcgen05.{what}", missing)
 
-    def _unfenced(self, thread: int, what: str, fence: str) -> None:
+    def _report_unfenced(self, thread: int, what: str, fence: str) -> None:
         """Report a fence that is missing; a run with a claim takes them for granted."""
         if self.shared.values.opaque:
             text = f"{self.shared.who(thread)}: {what}, with a barrier between them and no tcgen05.fence::{fence}"
@@ -221,7 +221,7 @@ class TensorMemory:
         mine = self.reading.setdefault(self.column(thread), np.zeros(len(self.order.writer), np.int64))
         mine[cells], self.reading_line[cells] = self.products, self.findings.line
 
-    def written(self, cells: Ints, who: Ints) -> None:
+    def report_writes(self, cells: Ints, who: Ints) -> None:
         """Report writes of cells that a tcgen05.mma may still read."""
         late: NDArray[np.bool_] = np.zeros(len(cells), bool)
         for column, reading in self.reading.items():
