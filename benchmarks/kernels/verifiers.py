@@ -9,7 +9,8 @@ leaves it. A run that ends by its time limit is not repeated.
 
 `--of` says which texts: the kernels themselves, their faults (`benchmarks.kernels.safety`), one planted edit of each
 class, the accepted edits that docs/kernel-score.md lists, or the bugs of tests/kernels/planted.toml; all but the
-kernels run once. `--record` keeps what has run, for the next time.
+kernels run once. `--record` keeps what has run, for the next time. `--limit` is the seconds that the other may take of
+each, which a machine with other processes on it needs more of.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def judge_theirs(output: str) -> str:
     return str(found["result"]) + ("" if passed or not codes else f": {codes[0]}")
 
 
-def compare(text: str, table: Mapping[str, Any], other: str, runs: int) -> dict[str, Any]:
+def compare(text: str, table: Mapping[str, Any], other: str, runs: int, limit: int = TIMEOUT) -> dict[str, Any]:
     """Return what both say of a kernel and its first launch, how long they take and how much memory they hold."""
     sizes = table.get("sizes", {})
     table = {**table, "sizes": sizes[0] if isinstance(sizes, list) else sizes}
@@ -143,11 +144,11 @@ def compare(text: str, table: Mapping[str, Any], other: str, runs: int) -> dict[
         given.write_text(json.dumps(describe_launch(text, launch)))
         ours = [sys.executable, "-m", "lanecheck", "kernel", str(ptx), "--claim", str(claim), "--safety"]
         ours += ["--seed", "1", "--format", "json"]
-        theirs = [other, str(ptx), "--input", str(given), "--timeout", str(TIMEOUT)]
+        theirs = [other, str(ptx), "--input", str(given), "--timeout", str(limit)]
         found: dict[str, Any] = {}
         for who, command, judge in (("ours", ours, judge_ours), ("theirs", theirs, judge_theirs)):
             measured = [measure(command)]
-            while len(measured) < runs and measured[0].seconds < TIMEOUT:
+            while len(measured) < runs and measured[0].seconds < limit:
                 measured.append(measure(command))
             seconds, processor, memory = map(median, zip(*(one[:3] for one in measured), strict=True))
             found[who] = {"seconds": round(seconds, 3), "processor": round(processor, 3), "megabytes": round(memory),
@@ -230,12 +231,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--other", required=True, metavar="COMMAND")
     parser.add_argument("--of", choices=("kernels", "faults", "classes", "accepted", "bugs"), default="kernels")
     parser.add_argument("--record", type=Path, metavar="FILE", help="keep what has run, and go on from there")
+    parser.add_argument("--limit", type=int, default=TIMEOUT, metavar="SECONDS", help="of the other verifier")
     options = parser.parse_args(argv)
     paths = options.kernel or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]
     found = json.loads(options.record.read_text()) if options.record and options.record.is_file() else {}
     for name, text, table in list_texts(paths, options.of):
         if name not in found:
-            found[name] = compare(text, table, options.other, RUNS if options.of == "kernels" else 1)
+            runs = RUNS if options.of == "kernels" else 1
+            found[name] = compare(text, table, options.other, runs, options.limit)
             print(name, found[name], file=sys.stderr, flush=True)
             if options.record:
                 options.record.write_text(json.dumps(found, indent=1))

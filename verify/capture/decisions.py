@@ -29,6 +29,7 @@ from verify.capture.claims import (
 from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.capture.elements import explain_part
 from verify.capture.neighbours import list_neighbours
+from verify.capture.safety import INSTRUCTIONS, FoundSafety, SafetySearch, TooLong
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
 from verify.kernel.check import LaunchOutcome, check
@@ -36,23 +37,18 @@ from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.source import PtxError
-from verify.kernel.safety import SAFE, check_safety
+from verify.kernel.safety import SAFE
 from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case, spell_finding
 from verify.report import Case
 
 SAFETY = ("memory", "order", "progress")
 SECONDS = 60.0  # that one launch may take
-INSTRUCTIONS = 30_000_000  # the time is the limit
 FAR = 3  # times the seconds: a launch that would take longer is not begun in full
 BESIDE = 10.0  # seconds for the sizes beside those of a kernel's launches, a sixth of what a launch may take at most
 
 
 WRONG = (Severity.MEMORY, Severity.RACE, Severity.STUCK, Severity.VALUE)
-
-
-class TooLong(Exception):
-    """The launch was not interpreted within its time."""
 
 
 @dataclass(frozen=True)
@@ -101,21 +97,6 @@ class KernelSession:
         if isinstance(found, str):
             raise Unchecked(found)
         return found
-
-    def find_safe(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> LaunchOutcome | None:
-        """Return the outcome of one variant whatever its data are, if it is safe to run."""
-        limit = time.monotonic() + self.seconds
-
-        def tick(steps: int) -> None:
-            if time.monotonic() > limit:
-                raise TooLong
-
-        try:
-            ptx, claim = (folder / variant["ptx"]).read_text("utf-8"), claim_of(table, claimed=False)
-            found = check_safety(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
-        except (TooLong, SpecError, PtxError):
-            return None
-        return found if found.status == SAFE else None
 
     def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
         """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
@@ -311,16 +292,24 @@ class Judge:
             words = f"{reason}; safety: {problem}" if str(problem) not in reason else reason
             return Decision(name, "UNCHECKED", words, at)
         found = self._judge(name, claim, outcome, reason, at)
-        if found.status == "UNKNOWN" and (safe := self.session.find_safe(self.folder, one, claim.table)):
-            found = self._judge(name, claim, safe, reason, at)
+        if found.status == "UNKNOWN" and (safety := self._find_safety(one, claim)):
+            words = f"{reason}; checked {safety.words}" if safety.given else reason
+            found = self._judge(name, claim, safety.outcome, words, at)
         return self._note(found, one, claim)
 
+    def _find_safety(self, variant: Mapping[str, Any], claim: TestClaim) -> FoundSafety | None:
+        search = SafetySearch(self.folder, self.contents, self.session.seed, self.session.seconds)
+        return search.find(variant, claim, self.session.list_stored(self.folder, variant))
+
     def _add_safety(self, found: Decision, variant: Mapping[str, Any]) -> Decision:
-        """Return a decision on values; if it is open, with whether the launch is safe to run whatever its data are."""
-        if found.status != "UNKNOWN":
+        """Return a decision on values; if it is open, with whether the launch is safe to run."""
+        claim = claim_safety(self.contents, variant) if found.status == "UNKNOWN" else None
+        safety = self._find_safety(variant, claim) if claim is not None else None
+        if claim is None or safety is None:
             return found
-        safe = self.session.find_safe(self.folder, variant, claim_safety(self.contents, variant).table)
-        return replace(found, text=f"{found.text}; {SAFE} to run, whatever its data are") if safe else found
+        if safety.outcome.status != SAFE:
+            return self._judge(found.name, claim, safety.outcome, f"{found.text}; checked {safety.words}", found.at)
+        return replace(found, text=f"{found.text}; {SAFE} to run, {safety.words}")
 
     def explain_absent(self, event: Mapping[str, Any] | None = None) -> str:
         """Return which number the test reads, before an event, that isn't there; empty if it reads none."""

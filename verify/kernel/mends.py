@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a race may lack: `mends.toml` has the instructions that are tried before the line where it was found.
+"""What a race may lack, and which stride a step should go by: changes of a kernel's PTX that are tried.
 
-What is shown has been tried: the kernel with the instructions is checked again, whole, and is verified.
+`mends.toml` has the instructions that are tried before the line where a race was found, `strides` has the steps. What
+is shown has been tried: the kernel with the change is checked again, whole, and is verified.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from pathlib import Path
 
 from verify.core.repair import settle
 from verify.core.verdict import Edit, Place, Proposal, Verdict
+from verify.kernel.claims.launch import Launch
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.state.findings import Finding
+from verify.kernel.strides import find_register, list_swaps, swap_register
 
 LABELS = re.compile(r"\s*(?:[\w$%.]+:(?!:)\s*)*")  # before an instruction of a line
 
@@ -27,6 +31,8 @@ class Mending:
     ptx: str
     confirms: Callable[[str], bool]  # whether a kernel is verified, given its PTX
     file: str = ""  # which has this PTX; empty if it was compiled, or came as a text
+    entry: str = ""  # the name of the kernel in it
+    launch: Launch | None = None  # whose arrays have strides
 
 
 def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
@@ -42,7 +48,7 @@ def propose(found: Sequence[Finding], mending: Mending | None = None) -> tuple[P
     first = found[0]
     row = _rows().get(first.kind)
     if row is None or not first.line:
-        return ()
+        return _propose_steps(found, mending)
     alike = [one.line for one in found if one.kind == first.kind and (one.source, one.column) == first[5:7]]
     lines = sorted(alike) if first.source else [first.line]
     ptx = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
@@ -54,6 +60,28 @@ def propose(found: Sequence[Finding], mending: Mending | None = None) -> tuple[P
         places = [Place(mending.file, line, find_begin(line, mending.ptx) + 1) for line in lines]
         edits = tuple(Edit(place, place, f"{row['insert']} ") for place in places)
     return (Proposal(words, partial(insert_before, lines, row["insert"]), edits),)
+
+
+def _propose_steps(found: Sequence[Finding], mending: Mending | None) -> tuple[Proposal, ...]:
+    """Return the steps of an array that a finding names, by another of its strides."""
+    if mending is None or mending.launch is None:
+        return ()
+    kernel, made = parse_kernel(mending.ptx, mending.entry), []
+    for swap in list_swaps(kernel, mending.launch, " ".join(one.text for one in found)):
+        one = next(each for each in kernel.instructions if each.line == swap.lines[0])
+        ptx = f"line{'s' * (len(swap.lines) > 1)} {', '.join(map(str, swap.lines))}"
+        where = f"{Path(kernel.files.get(one.source[0], '')).name}:{one.source[1]} (PTX {ptx})" if one.source else ptx
+        edits: tuple[Edit, ...] = ()
+        if mending.file:
+            text = mending.ptx.split("\n")
+            spans = [(line, *find_register(text[line - 1], swap.old)) for line in swap.lines]
+            edits = tuple(
+                Edit(Place(mending.file, line, at + 1), Place(mending.file, line, end + 1), swap.new)
+                for line, at, end in spans
+            )
+        words = f"{swap.words}: with that at {where} the kernel is verified"
+        made.append(Proposal(words, partial(swap_register, swap=swap), edits))
+    return tuple(made)
 
 
 def insert_before(numbers: Sequence[int], text: str, ptx: str) -> str:

@@ -138,7 +138,8 @@ def _verify(
         except PtxError:
             return False
 
-    mending = Mending(ptx, confirms, file if not words and Path(file).is_file() else "")
+    own = file if not words and Path(file).is_file() else ""
+    mending = Mending(ptx, confirms, own, outcomes[0].kernel, found.launches[0])
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
         if case_of is None:

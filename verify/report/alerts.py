@@ -45,6 +45,7 @@ class Alert:
     known: str = ""  # why it fails no run: the defect that the entry declares, or the baseline
     related: tuple[tuple[str, Place], ...] = ()  # the consequences that are written elsewhere, a line each
     fixes: tuple[Fix, ...] = ()  # repairs that were verified, as changes of files
+    exact: str = ""  # the text with the seed of this run, where `text` leaves it out
 
     @property
     def fingerprint(self) -> str:
@@ -121,10 +122,11 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
     place = verdict.place or case.place
     elsewhere = [one for one in case.consequences(verdict) if one.place is not None and one.place != place]
     related = tuple((consequence(one), one.place) for one in elsewhere if one.place is not None)
-    if case.family:  # the text and the fingerprint of an alert stay as they are with other sizes and seeds
-        text = re.sub(r" --seed \d+", "", text).replace(case.name, case.family)
+    exact = text.replace(case.name, case.family) if case.family else text
+    # the text and the fingerprint of an alert stay as they are with other sizes and seeds
+    text = re.sub(r" --seed \d+", "", exact) if case.family else text
     fixes = tuple(one for one in verdict.fixes if one.edits)
-    return Alert(prop.key, prop.words, level, case.family or case.name, text, part, place, known, related, fixes)
+    return Alert(prop.key, prop.words, level, case.family or case.name, text, part, place, known, related, fixes, exact)
 
 
 def _text(case: Case, verdict: Verdict) -> str:

@@ -23,6 +23,6 @@ def _diagnostic(alert: Alert) -> str:
     a.toml:3:1: error: wrong [size]
         repair: 4:1
     """
-    first, *rest = alert.text.split("\n")
+    first, *rest = (alert.exact or alert.text).split("\n")  # who reads it runs the replay with its seed
     where = f"{alert.place}" if alert.place else "lanecheck"
     return "\n".join([f"{where}: {_WORDS[alert.level]}: {first} [{alert.rule}]", *(f"    {line}" for line in rest)])

@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.long
 def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*WRONG, "--seed", "1", "--format", "gcc"]) == 1
-    first = capsys.readouterr().out.splitlines()[0]
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("    replay: lanecheck kernel") and line.endswith(" --seed 1") for line in rest)
     assert first.endswith("matmul.py:23:17: error: matmul  REFUTED: C[m,n] = sum_k A[m,k]*B[k,n] [values]")
 
 

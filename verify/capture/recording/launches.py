@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from verify.capture.recording.device import TargetGpu
-from verify.capture.recording.recorder import Recorder, find_line, name_of
+from verify.capture.recording.recorder import Recorder, digest, find_line, name_of
 
 FLOATS_OF_8 = {"float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"}  # types of torch -> as Triton names them
 SWIZZLES = ("none", "32B", "64B", "128B")  # by CUDA's number
+FEW_NUMBERS = 1 << 16  # of a tensor of integers, which are kept
 FEW = 2  # configurations beside the first that are compared by default
 
 
@@ -138,6 +141,7 @@ class Launches:
                     "arg": name,
                     "elements": one.untyped_storage().nbytes() // one.element_size(),
                     **self.recorder.read_tensor(one),
+                    **self._keep_numbers(one),
                 }
                 for name, one in given
             ]
@@ -150,6 +154,16 @@ class Launches:
             "constants": list_constants(signature, bound.arguments), "tensors": tensors, "given": given,
             "timed": list(self.timed), "at": find_line(), "file": function.fn.__code__.co_filename,
         })  # fmt: skip
+
+    def _keep_numbers(self, tensor: Any) -> dict[str, str]:
+        """Return the file that has the numbers of a tensor of integers, if these are few."""
+        kind = tensor.dtype
+        if kind.is_floating_point or kind.is_complex or tensor.is_meta or not 0 < tensor.numel() <= FEW_NUMBERS:
+            return {}
+        numbers = np.ascontiguousarray(tensor.detach().numpy())
+        name = f"{digest(numbers).hex()}-{numbers.dtype}-{'x'.join(map(str, numbers.shape))}.npy"
+        np.save(self.folder / name, numbers)
+        return {"numbers": name}
 
     def _keep(self, ptx: str) -> str:
         """Return the name of the file that has a kernel's PTX."""

@@ -91,7 +91,7 @@ def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     place, *sources = one.operands[1:] if returns else one.operands
     if not isinstance(place, Address) or not isinstance(machine.values, OpaqueValues):
         raise Unclear(one.line, f"{one.opcode} has a meaning in a run without a claim alone")
-    words = ".".join(meaning.words.values()).split(".")
+    narrow = not {"cta", "cluster"}.isdisjoint(".".join(meaning.words.values()).split("."))  # a cluster has one CTA
     access = _ReachedMemory(machine, one, meaning, place, machine.values)
     vectors = [registers_of_vector(one, meaning, source) for source in sources]
     reads = [machine.reader(each) for vector in vectors for each in vector]
@@ -101,9 +101,9 @@ def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     def execute(mask: Mask | None) -> None:
         there = np.ones(machine.count, bool) if mask is None else mask
         lost = max(int(np.where(there, access.values.lost_in(each()), 0).max()) for each in reads)
-        rest = access.add_known(there, size, lost or DATA, narrow="cta" in words)
+        rest = access.add_known(there, size, lost or DATA, narrow=narrow)
         for span in access.spans(rest, size):
-            access.add_any(span, size, lost or DATA, narrow="cta" in words)
+            access.add_any(span, size, lost or DATA, narrow=narrow)
         for put in puts:
             put(machine.unknown("is the old value of an atomic operation", min(size, 8)), mask)
 

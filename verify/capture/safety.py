@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find whether a recorded launch is safe to run: whatever its data are, or with the integers that the test gives it.
+
+The program's own numbers are there while it is recorded, if no kernel would have made them. An index or a table of
+offsets decides addresses and trips; with the test's numbers these are known, and a verdict is about them alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.capture.claims import TestClaim
+from verify.capture.contents import Contents
+from verify.core.errors import SpecError
+from verify.kernel.check import LaunchOutcome
+from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.data.values import LIMITS
+from verify.kernel.ptx.source import PtxError
+from verify.kernel.safety import SAFE, check_safety
+
+INSTRUCTIONS = 30_000_000  # the time is the limit
+Numbers: TypeAlias = Mapping[str, NDArray[np.int64]]
+
+
+class TooLong(Exception):
+    """The launch was not interpreted within its time."""
+
+
+class FoundSafety(NamedTuple):
+    """What was found of a launch without a claim on values."""
+
+    outcome: LaunchOutcome  # SAFE, or REFUTED with the test's integers
+    given: str = ""  # the arrays of which the test's numbers were used
+
+    @property
+    def words(self) -> str:
+        """Return for which data the outcome holds."""
+        return f"with this test's numbers in {self.given}, whatever its other data are" if self.given else (
+            "whatever its data are"
+        )  # fmt: skip
+
+
+class SafetySearch(NamedTuple):
+    """A recorded launch, and how long its interpretation may take."""
+
+    folder: Path  # of the recording
+    contents: Contents
+    seed: int
+    seconds: float
+
+    def find(self, variant: Mapping[str, Any], claim: TestClaim, stored: frozenset[str]) -> FoundSafety | None:
+        """Return what is known of a launch's safety; None if nothing is. `stored` are arguments that it may write.
+
+        It is refuted with the test's integers alone: other data might be ones that no caller gives.
+        """
+        found = self._check(variant, claim, {})
+        if found is not None and found.status == SAFE:
+            return FoundSafety(found)
+        numbers = self._read_numbers(variant, claim, stored)
+        found = self._check(variant, claim, numbers) if numbers else None
+        if found is None or found.status not in (SAFE, "REFUTED"):
+            return None
+        inputs = {name for name, one in claim.table["arrays"].items() if one["type"] in LIMITS}
+        written = {claim.alias.get(one, one) for one in stored}
+        if found.status != SAFE and inputs - written - {"scratch", "nothing"} - numbers.keys():
+            return None
+        return FoundSafety(found, ", ".join(numbers))
+
+    def _read_numbers(self, variant: Mapping[str, Any], claim: TestClaim, stored: frozenset[str]) -> Numbers:
+        """Return the test's own numbers in arrays that the launch only reads, if no launch before made them."""
+        found, written = {}, {claim.alias.get(one, one) for one in stored}
+        for one in variant["tensors"]:
+            name = claim.alias.get(one["arg"], one["arg"])
+            if "numbers" in one and name not in written and not self.contents.rests_on(one["content"]):
+                layout = zip(one["shape"], one["strides"], strict=True)
+                own = tuple(slice(None) if extent > 1 and step else 0 for extent, step in layout)
+                found[name] = np.load(self.folder / one["numbers"])[own].astype(np.int64)
+        return found
+
+    def _check(self, variant: Mapping[str, Any], claim: TestClaim, numbers: Numbers) -> LaunchOutcome | None:
+        """Return the outcome of a launch with these numbers and any others; None if it isn't known in time."""
+        limit = time.monotonic() + self.seconds
+
+        def tick(steps: int) -> None:
+            if time.monotonic() > limit:
+                raise TooLong
+
+        try:
+            ptx = (self.folder / variant["ptx"]).read_text("utf-8")
+            launch = _give_numbers(claim_of(claim.table, claimed=False), numbers)
+            return check_safety(ptx, launch, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
+        except (TooLong, SpecError, PtxError):
+            return None
+
+
+def _give_numbers(claim: KernelClaim, numbers: Numbers) -> KernelClaim:
+    """Return a claim whose arrays hold these numbers, and are read alone."""
+
+    def give(launch: Any) -> Any:
+        arrays = (
+            one._replace(content=numbers[one.name].reshape(one.shape), out=False) if one.name in numbers else one
+            for one in launch.arrays
+        )
+        return launch._replace(arrays=tuple(arrays))
+
+    return claim._replace(launches=tuple(map(give, claim.launches)))
