@@ -2,7 +2,15 @@
 // Small kernels, each unsafe with -DUNSAFE and safe without it: T(unsafe, safe). What is said of both is in
 // `unsafe.toml`. It is compiled by test_unsafe.py.
 
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
 #include <cstdint>
+#include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+
+namespace cg = cooperative_groups;
 
 #ifdef UNSAFE
 #define T(unsafe, safe) unsafe
@@ -35,6 +43,19 @@ typedef const uint32_t* __restrict__ in_t;
 #define COPIED asm volatile("cp.async.wait_group 0;" ::: "memory")
 #define WAIT_READ asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory")
 #define WAIT_ALL asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
+#define BAR(id, n) asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(n) : "memory")
+#define BAR_ARRIVE(id, n) asm volatile("bar.arrive %0, %1;" :: "n"(id), "n"(n) : "memory")
+#define COMMIT asm volatile("cp.async.commit_group;" ::: "memory")
+#define WAIT_GROUP(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
+#define COPY_ONLY(s, g, n) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(AT(s)), "l"(g), "n"(n) : "memory")
+#define LDMATRIX(v, s) \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(v) : "r"(AT(s)) : "memory")
+#define BULK_ADD(g, s, n) \
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;\n" \
+               "cp.async.bulk.commit_group;" :: "l"(g), "r"(AT(s)), "r"(n) : "memory")
+#define warp (tid / 32)
+#define lane (tid % 32)
 
 // An atomic operation, or a plain one.
 K(hist_plain)(in_t a, uint32_t* c) { uint32_t b = a[bid * 64 + tid] & 63; T(c[b]++, atomicAdd(&c[b], 1)); }
@@ -301,3 +322,460 @@ K(signed_byte)(const int8_t* __restrict__ a, uint32_t* c, in_t t) {
 
 // Popcount index.
 K(popc)(in_t a, uint32_t* c, in_t t) { c[tid] = t[__popc(a[tid]) * 2 - T(0, (a[tid] == 0xffffffffu) * 2)]; }
+
+// The consumer waits at another named barrier.
+K(named_other)(in_t a, uint32_t* c) { __shared__ uint32_t s[32]; if (warp == 0) { s[lane] = a[lane];
+  BAR_ARRIVE(1, 64); } else { BAR(T(2, 1), 64); c[lane] = s[31 - lane]; } }
+
+// A producer that doesn't wait for the buffer to be read.
+K(named_handshake)(in_t a, uint32_t* c) { __shared__ uint32_t s[32]; for (int i = 0; i < 3; i++) { if (warp == 0) {
+  T(, if (i) BAR(2, 64)); s[lane] = a[i * 32 + lane]; BAR_ARRIVE(1, 64); } else { BAR(1, 64);
+  c[i * 32 + lane] = s[31 - lane]; if (i < 2) BAR_ARRIVE(2, 64); } } }
+
+// Two halves at one named barrier: two warps that come first go on, of whichever half.
+K(named_halves)(in_t a, uint32_t* c) { __shared__ uint32_t s[128]; s[tid] = a[tid];
+#ifdef UNSAFE
+  BAR(1, 64);
+#else
+  if (tid < 64) BAR(1, 64); else BAR(2, 64);
+#endif
+  c[tid] = s[tid ^ 32]; }
+
+// Counts of one barrier that differ.
+K(named_counts)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; if (warp == 0)
+  BAR(1, T(32, 64)); else BAR(1, 64); c[tid] = s[63 - tid]; }
+
+// The phase before the first has parity 1, and is over.
+K(first_parity)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) INIT(&b, 64);
+  SYNC; s[tid] = a[tid]; ARRIVE(&b); WAIT(&b, T(1, 0)); c[tid] = s[63 - tid]; }
+
+// A barrier that half of the arrivals complete.
+K(half_count)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; if (tid == 0)
+  INIT(&b, T(32, 64)); SYNC; s[tid] = a[tid]; ARRIVE(&b); WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// A ring of two stages: the producer must wait until a stage is empty.
+K(ring)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[2][32]; __shared__ uint64_t full[2], empty[2];
+  if (tid == 0) { for (int i = 0; i < 2; i++) { INIT(full + i, 1); INIT(empty + i, 32); } FENCE; } SYNC;
+  if (tid == 0) for (int i = 0; i < 5; i++) { T(, WAIT(empty + i % 2, i / 2 % 2 ^ 1)); EXPECT(full + i % 2, 128);
+    LOAD(s[i % 2], a + 32 * i, 128, full + i % 2); }
+  if (warp == 1) { uint32_t sum = 0; for (int i = 0; i < 5; i++) { WAIT(full + i % 2, i / 2 % 2);
+    sum += s[i % 2][31 - lane]; ARRIVE(empty + i % 2); } c[lane] = sum; } }
+
+// The parity of the empty stages from the wrong side: nobody ever frees the first.
+K(ring_parity)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[2][32]; __shared__ uint64_t full[2], empty[2];
+  if (tid == 0) { for (int i = 0; i < 2; i++) { INIT(full + i, 1); INIT(empty + i, 32); } FENCE; } SYNC;
+  if (tid == 0) for (int i = 0; i < 5; i++) { WAIT(empty + i % 2, i / 2 % 2 T(, ^ 1)); EXPECT(full + i % 2, 128);
+    LOAD(s[i % 2], a + 32 * i, 128, full + i % 2); }
+  if (warp == 1) { uint32_t sum = 0; for (int i = 0; i < 5; i++) { WAIT(full + i % 2, i / 2 % 2);
+    sum += s[i % 2][31 - lane]; ARRIVE(empty + i % 2); } c[lane] = sum; } }
+
+// A stage that is given back before it is read.
+K(early_release)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[2][32];
+  __shared__ uint64_t full[2], empty[2];
+  if (tid == 0) { for (int i = 0; i < 2; i++) { INIT(full + i, 1); INIT(empty + i, 32); } FENCE; } SYNC;
+  if (tid == 0) for (int i = 0; i < 5; i++) { WAIT(empty + i % 2, i / 2 % 2 ^ 1); EXPECT(full + i % 2, 128);
+    LOAD(s[i % 2], a + 32 * i, 128, full + i % 2); }
+  if (warp == 1) { uint32_t sum = 0; for (int i = 0; i < 5; i++) { WAIT(full + i % 2, i / 2 % 2);
+    T(ARRIVE(empty + i % 2),); sum += s[i % 2][31 - lane]; T(, ARRIVE(empty + i % 2)); } c[lane] = sum; } }
+
+// One lane gives a stage back for its whole warp.
+K(one_releases)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[32]; __shared__ uint64_t full, empty;
+  if (tid == 0) { INIT(&full, 1); INIT(&empty, 1); FENCE; } SYNC;
+  if (tid == 0) for (int i = 0; i < 3; i++) { WAIT(&empty, i % 2 ^ 1); EXPECT(&full, 128);
+    LOAD(s, a + 32 * i, 128, &full); }
+  if (warp == 1) { uint32_t sum = 0; for (int i = 0; i < 3; i++) { WAIT(&full, i % 2); sum += s[31 - lane];
+    T(, __syncwarp()); if (lane == 0) ARRIVE(&empty); } c[lane] = sum; } }
+
+// One of two loads counted.
+K(two_loads)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[128]; __shared__ uint64_t b; if (tid == 0) {
+  INIT(&b, 1); FENCE; } SYNC; if (tid == 0) { EXPECT(&b, T(256, 512)); LOAD(s, a, 256, &b);
+  LOAD(s + 64, a + 64, 256, &b); } WAIT(&b, 0); c[tid] = s[127 - tid]; }
+
+// A wait that is tried once, and may say no.
+K(try_once)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) {
+  INIT(&b, 1); FENCE; } SYNC; if (tid == 0) { EXPECT(&b, 256); LOAD(s, a, 256, &b); }
+#ifdef UNSAFE
+  asm volatile("{.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n}" :: "r"(AT(&b)) : "memory");
+#else
+  WAIT(&b, 0);
+#endif
+  c[tid] = s[63 - tid]; }
+
+// An mbarrier that a plain store overwrites.
+K(overwritten)(in_t a, uint32_t* c) { __shared__ alignas(8) uint32_t s[66]; uint64_t* b = (uint64_t*)(s + 64);
+  if (tid == 0) INIT(b, 64); SYNC; s[tid + T(2, 0)] = a[tid]; ARRIVE(b); WAIT(b, 0); c[tid] = s[63 - tid + T(2, 0)]; }
+
+// Memory of an mbarrier used as data: only behind its invalidation.
+K(reused_barrier)(in_t a, uint32_t* c) { __shared__ alignas(8) uint32_t s[64]; uint64_t* b = (uint64_t*)s;
+  if (tid == 0) INIT(b, 64); SYNC; ARRIVE(b); WAIT(b, 0); SYNC;
+  T(, if (tid == 0) asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(AT(b)) : "memory"); SYNC);
+  s[tid] = a[tid]; SYNC; c[tid] = s[63 - tid]; }
+
+// An arrival that doesn't wait for the copies of its thread.
+K(copy_arrive)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) INIT(&b, 64);
+  SYNC; COPY_ONLY(s + tid, a + tid, 4);
+  T(ARRIVE(&b), asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(AT(&b)) : "memory"));
+  WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// The last group is still on its way.
+K(group_left)(in_t a, uint32_t* c) { __shared__ uint32_t s[128]; COPY_ONLY(s + tid, a + tid, 4); COMMIT;
+  COPY_ONLY(s + 64 + tid, a + 64 + tid, 4); COMMIT; WAIT_GROUP(1); SYNC; c[tid] = s[T(127, 63) - tid];
+  WAIT_GROUP(0); }
+
+// A pipeline of three stages that waits for one too few.
+K(three_stages)(in_t a, uint32_t* c) { __shared__ uint32_t s[3][64]; uint32_t sum = 0; for (int i = 0; i < 2; i++) {
+  COPY_ONLY(s[i] + tid, a + 64 * i % 256 + tid, 4); COMMIT; } for (int i = 0; i < 4; i++) { WAIT_GROUP(T(2, 1)); SYNC;
+  sum += s[i % 3][63 - tid]; if (i < 2) COPY_ONLY(s[(i + 2) % 3] + tid, a + 64 * (i + 2) + tid, 4); COMMIT; }
+  c[tid] = sum; }
+
+// A pipeline whose stage is refilled while others read it.
+K(stage_refilled)(in_t a, uint32_t* c) { __shared__ uint32_t s[2][64]; uint32_t sum = 0;
+  COPY_ONLY(s[0] + tid, a + tid, 4); COMMIT; for (int i = 0; i < 4; i++) { WAIT_GROUP(0); SYNC;
+  if (i < 3) COPY_ONLY(s[(i + T(0, 1)) % 2] + tid, a + 64 * (i + 1) + tid, 4); COMMIT; sum += s[i % 2][63 - tid];
+  T(WAIT_GROUP(0); SYNC; sum += s[0][0],); } c[tid] = sum; }
+
+// Copies that others read behind the wait of each alone.
+K(own_wait)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; COPY_ONLY(s + tid, a + tid, 4); COMMIT; WAIT_GROUP(0);
+  T(, SYNC); c[tid] = s[63 - tid]; }
+
+// A copy whose place isn't a multiple of its size.
+K(copy_align)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[72]; if (tid < 16) {
+  COPY_ONLY(s + 4 * tid + T(1, 4), a + 4 * tid, 16); } COMMIT; WAIT_GROUP(0); SYNC; c[tid] = s[T(1, 4) + tid]; }
+
+// A copy beyond the array.
+K(copy_tail)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[260]; s[4 * tid] = 0; s[4 * tid + 1] = 0;
+  s[4 * tid + 2] = 0; s[4 * tid + 3] = 0; SYNC; COPY_ONLY(s + 4 * tid, a + 4 * tid + T(4, 0), 16); COMMIT;
+  WAIT_GROUP(0); SYNC; c[tid] = s[255 - tid]; }
+
+// Partial sums of warps that aren't there.
+K(partials)(in_t a, uint32_t* c) { __shared__ uint32_t s[32]; uint32_t v = __reduce_add_sync(~0u, a[tid]);
+  if (lane == 0) s[warp] = v; SYNC; if (warp == 0) { v = lane < T(4, 2) ? s[lane] : 0; v = __reduce_add_sync(~0u, v);
+  if (lane == 0) c[0] = v; } }
+
+// One row too many.
+K(one_row)(in_t a, uint32_t* c) { uint32_t row = tid / 16, column = tid % 16; for (uint32_t y = row; y T(<=, <) 8u;
+  y += 4)
+  c[y * 16 + column] = a[y * 16 + column]; }
+
+// Rows that are longer than those of the array.
+K(longer_rows)(in_t a, uint32_t* c) { uint32_t sum = 0; for (int y = 0; y < 16; y++)
+  if (tid < 16) sum += a[y * T(17, 16) + tid]; c[tid] = sum; }
+
+// The row above the first.
+K(row_above)(in_t a, uint32_t* c) { int row = tid / 16, column = tid % 16; uint32_t up = 0; if (row T(>=, >) 0)
+  up = a[(row - 1) * 16 + column]; c[tid] = up; }
+
+// Beyond the end by a stride over the grid.
+K(grid_stride)(in_t a, uint32_t* c, int n) { for (int i = bid * 64 + tid; i T(<=, <) n; i += 128) c[i] = a[i]; }
+
+// Between lanes that the mask leaves out.
+K(shuffle_mask)(in_t a, uint32_t* c) { c[tid] = __shfl_down_sync(T(0x0000ffffu, 0xffffffffu), a[tid], 8); }
+
+// __syncwarp by lanes that its mask leaves out.
+K(syncwarp_mask)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; if (lane < 16)
+  __syncwarp(T(0x00ff, 0xffff)); else __syncwarp(0xffff0000u); c[tid] = s[tid ^ 1]; }
+
+// The halves of a warp, each of which waits for itself.
+K(half_warps)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; if (lane < 16) __syncwarp(0xffff);
+  else __syncwarp(0xffff0000u); c[tid] = s[tid ^ T(16, 8)]; }
+
+// The last steps of a reduction, by one warp in step as it is not.
+K(last_steps)(in_t a, uint32_t* c) { __shared__ volatile uint32_t s[64]; s[tid] = a[tid]; SYNC; if (warp == 0) {
+  uint32_t v = s[lane] + s[lane + 32]; for (int i = 16; i; i /= 2) { T(, __syncwarp()); s[lane] = v;
+  T(, __syncwarp());
+  v += lane < i ? s[lane + i] : 0; } if (lane == 0) c[0] = v; } }
+
+// A neighbour's CTA, in place.
+K(neighbour_cta)(in_t a, uint32_t* c, uint32_t* part) { uint32_t i = bid * 64 + tid; part[i] = a[i];
+  c[i] = T(part, a)[(i + 64) & 127]; }
+
+// In place, without a barrier between what is read and what is written.
+K(in_place)(in_t a, uint32_t* c) { c[tid] = a[tid]; SYNC; uint32_t v = c[tid] + c[(tid + 1) & 63]; T(, SYNC);
+  c[tid] = v; }
+
+// A transposition in place, by both threads of each pair.
+K(swap)(in_t a, uint32_t* c) { c[tid] = a[tid]; SYNC; uint32_t x = tid % 8, y = tid / 8; if (x T(!=, <) y) {
+  uint32_t one = c[8 * y + x], other = c[8 * x + y]; c[8 * y + x] = other; c[8 * x + y] = one; } }
+
+// A scan in one buffer.
+K(scan)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; SYNC; for (uint32_t i = 1; i < 64;
+  i *= 2) {
+  uint32_t v = tid >= i ? s[tid - i] : 0; T(, SYNC); s[tid] += v; SYNC; } c[tid] = s[tid]; }
+
+// A tree whose last step isn't waited for.
+K(tree)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; for (uint32_t i = 32; i; i /= 2) {
+  T(if (i > 16), ) SYNC; if (tid < i) s[tid] += s[tid + i]; } T(, SYNC); c[tid] = s[0]; }
+
+// Two arrays in dynamic memory that overlap.
+K(carved)(in_t a, uint32_t* c) { extern __shared__ uint32_t s[]; uint32_t *x = s, *y = s + T(32, 64); x[tid] = a[tid];
+  y[tid] = a[64 + tid]; SYNC; c[tid] = x[63 - tid] + y[63 - tid]; }
+
+// A reduction twice: the second writes what is still read of the first.
+K(reduced_twice)(in_t a, uint32_t* c) { __shared__ uint32_t s[2]; uint32_t v = __reduce_add_sync(~0u, a[tid]);
+  if (lane == 0) s[warp] = v; SYNC; uint32_t sum = s[0] + s[1]; T(, SYNC); v = __reduce_max_sync(~0u, a[tid] + sum);
+  if (lane == 0) s[warp] = v; SYNC; c[tid] = max(s[0], s[1]); }
+
+// A result that is broadcast through shared memory, and overwritten.
+K(broadcast)(in_t a, uint32_t* c) { __shared__ uint32_t s; if (tid == 0) s = a[0]; SYNC; uint32_t v = s; T(, SYNC);
+  if (tid == 32) s = a[1]; SYNC; c[tid] = v + s; }
+
+// Tiles of a product, the next of which comes too early.
+K(tiles)(in_t a, uint32_t* c) { __shared__ uint32_t x[8][8], y[8][8]; uint32_t i = tid / 8, j = tid % 8, sum = 0;
+  for (int k = 0; k < 2; k++) { x[i][j] = a[i * 16 + k * 8 + j]; y[i][j] = a[128 + (k * 8 + i) * 8 + j]; SYNC;
+  for (int l = 0; l < 8; l++) sum += x[i][l] * y[l][j]; T(, SYNC); } c[tid] = sum; }
+
+// The rest of a sum whose length is no multiple of the tile.
+K(rest_of_sum)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; uint32_t sum = 0; for (int k = 0; k < 250; k += 64) {
+  s[tid] = T(, k + tid >= 250 ? 0 :) a[k + tid]; SYNC; sum += s[63 - tid]; SYNC; } c[tid] = sum; }
+
+// Both branches of a warp have a barrier: only one without `.aligned` may stand there.
+K(both_branches)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; if (tid & 1)
+  asm volatile(T("bar.sync 0;", "barrier.sync 0;") ::: "memory"); else { s[tid] += 1;
+  asm volatile(T("bar.sync 0;", "barrier.sync 0;") ::: "memory"); } c[tid] = s[63 - tid]; }
+
+// A vote is no barrier.
+K(voted)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid];
+  int n = T(__popc(__ballot_sync(~0u, a[tid] > 5)), __syncthreads_count(a[tid] > 5)); c[tid] = s[63 - tid] + n; }
+
+// Numbers of 64 bits over their neighbours.
+K(wide)(in_t a, uint32_t* c) { if (tid % 2 == 0) *(uint2*)(c + tid) = make_uint2(a[tid], a[tid + 1]);
+  else T(c[tid] = 5, c[64 + tid] = 5); }
+
+// A vector in shared memory that isn't aligned.
+K(shared_vector)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[68]; s[tid] = a[tid];
+  if (tid < 4) s[64 + tid] = 0;
+  SYNC; if (tid < 16) { uint4 v = *(uint4*)(s + 4 * tid + T(2, 0)); c[tid] = v.x + v.y + v.z + v.w; } }
+
+// A reset that others don't wait for.
+K(reset)(in_t a, uint32_t* c) { T(if (tid == 63) c[0] = 0, if (tid == 63) c[1] = 0); atomicAdd(&c[0], a[tid]); }
+
+// Sums of a CTA that another one adds to.
+K(sums_of_cta)(in_t a, uint32_t* c) { uint32_t* mine = c + T(0, bid * 64); atomicAdd(&mine[tid & 7], a[tid]); SYNC;
+  uint32_t v = mine[7 - (tid & 7)]; SYNC; if (tid == 8) mine[8] = v; }
+
+// Data decide who leaves before a barrier.
+K(leaves_by_data)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; T(if (a[tid] == 7) return,); s[tid] = a[tid];
+  SYNC;
+  c[tid] = s[63 - tid]; }
+
+// A buffer of the last bulk store, reused when the one before it was read.
+K(last_store)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[2][32]; for (int i = 0; i < 3; i++) {
+  if (tid == 0 && i > T(1, 0))
+  asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(T(1, 0)) : "memory"); SYNC; if (warp == 0) {
+  s[i T(% 1, % 2)][lane] = a[i * 32 + lane];
+  } FENCE; SYNC; if (tid == 0) STORE(c + 32 * i, s[i T(% 1, % 2)], 128); } if (tid == 0) WAIT_ALL; }
+
+// A kernel that ends while its shared memory is read.
+K(ends_early)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; FENCE; SYNC;
+  if (tid == 0) { STORE(c, s, 256); T(, WAIT_READ); } }
+
+// A kernel that ends while its shared memory is written.
+K(ends_loading)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) {
+  INIT(&b, 1); FENCE; } SYNC; if (tid == 0) { EXPECT(&b, 256); LOAD(s, a, 256, &b); T(, WAIT(&b, 0)); } c[tid] = 1; }
+
+// The registers of a warpgroup, given back by one warp.
+K(registers)(in_t a, uint32_t* c) { if (T(warp == 0, true)) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+  c[tid] = a[tid]; }
+
+// One lane writes for its warp.
+K(elected)(in_t a, uint32_t* c) { __shared__ uint32_t s[2]; uint32_t mine;
+  asm volatile("{.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(mine));
+  if (mine) s[warp] = a[warp];
+  T(, __syncwarp()); c[tid] = s[warp]; }
+
+// Matrices that aren't there yet.
+K(matrices)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[32]; if (warp == 0) s[lane] = a[lane];
+  T(, SYNC); uint32_t v;
+  LDMATRIX(v, s + 4 * (lane % 8));
+  c[tid] = v; }
+
+// Rows of matrices that aren't aligned.
+K(matrix_rows)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; SYNC; uint32_t v;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(v) : "r"(AT(s + T(5,
+  4) * (lane % 8))) : "memory");
+  c[tid] = v; }
+
+// Matrices that a part of a warp loads.
+K(part_of_warp)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[32]; if (warp == 0) s[lane] = a[lane];
+  SYNC; uint32_t v = 0;
+  if (T(lane < 16, true)) LDMATRIX(v, s + 4 * (lane % 8));
+  c[tid] = v; }
+
+// Shared memory of a CTA that the cluster hasn't.
+K(other_rank)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; SYNC; uint32_t at, v;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(AT(s + 63 - tid)), "r"(T(1, 0)));
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory"); c[tid] = v; }
+
+// A flag in shared memory that a warp waits for.
+K(shared_flag)(in_t a, uint32_t* c) { __shared__ uint32_t s[32]; __shared__ volatile uint32_t flag;
+  if (tid == 0) flag = 0; SYNC;
+  if (warp == 0) { s[lane] = a[lane]; __syncwarp(); if (lane == 0) { T(, __threadfence_block()); flag = 1; } }
+  else { while (!flag) {} T(, __threadfence_block()); c[lane] = s[31 - lane]; } }
+
+// A lock that nobody takes: two CTAs change one element.
+K(no_lock)(in_t a, uint32_t* c) { if (tid == 0) { T(c[0] = c[0] + a[bid], atomicAdd(&c[0], a[bid])); } }
+
+// The sum of CTAs by the last of them, without the barrier before its ticket.
+K(last_ticket)(in_t a, uint32_t* c, uint32_t* part, uint32_t* ticket) { __shared__ bool last;
+  part[bid * 64 + tid] = a[tid];
+  __threadfence(); T(, SYNC); if (tid == 0) last = atomicAdd(ticket, 1) == 1; SYNC; if (last) { __threadfence();
+  c[tid] = part[tid] + part[64 + tid]; } }
+
+// libcu++'s barrier.
+K(cuda_barrier)(in_t a, uint32_t* c) { __shared__ uint32_t s[64];
+  __shared__ cuda::barrier<cuda::thread_scope_block> b;
+  if (tid == 0) init(&b, 64); SYNC; s[tid] = a[tid]; T(auto t = b.arrive(); (void)t, b.arrive_and_wait());
+  c[tid] = s[63 - tid]; }
+
+// libcu++'s barrier, between two uses of a buffer.
+K(cuda_barrier_twice)(in_t a, uint32_t* c) { __shared__ uint32_t s[64];
+  __shared__ cuda::barrier<cuda::thread_scope_block> b;
+  if (tid == 0) init(&b, 64); SYNC; uint32_t sum = 0; for (int i = 0; i < 3; i++) { s[tid] = a[64 * i + tid];
+  b.arrive_and_wait();
+  sum += s[63 - tid]; T(, b.arrive_and_wait()); } c[tid] = sum; }
+
+// Groups of cooperative_groups.
+K(tile_sync)(in_t a, uint32_t* c) { __shared__ uint32_t s[64];
+  auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  s[tid] = a[tid]; tile.sync(); c[tid] = s[tid ^ T(16, 8)]; }
+
+// A reduction of cooperative_groups.
+K(tile_reduce)(in_t a, uint32_t* c) { __shared__ uint32_t s[2];
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  uint32_t v = cg::reduce(tile, a[tid], cg::plus<uint32_t>()); if (tile.thread_rank() == 0) s[warp] = v;
+  T(tile.sync(), cg::this_thread_block().sync());
+  c[tid] = s[0] + s[1]; }
+
+// memcpy_async of cooperative_groups.
+K(cg_copy)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; auto block = cg::this_thread_block();
+  cg::memcpy_async(block, s, a, cuda::aligned_size_t<16>(256)); T(, cg::wait(block)); c[tid] = s[63 - tid];
+  T(cg::wait(block),); }
+
+// The pipeline of libcu++, of one thread.
+K(cuda_pipeline)(in_t a, uint32_t* c) { __shared__ uint32_t s[2][64]; auto pipe = cuda::make_pipeline();
+  uint32_t sum = 0;
+  for (int i = 0; i < 4; i++) { pipe.producer_acquire(); cuda::memcpy_async(&s[i % 2][tid], a + 64 * i + tid, 4,
+  pipe); pipe.producer_commit();
+  T(, pipe.consumer_wait()); sum += s[i % 2][tid]; T(pipe.consumer_wait(),); pipe.consumer_release();
+  } c[tid] = sum; }
+
+// Atomic references of libcu++.
+typedef cuda::atomic_ref<uint32_t, cuda::thread_scope_device> of_device;
+  typedef cuda::atomic_ref<uint32_t, cuda::thread_scope_block> of_block;
+K(atomic_ref)(in_t a, uint32_t* c) { T(c[a[tid] & 63] += 1, of_device(c[a[tid] & 63]).fetch_add(1,
+  cuda::memory_order_relaxed)); }
+
+K(atomic_ref_block)(in_t a, uint32_t* c) { T(of_block, of_device)(c[a[tid] & 63]).fetch_add(1,
+  cuda::memory_order_acq_rel); }
+
+K(atomic_max_float)(const float* __restrict__ a, uint32_t* c) {
+  T(c[0] = max(c[0], __float_as_uint(a[tid])), atomicMax(&c[0], __float_as_uint(a[tid]))); }
+
+K(shared_float_sum)(const float* __restrict__ a, float* c) { __shared__ float s; if (tid == 0) s = 0; T(, SYNC);
+  atomicAdd(&s, a[tid]); SYNC; if (tid == 0) c[0] = s; }
+
+K(block_scope)(in_t a, uint32_t* c) { atomicAdd_block(&c[(a[tid] & 31) + T(0, 32 * bid)], 1); }
+
+K(shared_block_scope)(in_t a, uint32_t* c) { __shared__ uint32_t s[32]; if (tid < 32) s[tid] = 0; SYNC;
+  atomicAdd_block(&s[a[tid] & 31], 1); T(, SYNC); if (tid < 32) c[tid] = s[tid]; }
+
+K(warp_aggregated)(in_t a, uint32_t* c) { uint32_t m = __ballot_sync(~0u, a[tid] & 1);
+  if (lane == 0) T(c[0] += __popc(m), atomicAdd(&c[0], __popc(m))); }
+
+K(match_any)(in_t a, uint32_t* c) { uint32_t m = __match_any_sync(T(0x7fffffffu, ~0u), a[tid] & 7); c[tid] = m; }
+
+// The sum of a block by shuffles, as it is written everywhere.
+__device__ uint32_t warp_sum(uint32_t v) { for (int i = 16; i; i /= 2) v += __shfl_down_sync(~0u, v, i); return v; }
+
+K(block_sum)(in_t a, uint32_t* c) { __shared__ uint32_t s[32]; uint32_t v = warp_sum(a[bid * 64 + tid]);
+  if (lane == 0) s[warp] = v; T(, SYNC);
+  v = tid < blockDim.x / 32 ? s[lane] : 0; if (warp == 0) v = warp_sum(v); if (tid == 0) c[bid] = v; }
+
+// A softmax of a row by one CTA.
+K(softmax_row)(const float* __restrict__ a, float* c) { __shared__ float s[2]; float v = a[tid], m = v;
+  for (int i = 16; i; i /= 2) m = fmaxf(m, __shfl_xor_sync(~0u, m, i));
+  if (lane == 0) s[warp] = m; SYNC; m = fmaxf(s[0], s[1]); T(, SYNC); float e = __expf(v - m), sum = e;
+  for (int i = 16; i; i /= 2) sum += __shfl_xor_sync(~0u, sum, i);
+  if (lane == 0) s[warp] = sum; SYNC; c[tid] = e / (s[0] + s[1]); }
+
+// Argmax: a branch on data around a store to shared memory of its own.
+K(argmax)(in_t a, uint32_t* c) { __shared__ uint32_t best[64], at[64]; best[tid] = a[tid]; at[tid] = tid; SYNC;
+  for (uint32_t i = 32; i; i /= 2) {
+  if (tid < i && best[tid + i] > best[tid]) { best[tid] = best[tid + i]; at[tid] = at[tid + i]; } T(, SYNC);
+  } if (tid == 0) c[0] = at[0]; }
+
+// Bitonic sort.
+K(bitonic)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; SYNC; for (uint32_t k = 2; k <= 64;
+  k *= 2) for (uint32_t j = k / 2; j; j /= 2) {
+  uint32_t o = tid ^ j; if (o > tid) { uint32_t x = s[tid], y = s[o]; if ((tid & k) == 0 ? x > y : x < y) {
+  s[tid] = y; s[o] = x; } } T(, SYNC); } c[tid] = s[T(63 - tid, tid)]; }
+
+// Compaction: a ballot says where each lane's number goes.
+K(compact)(in_t a, uint32_t* c) { uint32_t v = a[tid]; bool keep = v & 1; uint32_t m = __ballot_sync(~0u, keep);
+  uint32_t at = __popc(m & ((1u << lane) - 1));
+  if (keep) c[T(0, warp * 32) + at] = v; }
+
+// A stencil with a halo in shared memory.
+K(stencil)(in_t a, uint32_t* c) { __shared__ uint32_t s[66]; uint32_t i = bid * 64 + tid; s[tid + 1] = a[i];
+  if (tid == 0) s[0] = i ? a[i - 1] : 0; if (tid == 63) s[65] = i + 1 < 128 ? a[T(i + 66, i + 1)] : 0; SYNC;
+  c[i] = s[tid] + s[tid + 1] + s[tid + 2]; }
+
+// A transposition by tiles, with ragged edges.
+K(ragged)(in_t a, uint32_t* c) { __shared__ uint32_t s[8][9]; uint32_t x = tid % 8, y = tid / 8, i = bid * 8 + y;
+  if (x < 7 && i < T(16, 15)) s[y][x] = a[i * 7 + x]; SYNC;
+  if (x < 7 && i < T(16, 15)) c[i * 7 + x] = s[y][x]; }
+
+// Rows whose ends an array gives (CSR).
+K(csr)(in_t a, uint32_t* c, in_t t) { uint32_t sum = 0; for (uint32_t i = t[tid]; i < t[tid + 1];
+  i++) sum += a[T(i + 1, i) & 255]; c[tid] = sum; }
+
+// Embedding: rows that an index gives.
+K(embedding)(in_t a, uint32_t* c, in_t t) { uint32_t row = t[bid] & T(15, 3); c[bid * 64 + tid] = a[row * 64 + tid]; }
+
+// Two CTAs, a counter and the last one resets it.
+K(counter)(in_t a, uint32_t* c) { __shared__ uint32_t at; if (tid == 0) at = atomicAdd(&c[0], 1); SYNC;
+  if (at == T(5, 1) && tid == 0) T(c[0] = 0, atomicExch(&c[0], 0)); }
+
+// Grid sync of cooperative_groups isn't there; a flag by atomics.
+K(flag_by_atomics)(in_t a, uint32_t* c, uint32_t* flag) { if (bid == 0) { c[tid] = a[tid]; SYNC; if (tid == 0) {
+  T(, __threadfence()); atomicExch(flag, 1); } }
+  else { if (tid == 0) while (atomicAdd(flag, 0) == 0) {} SYNC; c[64 + tid] = c[tid]; } }
+
+// Loads of 16 bytes, the rest one by one.
+K(vector_rest)(in_t a, uint32_t* c) { for (int i = tid; i < T(63, 62) / 4;
+  i += 64) ((uint4*)c)[i] = ((const uint4*)a)[i]; for (int i = 60 + tid; i < T(63, 62); i += 64) c[i] = a[i]; }
+
+// A union of shared memory for two phases of a kernel.
+K(phases)(in_t a, uint32_t* c) { __shared__ union { uint32_t x[64]; uint16_t y[128]; } s; s.x[tid] = a[tid]; SYNC;
+  uint32_t v = s.x[63 - tid]; T(, SYNC);
+  s.y[tid] = v; s.y[64 + tid] = v >> 16; SYNC; c[tid] = s.y[127 - tid]; }
+
+// A queue of work: each CTA takes tickets.
+K(queue)(in_t a, uint32_t* c, uint32_t* ticket) { __shared__ uint32_t at; for (;;) {
+  if (tid == 0) at = atomicAdd(ticket, 1); SYNC; uint32_t i = at; T(, SYNC); if (i >= 2) break;
+  c[i * 64 + tid] = a[i * 64 + tid]; } }
+
+// A generic pointer to shared or global memory.
+K(generic)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; SYNC; uint32_t* p = tid < 32 ? s : c;
+  if (tid < 32) c[tid] = p[T(64, 63) - tid]; else p[tid] = 1; }
+
+// Named barriers by a number that each pair of warps computes.
+K(computed_barrier)(in_t a, uint32_t* c) { __shared__ uint32_t s[128]; s[tid] = a[tid];
+  asm volatile("bar.sync %0, 64;" :: "r"(1 + T(0, warp / 2)) : "memory"); c[tid] = s[tid ^ 32]; }
+
+// A mask of a half warp that is computed.
+K(computed_mask)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid];
+  __syncwarp(0xffffu << (lane & 16)); c[tid] = s[tid ^ T(16, 4)]; }
+
+// A sum into global memory by a bulk copy, and a plain store of another CTA.
+K(bulk_sum)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; FENCE; SYNC;
+  if (tid == 0) {
+  BULK_ADD(c, s, 256); WAIT_ALL; }
+  T(if (bid == 1) c[tid] = 0,); }
+
+// A local array of which an element is never written.
+K(local_unwritten)(in_t a, uint32_t* c) { volatile uint32_t v[4]; for (int i = 0; i < T(3, 4); i++) v[i] = a[i];
+  c[tid] = v[tid & 3]; }
+
+// Half-precision pairs, one half of which another thread writes.
+K(halves)(in_t a, uint32_t* c) { uint16_t* h = (uint16_t*)c; h[2 * tid] = a[tid]; h[2 * tid + T(2, 1)] = a[tid]; }

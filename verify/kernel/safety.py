@@ -180,9 +180,14 @@ def _domain(launch: Launch) -> str:
     block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
     arrays = ", ".join(f"{one.name} of {'x'.join(map(str, one.shape))} {one.kind}" for one in launch.arrays)
     limits = "".join(f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits)
+    given = ", ".join(one.name for one in launch.arrays if one.content is not None)
+    limits += f"; the numbers of {given} as they are given" if given else ""
     what = f"{sizes.removesuffix(', ')}; " if sizes else ""
     what += f"grid {'x'.join(map(str, launch.grid))} of {block} threads"
-    return "; ".join(filter(None, (what, arrays))) + f"; all data{limits}; not the values, not SASS"
+    return (
+        "; ".join(filter(None, (what, arrays)))
+        + f"; all {'other ' * bool(given)}data{limits}; not the values, not SASS"
+    )
 
 
 def safety_case(

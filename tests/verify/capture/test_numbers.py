@@ -35,6 +35,7 @@ def test_a_gather_within_its_array_is_safe_with_the_numbers_of_the_test(tmp_path
     found = gather(tmp_path, np.arange(SIZE, dtype=np.int32)[::-1])
     assert (found.status, found.safe) == ("UNCHECKED", True), found.text
     assert "checked with this test's numbers in x, whatever its other data are" in found.text
+    assert "all other data; the numbers of x as they are given" in " ".join(found.report().split())
 
 
 @pytest.mark.parametrize("wrong", [SIZE, -1, 2**31 - 1])

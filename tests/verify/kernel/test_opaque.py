@@ -12,7 +12,7 @@ import pytest
 from isa_tables.semantics import Row, rows
 from tests.verify.kernel import states
 from tests.verify.kernel.forms import Form, first, others
-from verify.kernel.data.intervals import Interval, of_mask, ones, settle
+from verify.kernel.data.intervals import Interval, insert, of_mask, ones, settle
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Values
@@ -138,3 +138,15 @@ def compare_both(form: Form, concrete: Machine, opaque: Machine, draw: random.Ra
             )
             compared += 1
     return compared
+
+
+def test_a_field_that_is_inserted_lies_in_the_interval() -> None:
+    draw = random.Random(7)
+    for _ in range(3000):
+        new, old, at, count = draw.getrandbits(32), draw.getrandbits(32) >> draw.randrange(32), draw.randrange(36), 0
+        count = draw.randrange(40)
+        new >>= draw.randrange(32)
+        field = ones(min(count, max(32 - at, 0))) << at
+        number = (old & ~field) | ((new << at) & field)
+        spans = [Interval(one, 0, one) if draw.random() < 0.3 else around(one, 32, draw) for one in (new, old)]
+        assert contains(insert(*spans, at, count, 32), number, 32), (new, old, at, count, spans)

@@ -8,6 +8,7 @@ import pytest
 from verify.core.errors import UsageError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.ptx.parse import parse_kernel
 
 # C = A, where every thread's index must be below n; the last thread prints.
 TEXT = """.version 8.0
@@ -118,3 +119,25 @@ def test_a_float_where_ptxas_rejects_one_is_refused(body: str, said: str) -> Non
             run_text(text)
     else:
         assert [said in one.text for one in run_text(text).findings] == [True]
+
+
+def test_all_instructions_of_one_inline_asm_are_at_its_line() -> None:
+    """LLVM counts the lines of its text on from the line of the source: one too many for the second instruction."""
+    text = """.version 8.0
+.target sm_80
+.entry k()
+{
+.reg .b32 %r<4>;
+.loc 1 22 9
+// begin inline asm
+.loc 1 22 9
+mov.u32 %r1, 0;
+.loc 1 23 9
+mov.u32 %r2, 1;
+// end inline asm
+.loc 1 24 5
+mov.u32 %r3, 2;
+ret;
+}
+"""
+    assert [one.source for one in parse_kernel(text).instructions] == [(1, 22), (1, 22), (1, 24), (1, 24)]

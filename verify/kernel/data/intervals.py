@@ -163,6 +163,25 @@ def bitwise(head: str, a: Interval, b: Interval, width: int) -> Interval:
     return settle(0, ones(width), a.mask | b.mask, width)
 
 
+def insert(new: Interval, old: Interval, at: int, count: int, width: int) -> Interval:
+    """Return `old` with the lowest `count` bits of `new` in the place of its own from bit `at` on.
+
+    >>> insert(of_number(3), of_mask(31), 5, 27, 32)
+    Interval(start=96, extent=31, mask=127)
+    """
+    field = ones(min(count, max(width - at, 0))) << at
+    if old.extent:
+        kept = old if not old.mask & field else of_mask(old.mask & ~field)
+    else:
+        kept = of_number(old.start & ~field)
+    if new.extent:
+        whole = new.mask <= ones(count) and not (new.mask << at) & ~field
+        moved = shift(new, at, True, f"u{width}", width) if whole else of_mask((new.mask << at) & field)
+    else:
+        moved = of_number((new.start << at) & field)
+    return bitwise("or", kept, moved, width)
+
+
 def clamp(head: str, a: Interval, b: Interval, kind: str) -> Interval:
     """Return min(a, b) or max(a, b) of numbers of a type."""
     width, choose = int(kind[1:]), min if head == "min" else max

@@ -143,6 +143,7 @@ def _rule(one: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: int
         "divide": lambda parts: _divide(parts, target, head == "rem"),
         "count": lambda parts: settle(0, WIDTHS[kind], 127, width),
         "extract": lambda parts: _extract(parts, width),
+        "insert": lambda parts: _insert(parts, width),
     }
     return rules.get(name)
 
@@ -199,6 +200,13 @@ def _extract(parts: Sequence[Interval], width: int) -> Interval:
         return of_mask(ones(width))
     moved = (source.mask >> min(at.start & 255, width)) & ones(min(length.start & 255, width))
     return of_mask(moved) if moved else of_number(0)
+
+
+def _insert(parts: Sequence[Interval], width: int) -> Interval:
+    new, old, at, count = parts
+    if at.extent or count.extent:
+        return of_mask(ones(width))
+    return intervals.insert(new, old, at.start & 255, count.start & 255, width)
 
 
 def _select(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -164,13 +165,21 @@ def barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     number = machine.reader(one.operands[0])
     count = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
     waits = meaning.words["action"] == "sync"
+    together = meaning.words["head"] == "bar", "aligned" in meaning.words, _has_one_counter(machine.kernel.target)
 
     def execute(mask: Mask | None) -> None:
         there = np.ones(machine.count, bool) if mask is None else mask
         counted = None if count is None else machine.numbers(count, mask, "the count of a barrier")
-        machine.barriers.arrive(machine.numbers(number, mask, "the number of a barrier"), counted, there, waits)
+        numbers = machine.numbers(number, mask, "the number of a barrier")
+        machine.barriers.arrive(numbers, counted, there, waits, any(together))
 
     return execute
+
+
+def _has_one_counter(target: str) -> bool:
+    """Return whether the threads of a warp have one program counter, as before sm_70."""
+    found = re.match(r"sm_(\d+)", target)
+    return found is not None and int(found[1]) < 70
 
 
 def branch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:

@@ -44,6 +44,7 @@ SPECIAL = re.compile(
 
 
 _COMMENT = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"[^"\n]*"', re.S)
+_INLINE = re.compile(r"// begin inline asm.*?// end inline asm", re.S)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?([^{};]*)\{")
 _FUNCTION = re.compile(r"\.func\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?[^{};]*\{")
 _CALL = re.compile(r"call(?:\.uni)?\s*(?:\(([^)]*)\)\s*,)?\s*([\w$]+)\s*(?:,\s*\(([^)]*)\))?\s*")
@@ -128,7 +129,7 @@ def parse_kernel(text: str, entry: str = "") -> Kernel:
         raise PtxError(1, f"the file has more than {MAX_BYTES >> 20} MiB")
     if "\0" in text[:4096]:
         raise PtxError(1, "this is no PTX text: it has zero bytes")
-    plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), _INLINE.sub(_keep_place, text))
     entries = list(_ENTRY.finditer(plain))
     if not entries:
         raise PtxError(1, "no .entry: the file has no kernel")
@@ -138,6 +139,12 @@ def parse_kernel(text: str, entry: str = "") -> Kernel:
         problem = f"{len(chosen) or 'no'} kernels have {entry!r} in their name" if entry else "several kernels"
         raise PtxError(plain.count("\n", 0, entries[0].start()) + 1, f"{problem}; there are: {names}")
     return _KernelReader(text, plain, chosen[0]).kernel
+
+
+def _keep_place(found: re.Match[str]) -> str:
+    """Return inline assembly at one place of the source: LLVM counts its lines on from there."""
+    first, loc, rest = found[0].partition(".loc")
+    return first + loc + re.sub(r"\.loc\b[^\n]*", "", rest)
 
 
 class _KernelReader:

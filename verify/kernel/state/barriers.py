@@ -20,9 +20,10 @@ SECTION = "9.7.13.1"  # of the PTX ISA: bar and barrier
 class Barrier:
     """One barrier of one CTA in its current phase."""
 
-    __slots__ = ("arrived", "came", "expected", "line", "times", "waited", "waiting")
+    __slots__ = ("aligned", "arrived", "came", "expected", "line", "times", "waited", "waiting")
 
     def __init__(self) -> None:
+        self.aligned = True  # whether whole warps come to it
         self.came: NDArray[np.int32] | None = None  # when each thread came to the last phase, 0 for never
         self.waited: Ints = np.zeros(0, np.int64)  # who waited for its end
         self.times: list[int] = []  # of `arrived`
@@ -45,8 +46,8 @@ class Barriers:
         self.barriers: dict[tuple[int, int], Barrier] = {}
         self.executed: Executed | None = None  # what comes after what, once a kernel uses an mbarrier
 
-    def arrive(self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool) -> None:
-        """Let threads arrive at their CTA's barrier, and wait there if `waits`."""
+    def arrive(self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool, aligned: bool) -> None:
+        """Let threads arrive at their CTA's barrier, and wait there if `waits`; whole warps do if it is `aligned`."""
         numbers = np.broadcast_to(barrier, len(self.state))
         members = np.flatnonzero(mask)
         for cta in sort_distinct(members // self.threads):
@@ -54,13 +55,13 @@ class Barriers:
             for number in sort_distinct(numbers[mine]):
                 if number >= 16:
                     raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
-                self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits)
+                self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits, aligned)
         self.release()
 
-    def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
-        warps = sort_distinct(mine // 32)
-        alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel()] != DONE
-        if int(alive.sum()) != len(mine):
+    def _arrive(
+        self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool, aligned: bool
+    ) -> None:  # fmt: skip
+        if aligned and int(self._list_alive(sort_distinct(mine // 32)).sum()) != len(mine):
             text = f"{self.shared.who(int(mine[0]))}: only a part of its warp comes to this barrier"
             self.findings.add("barrier by part of a warp", Severity.STUCK, text, SECTION)
         here = self.barriers.setdefault((cta, number), Barrier())
@@ -78,7 +79,7 @@ class Barriers:
             )
             self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)
         self._same_phase(here, number, mine)
-        here.expected, here.line = expected, self.findings.line
+        here.expected, here.line, here.aligned = expected, self.findings.line, aligned
         here.arrived.append(mine)
         here.times.append(self.shared.order.now)
         if waits:
@@ -105,9 +106,7 @@ class Barriers:
                 continue
             block = slice(cta * self.threads, (cta + 1) * self.threads)
             expected = here.expected or int((self.state[block] != DONE).sum())
-            # A count is of whole warps: each that arrives adds 32, also one that the CTA doesn't fill (9.7.13.1).
-            whole = 32 * len(sort_distinct(np.concatenate(here.arrived) // 32))
-            count = whole if here.expected else here.count
+            count = self._count_warps(here) if here.expected else here.count
             if count < expected:
                 continue
             if count > expected:
@@ -130,3 +129,15 @@ class Barriers:
             here.arrived, here.waiting, here.times = [], [], []
             some = True
         return some
+
+    def _list_alive(self, warps: Ints) -> Mask:
+        """Return which lanes of warps have not ended (warps, 32)."""
+        return np.asarray(self.state[warps[:, None] * 32 + np.arange(32)] != DONE)
+
+    def _count_warps(self, here: Barrier) -> int:
+        """Return how many threads a phase counts: 32 for each warp that has come, if the CTA doesn't fill it too.
+
+        A warp has come when all of its lanes that have not ended have; they come together if the barrier is aligned.
+        """
+        warps, came = np.unique(np.concatenate(here.arrived) // 32, return_counts=True)
+        return 32 * int(np.sum(here.aligned | (came >= self._list_alive(warps).sum(1))))
