@@ -215,7 +215,7 @@ def read_tensors(of: Interpretation, value: Node) -> dict[str, NamedTensor]:
         region = next(one for one in of.regions if one.array.name == element.name)
         span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
         sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
-        residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
+        residues = values.residues[:, span].astype(np.uint64).reshape(len(values.primes), *shape)
         arrays[element.name] = NamedTensor(element.indices, residues, sample.reshape(shape))
     return arrays
 

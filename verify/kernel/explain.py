@@ -81,6 +81,8 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: P
     launch, where = run.launch, np.unravel_index(first, found.array.shape)
     at = dict(zip(launch.target.indices, (int(one) for one in where), strict=True))
     count = launch.array(term.left.name).shape[term.left.indices.index(term.index)]
+    if not count:
+        return ""
     step = -(-count // PROBES)
     rows = -(-count // step) + 1
     values = _Probes(run.values.choices.seed, rows)
@@ -96,7 +98,7 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: P
     for region in again.regions:
         part = slice(region.first, region.first + len(region.places))
         shape = region.array.shape
-        residues = values.residues[:, part].astype(np.uint64).reshape(-1, *shape)
+        residues = values.residues[:, part].astype(np.uint64).reshape(len(values.primes), *shape)
         arrays[region.array.name] = NamedTensor((), residues, np.zeros(shape))
     picked = _Picked(values, arrays, launch, at)
     prime = int(values.primes[0])

@@ -77,11 +77,13 @@ class Interpretation:
         places, size = array.places, SIZE[array.kind]
         there = places >= 0
         kept: NDArray[np.int64] | None = None
-        if places.max() >= MAX_PLACES:  # the tables have the elements alone, in the order of their places
+        last = int(places.max(initial=0))
+        if last >= MAX_PLACES:  # the tables have the elements alone, in the order of their places
             kept, places = np.unique(places, return_inverse=True)
             if not there.all():
                 kept, places = kept[1:], places - 1
-        owner = np.full(int(places.max()) + 1, -1, np.int64)
+            last = int(places.max())
+        owner = np.full(last + 1, -1, np.int64)
         owner[places[there]] = np.flatnonzero(there)
         if sample is not None and sample.shape != array.shape:
             raise SpecError(f"samples.{array.name}", f"has the shape {sample.shape}, not {array.shape}")

@@ -164,7 +164,7 @@ def test_a_report_has_the_theorem(tmp_path: Path) -> None:
     assert fields is not None and fields["lifted"] == "yes" and {one.status for one in others} == {"VERIFIED"}
     assert whole.headline == "PROVED FOR ALL SIZES" and fields["period"] == 1
     assert {"theorem", "preconditions", "grid", "trips", "masks", "obligations"} <= fields.keys()
-    assert "(M + 8)*lda + K + 4 < 2**31" in fields["preconditions"]
+    assert "(M + 8)*lda + K + 8 < 2**31" in fields["preconditions"]
     assert "PROVED FOR ALL SIZES" in whole.text()
 
 

@@ -26,7 +26,7 @@ def theorem() -> Theorem:
 def test_a_kernel_is_proved_for_all_sizes(theorem: Theorem) -> None:
     """Three stages, of which one lies in registers: the period is 2."""
     assert (theorem.first, theorem.period, theorem.alone) == (1, 2, 3)
-    assert theorem.runs == 1 + 1 + 2 + 3
+    assert theorem.runs == 1 + 1 + 2 + 3 + 1 and theorem.empty == ""  # the last for K = 0
     assert 0 < theorem.proved <= theorem.asked
     assert theorem.checked > 1000 and theorem.loads > 100 and theorem.bound < 1e-9
 
@@ -75,7 +75,7 @@ def test_what_is_given_must_be_about_sizes_and_true_of_the_sample(given: list[st
     [
         ("smem", "K*512", "shared memory whose size depends on sizes"),
         ("block", ["M"], "a block that depends on sizes"),
-        ("grid", ["cdiv(M,64)*cdiv(N,64)", 1, 1], "the grid"),
+        ("grid", ["cdiv(M,64)*cdiv(N,64)", 1, 1], "no CTA of the sample stores"),
         ("claim", "C[m,n] = sum_k exp(A[m,k])*B[k,n]", "ex2 in a claim"),
         (
             "params",

@@ -189,6 +189,9 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
         raise SpecError(key, "out, scratch and zero are true or false")
     offset = whole(f"{key}.offset", given["offset"] if "offset" in given else defaults.offset(number, kind), sizes)
     made = Array(name, dims, shape, steps, kind, offset, *flags)._replace(limits=_limits(given, key))
+    if 0 in shape and (made.out or given.get("sparse") or given.get("metadata")):
+        extents = "x".join(map(str, shape))
+        raise SpecError(f"{key}.dims", f"{extents} elements: only an array that is read may have none")
     if given.get("sparse", False) is not False:
         made = _sparse(made, given["sparse"], key)
     _check_places(made, key)
@@ -254,6 +257,8 @@ def _check_places(array: Array, key: str) -> None:
     if min(array.strides) < 0 or array.end * SIZE[array.kind] > MAX_BYTES:
         raise SpecError(f"{key}.strides", f"strides from 0 up, within {MAX_BYTES} bytes")
     places = array.places[array.places >= 0]
+    if not places.size:
+        return
     few = array.end <= MAX_PLACES  # so that each can be counted
     if int(np.bincount(places).max()) > 1 if few else len(sort_distinct(places)) < len(places):
         raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
@@ -265,8 +270,6 @@ def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
         return int(dim)
     for name in (dim, dim.upper()):
         if name in sizes:
-            if sizes[name] < 1:
-                raise SpecError(key, f"{name} = {sizes[name]}: an array has at least one element")
             return sizes[name]
     raise SpecError(key, f"no size is named {dim!r} or {dim.upper()!r}")
 
@@ -316,6 +319,6 @@ def _extents(launch: Launch, arrays: Mapping[str, Array], text: str) -> dict[str
     for element in every:
         for index, extent in zip(element.indices, arrays[element.name].shape, strict=True):
             _, places = index_places(index, found, launch.sizes)
-            if places is not None and (element is launch.target or places.min() < 0 or places.max() >= extent):
+            if places is not None and (element is launch.target or ((places < 0) | (places >= extent)).any()):
                 raise _in_text(text, element.name, f"the index {index} of {element.name} leaves its {extent} values")
     return found

@@ -240,6 +240,8 @@ class Evaluation:
         dims = tuple(name for name in part.dims if name != node.index)
         residues, sample, _ = part.align((node.index, *dims))
         below = part.expand(part.where_below, (node.index, *dims))
+        if not len(below):
+            raise SpecError("claim", f"max_{node.index} of no values")
         signs = part.expand(part.signs, (node.index, *dims)).max(0)
         flat = residues.reshape(len(self.primes), len(below), -1)
         made = self.choose.find_largest(flat, below.reshape(len(below), -1)).reshape(-1, *below.shape[1:])
@@ -303,8 +305,9 @@ class Evaluation:
             residues, sample, _ = part.align((*common, index, *rest))
             batch, count = sample.shape[: len(common)], sample.shape[len(common)]
             size = int(np.prod(batch, dtype=int))
-            residues = residues.reshape(len(residues), size, count, -1)
-            parts.append((rest, residues, sample.reshape(size, count, -1), sample.shape[len(common) + 1 :]))
+            others = sample.shape[len(common) + 1 :]
+            shape = (size, count, int(np.prod(others, dtype=int)))
+            parts.append((rest, residues.reshape(len(residues), *shape), sample.reshape(shape), others))
         (first, x, a, rows), (second, y, b, columns) = parts
         residues = np.zeros((len(self.primes), x.shape[1], x.shape[3], y.shape[3]), np.uint64)
         for number, prime in enumerate(self.primes):

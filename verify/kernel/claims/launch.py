@@ -43,6 +43,8 @@ class Array(NamedTuple):
     def end(self) -> int:
         """Return the first place of its memory behind its last element, in elements."""
         shape = self.shape if self.stored is None else self.stored.shape
+        if 0 in shape:
+            return self.offset
         last = sum((int(extent) - 1) * step for extent, step in zip(shape, self.strides, strict=True))
         return self.offset + last + 1
 

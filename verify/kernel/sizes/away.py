@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import lcm
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from verify.kernel.sizes.shadow import evaluate
 from verify.kernel.sizes.statement import AXES, AllSizes
 from verify.kernel.state.machine import Run
 
+GROUPS = 8  # tiles that one direction has more than the sample: so many rows or columns of them may be a group
 Key = tuple[bool, int, int]  # after the head of the induction, instruction, how often it was executed since
 
 
@@ -37,13 +39,13 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
     grid, cta = other.launch.grid, [0, 0, 0]
     for axis in statement.axes:
         cta[axis.number] = grid[axis.number] - 1
-    machine = start(other, (cta[0], cta[1], cta[2]), cta[0] + grid[0] * (cta[1] + grid[1] * cta[2]))
+    machine = start(other, (cta[0], cta[1], cta[2]))
     symbols = {**statement.symbols(numbers), **{AXES[axis.number]: cta[axis.number] for axis in statement.axes}}
     symbols |= {"J": rounds}
     for place, name in enumerate(statement.table["arrays"]):
         symbols[name] = ((place + 1) << 40) + other.launch.arrays[place].offset * other.regions[place].size
-    for name, (form, divisor) in run.region.quotients.items():
-        symbols[name] = int(form.value(symbols)[0]) // divisor
+    for name, atom in run.region.atoms.items():
+        symbols[name] = atom.value(symbols)
     made = {key: one for key, one in run.shadow.made.items() if key[1] not in run.shadow.parted}
     watched = _WatchedStores(made, machine, symbols)
     machine.run = [watched.wrap(number, execute) for number, execute in enumerate(machine.run)]
@@ -61,14 +63,18 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
 def choose_ragged(statement: AllSizes, trips: int, rounds: int) -> dict[str, int]:
     """Return sizes and strides away from the sample: so many trips, every last tile with a part of its elements."""
     found = statement.numbers(trips)
-    for axis in statement.axes:
+    for place, axis in enumerate(statement.axes):
         by = statement.divisors.get(axis.size, 1)
+        if statement.shares_axis and not place:
+            found[axis.size] += GROUPS * lcm(axis.tile, by)
         if axis.rounds_up and by < axis.tile:
             found[axis.size] -= (axis.tile // 2) // by * by
     size, by = statement.summed[1], statement.divisors.get(statement.summed[1], 1)
-    found[size] -= min(statement.step - 1, statement.step // 2) // by * by
-    for place, name in enumerate(statement.stride_names()):
-        found[name] += statement.divisors.get(name, 1) * (3 + place + rounds)
+    if trips:
+        found[size] -= min(statement.step - 1, statement.step // 2) // by * by
+    for place, (name, row) in enumerate(statement.rows_of_strides().items()):
+        by = statement.divisors.get(name, 1)
+        found[name] = max(found[name], -(-found[row] // by) * by) + by * (3 + place + rounds)
     return found
 
 

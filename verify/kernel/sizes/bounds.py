@@ -17,7 +17,7 @@ from verify.kernel.sizes.accesses import GlobalAccess
 from verify.kernel.sizes.forms import AllOf, Condition, Fixed, Less, Linear, Monomial, NotLifted, Polynomial, describe
 from verify.kernel.sizes.region import tighten
 from verify.kernel.sizes.runs import LiftedRun
-from verify.kernel.sizes.statement import AXES, INNER
+from verify.kernel.sizes.statement import INNER
 
 Key = tuple[tuple[Monomial, int], ...]  # of an inequality: its terms in order
 
@@ -70,7 +70,7 @@ class Bounds:
 
     def _check(self, access: GlobalAccess) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Check one access; return the indices (of all threads) of each element that it has."""
-        indices = self._indices(access)
+        indices = self.indices(access)
         names = self._names(access)
         forms = [self._form(access, name, each[:, 0]) for name, each in zip(names, indices, strict=True)]
         size = self.run.accesses.arrays[access.array]
@@ -78,13 +78,13 @@ class Bounds:
         for form, stride in zip(forms, self.run.statement.stride(access.array), strict=True):
             wanted += form * stride
         wanted *= Polynomial.number(size)
-        found = _pick_threads(access.offset, access.threads, self.run.machine.count)
+        found, modular = self._unwrap(access, names, forms, self.pick(access))
         if not found.same(wanted):
             raise NotLifted(access.line, f"{access.array} is at {found}, and its element is at {wanted} (bytes)")
         for name, form in zip(names, forms, strict=True):
             if not self._never_below(form):
                 raise NotLifted(access.line, f"{access.array}: index {name} may be below 0", str(form))
-        self._check_mask(access, names, forms, indices)
+        self._check_mask(access, names, forms, indices, modular)
         return zip(*(each.T for each in indices), strict=True) if len(indices) == 2 else iter(())
 
     def _never_below(self, form: Polynomial) -> bool:
@@ -97,11 +97,40 @@ class Bounds:
             return self.run.statement.target.indices
         return self.run.indices_of(access.array)
 
-    def _indices(self, access: GlobalAccess) -> list[NDArray[np.int64]]:
+    def pick(self, access: GlobalAccess) -> Polynomial:
+        """Return where an access is, in the threads that make it."""
+        return _pick_threads(access.offset, access.threads, self.run.machine.count)
+
+    def _unwrap(
+        self, access: GlobalAccess, names: tuple[str, ...], forms: list[Polynomial], found: Polynomial
+    ) -> tuple[Polynomial, frozenset[str]]:
+        """Return where an access is if an index i mod its size is i, and the names of such indices.
+
+        Beyond the size such a load gets another element, where a mask would have left a zero. Of an index of the output
+        that is as good: what comes of it is that of no element which is stored. Of the summed one it is not.
+        """
+        modular: set[str] = set()
+        for symbol in found.symbols & self.region.atoms.keys():
+            atom = self.region.atoms[symbol]
+            if atom.kind != "%":
+                continue
+            whole, modulus = (each * Polynomial.number(atom.scale) for each in (atom.left, atom.right))
+            whole = _pick_threads(whole, access.threads, self.run.machine.count)
+            indices = {axis.index for axis in self.run.statement.axes} - modular
+            name = next((name for name, form in zip(names, forms, strict=True) if name in indices and form.same(whole)
+                         and modulus.same(self.run.statement.size(name.upper()))), None)  # fmt: skip
+            size = self.run.accesses.arrays[access.array]
+            if name is None or access.count > atom.scale * size or access.array == self.run.statement.target.name:
+                raise NotLifted(access.line, f"{access.array} is at a remainder that is no index of the output", symbol)
+            modular.add(name)
+            found = found.replace(symbol, _pick_threads(atom.left, access.threads, self.run.machine.count))
+        return found, frozenset(modular)
+
+    def indices(self, access: GlobalAccess) -> list[NDArray[np.int64]]:
         """Return by index of the array (threads, elements) what it is at the sample: consecutive elements of a row."""
         region = next(one for one in self.run.run.regions if one.array.name == access.array)
-        at = _pick_threads(access.offset, access.threads, self.run.machine.count).value(self.region.sample)
-        first = np.broadcast_to(at, len(access.threads)).astype(np.int64)
+        at = np.broadcast_to(access.offset.value(self.region.sample), self.run.machine.count)
+        first = at[access.threads].astype(np.int64)
         if (first % region.size).any() or access.count % region.size:
             raise NotLifted(access.line, f"an access of parts of elements of {access.array}")
         count = access.count // region.size
@@ -122,16 +151,20 @@ class Bounds:
         statement = self.run.statement
         for axis in statement.axes:
             if name == axis.index:
-                return Polynomial.symbol(AXES[axis.number]) * Polynomial.number(axis.tile) + Polynomial.number(
+                return statement.tiles[name] * Polynomial.number(axis.tile) + Polynomial.number(
                     numbers - INNER * axis.tile
                 )
         return Polynomial.number(numbers) + (self.growth if access.moved else Polynomial.number(0))
 
     def _check_mask(
-        self, access: GlobalAccess, names: tuple[str, ...], forms: list[Polynomial], indices: list[NDArray[np.int64]]
+        self, access: GlobalAccess, names: tuple[str, ...], forms: list[Polynomial], indices: list[NDArray[np.int64]],
+        modular: frozenset[str],
     ) -> None:  # fmt: skip
+        """Raise NotLifted unless a mask is the bounds of its elements; a `modular` index has none."""
         statement, ends = self.run.statement, []
         for name, form, each in zip(names, forms, indices, strict=True):
+            if name in modular:
+                continue
             size, rows = statement.size(name.upper()) - form, len(access.threads)
             spans = (1, each[:, -1] - each[:, 0] + 1)
             ends.append([self._keys(size - Polynomial.number(span), rows) for span in spans])
@@ -144,8 +177,8 @@ class Bounds:
         masks = [self._keys(one, len(access.threads)) for one in chosen]
         for row in range(len(access.threads)):
             had = {each[row] for each in masks}
-            for wanted in zip(*ends, strict=True):
-                keys = {each[row] for each in wanted} - {()}
+            for place in range(2):  # of the first element, and of the last
+                keys = {each[place][row] for each in ends} - {()}
                 enough = keys == had - {()} if access.zeros else keys <= had  # else only those in its mask read it
                 if not enough:
                     at = ", ".join(str(each[row, 0]) for each in indices)

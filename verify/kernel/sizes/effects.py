@@ -117,6 +117,8 @@ def _ring(reader: EffectReader, one: PtxInstruction, tree: Tree, given: Mapping[
 def _extremum(reader: EffectReader, head: str, forms: list[Polynomial], kind: str) -> Polynomial:
     left, right = (exact(reader, form, kind) for form in forms)
     less = reader.region.decide(Less(left - right))
+    if (less == OPEN).all() and left.rows == right.rows == 1 and reader.region.extents:
+        return reader.region.extremum(head, left, right)
     if (less == OPEN).any():
         raise reader.refuse(
             f"{head} of two numbers, and sizes decide which",
@@ -181,6 +183,27 @@ def _nearest(reader: EffectReader, form: Polynomial, by: int) -> Polynomial | No
     constant = Polynomial.number(rest.constant >> by)
     fits = reader.region.within(rest - constant * Polynomial.number(1 << by), 0, 1 << by)
     return whole + constant if fits else None
+
+
+def divide(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+    """Div and rem of a number that is never negative, by one that is at least 1 and the same in all threads."""
+    kind, region = meaning.words["type"], reader.region
+    left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in one.operands[1:])
+    if not region.within(left, 0, 1 << 62):
+        raise reader.refuse("a division of a number that may be below 0", left, [Less(left)])
+    if not region.is_positive(right):
+        raise reader.refuse("a division by a number that may be below 1", right, [Less(right - Polynomial.number(1))])
+    number = int(right.constant[0])
+    if not right.symbolic and not number & (number - 1):
+        quotient = divide_by_power(reader, left, number.bit_length() - 1)
+    elif left.rows == 1:
+        quotient = region.quotient(left, right)
+    elif meaning.words["head"] == "rem":
+        return [(one.operands[0], region.remainder(left, right), WIDTHS[kind])]
+    else:
+        raise reader.refuse("a division of another number in each thread", left)
+    found = left - quotient * right if meaning.words["head"] == "rem" else quotient
+    return [(one.operands[0], found.modulo(WIDTHS[kind]), WIDTHS[kind])]
 
 
 def bitwise(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
@@ -313,6 +336,7 @@ def extract(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made
 EFFECTS: Mapping[str, Effect] = {
     "integer": integer,
     "shift": shift,
+    "divide": divide,
     "bitwise": bitwise,
     "compare": compare,
     "select": select,

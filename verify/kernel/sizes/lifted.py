@@ -75,11 +75,11 @@ class RunStopped(Exception):
     """The end of a run that has shown what it was made for."""
 
 
-def start(run: Interpretation, cta: tuple[int, int, int], number: int) -> LiftedMachine:
+def start(run: Interpretation, cta: tuple[int, int, int]) -> LiftedMachine:
     """Start one CTA of a launch, its instructions bound."""
-    machine = run.machine
+    machine, (x, y, _) = run.machine, run.launch.grid
     assert isinstance(machine, LiftedMachine)
-    machine.start([cta], number)
+    machine.start([cta], cta[0] + x * (cta[1] + y * cta[2]))
     missing = handlers.bind_instructions(machine)
     if missing:
         raise NotLifted(missing[0].line, missing[0].text)

@@ -8,7 +8,11 @@ by linear reasoning over monomials. Every answer "yes" has a certificate that wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2s
+from itertools import product
 from math import gcd, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +20,7 @@ from numpy.typing import NDArray
 from proofs.smt.inequalities import Inequalities
 from verify.kernel.sizes.forms import AllOf, Condition, Equal, Fixed, Less, Linear, Monomial, NotLifted, Polynomial
 
+MOST_CASES = 3  # choices between two forms, of which every combination is looked at
 OPEN = -1  # of a decision: neither true nor false in the whole region
 
 
@@ -48,6 +53,34 @@ def tighten(part: Mapping[Monomial, int]) -> Linear:
     return {monomial: number // by for monomial, number in part.items()} if by > 1 else dict(part)
 
 
+@dataclass(frozen=True, eq=False)
+class DefinedSymbol:
+    """A number made of two forms that is no polynomial of them: a symbol stands for it."""
+
+    kind: str  # "//", "%", "min" or "max"
+    left: Polynomial
+    right: Polynomial
+    scale: int = 1  # of a remainder: both forms were divided by it
+
+    @property
+    def name(self) -> str:
+        """The symbol: of a remainder, which each thread has of its own number, with a digest of these numbers."""
+        right = str(self.right) if not self.right.symbolic else f"[{self.right}]"
+        text = f"[{self.left}]{self.kind}{right}".replace(" ", "")
+        if self.kind != "%":
+            return text
+        numbers = b"".join(self.left.terms[key].tobytes() for key in sorted(self.left.terms))
+        return f"{text}#{blake2s(numbers, digest_size=12).hexdigest()}"
+
+    def value(self, symbols: Mapping[str, Any]) -> Any:
+        """Return its value: a number, or of a remainder one for each thread."""
+        left, right = self.left.value(symbols), self.right.value(symbols)
+        if self.kind == "%":
+            return left % right
+        one, other = int(left[0]), int(right[0])
+        return one // other if self.kind == "//" else min(one, other) if self.kind == "min" else max(one, other)
+
+
 class SizeRegion:
     """Facts about sizes, with a sample that satisfies them; `asked` and `proved` count the questions to z3."""
 
@@ -57,7 +90,9 @@ class SizeRegion:
         self.inequalities = Inequalities([])
         self.asked = self.proved = 0
         self.growths: list[Polynomial] = []  # by which the number of trips may differ from the sample's
-        self.quotients: dict[str, tuple[Polynomial, int]] = {}  # symbol -> what it is the quotient of, and by what
+        self.atoms: dict[str, DefinedSymbol] = {}  # symbol -> what it stands for, in the order in which they were made
+        self.extents: dict[str, Polynomial] = {}  # index -> its tiles, where one axis of the grid has those of several
+        self.cases: list[tuple[Linear, Linear]] = []  # of which one is at least 0: what min and max are
         self._signs: dict[str, bool] = {}  # symbol -> whether it is proved to be at least 0
         self._least: dict[tuple[tuple[Monomial, int], ...], tuple[int, int | None]] = {}
         for fact in facts:
@@ -66,7 +101,7 @@ class SizeRegion:
     def add(self, fact: Mapping[Monomial, int], multiplied: bool = True) -> None:
         """Add that a polynomial is at least 0; NotLifted if the sample contradicts it."""
         fact = tighten(fact)
-        if value(fact, self.sample) < 0:
+        if np.any(np.asarray(value(fact, self.sample)) < 0):
             raise NotLifted(0, "no sizes satisfy what is given, or the sample does not", str(Polynomial.of(fact)))
         self.facts.append(fact)
         for each in self._products(fact, multiplied):
@@ -133,25 +168,130 @@ class SizeRegion:
     def _signs_known(self, form: Polynomial) -> bool:
         return self._never_negative({monomial: 1 for monomial in form.terms})
 
-    def quotient(self, form: Polynomial, divisor: int) -> Polynomial:
-        """Return the symbol q of floor(form / divisor), of a form that is the same in all threads.
+    # ---- numbers that are no polynomials
 
-        It is defined by divisor * q <= form < divisor * (q + 1).
+    def floor(self, form: Polynomial, by: int) -> Polynomial:
+        """Divide a form that is the same in all threads, and round down; terms that `by` divides need no symbol."""
+        whole = Polynomial({key: each // by for key, each in form.terms.items() if key and not (each % by).any()})
+        rest = form - whole * Polynomial.number(by)
+        return whole + (self.quotient(rest, by) if rest.symbolic else Polynomial.number(rest.constant // by))
+
+    def quotient(self, form: Polynomial, divisor: int | Polynomial) -> Polynomial:
+        """Return the symbol q of floor(form / divisor), of forms that are the same in all threads.
+
+        It is defined by divisor * q <= form < divisor * (q + 1). A divisor with a symbol must be shown to be at least
+        1, and the form then not to be negative.
         """
-        part = form.thread(0)
-        name = f"[{form}]//{divisor}".replace(" ", "")
-        if name not in self.quotients:
-            self.quotients[name] = form, divisor
-            self.sample[name] = value(part, self.sample) // divisor
-            self.add(total(part, {(name,): -divisor}))
-            self.add(total(times(part, -1), {(name,): divisor, (): divisor - 1}))
-        return Polynomial.symbol(name)
+        by = divisor if isinstance(divisor, Polynomial) else Polynomial.number(divisor)
+        atom = DefinedSymbol("//", form, by)
+        if self._make(atom):
+            symbol = Polynomial.symbol(atom.name)
+            facts = [form - by * symbol, by * symbol + by - Polynomial.number(1) - form]
+            if by.symbolic:
+                least = Polynomial.of(tighten((by - Polynomial.number(1)).thread(0)))
+                facts += [symbol, least * symbol]
+            for fact in facts:
+                self.add(fact.thread(0))
+            for extent in self.extents.values() if by.symbolic else ():
+                self.learn((extent - symbol).thread(0), -1)
+        return Polynomial.symbol(atom.name)
+
+    def remainder(self, form: Polynomial, modulus: Polynomial) -> Polynomial:
+        """Return the form of form mod modulus in each thread, of a form that is not negative and a modulus above 0.
+
+        Its symbol has another value in each thread, and what is known of it is true in all of them.
+        """
+        scale = gcd(*(int(one) for each in (form, modulus) for key in each.terms for one in np.unique(each.terms[key])))
+        left, right = (Polynomial({key: one // scale for key, one in each.terms.items()}) for each in (form, modulus))
+        atom = DefinedSymbol("%", left, right, scale)
+        if self._make(atom):
+            self.add({(atom.name,): 1})
+            self.add(total(atom.right.thread(0), {(atom.name,): -1, (): -1}))
+        return Polynomial.symbol(atom.name) * Polynomial.number(scale)
+
+    def extremum(self, kind: str, left: Polynomial, right: Polynomial) -> Polynomial:
+        """Return the symbol of the smaller or larger of two forms that are the same in all threads."""
+        atom = DefinedSymbol(kind, left, right)
+        if self._make(atom):
+            symbol, sign = Polynomial.symbol(atom.name), Polynomial.number(1 if kind == "min" else -1)
+            first, second = (((each - symbol) * sign).thread(0) for each in (left, right))
+            self.add(first)
+            self.add(second)
+            self.cases.append((times(first, -1), times(second, -1)))
+            self.is_positive(symbol)  # a fact from here on, if it is
+        return Polynomial.symbol(atom.name)
+
+    def _make(self, atom: DefinedSymbol) -> bool:
+        """Give an atom its value at the sample; return whether it is new."""
+        if atom.name in self.atoms:
+            return False
+        if any(self.atoms[one].kind == "%" for one in (atom.left.symbols | atom.right.symbols) & self.atoms.keys()):
+            raise NotLifted(0, "a quotient of remainders has no meaning for all sizes yet", atom.name)
+        self.atoms[atom.name] = atom
+        self.sample[atom.name] = atom.value(self.sample)
+        return True
+
+    def made_of(self, symbol: str) -> frozenset[str]:
+        """Return the atoms that a symbol decides, or another atom that it decides."""
+        found = {symbol}
+        for name, atom in self.atoms.items():
+            if found & (atom.left.symbols | atom.right.symbols):
+                found.add(name)
+        return frozenset(found - {symbol})
+
+    def adopt(self, symbols: Iterable[str], of: SizeRegion) -> None:
+        """Make the atoms of another region that are among some symbols, and those that they are made of."""
+        for name in sorted(of.atoms.keys() & set(symbols), key=list(of.atoms).index):
+            atom = of.atoms[name]
+            self.adopt(atom.left.symbols | atom.right.symbols, of)
+            if atom.kind == "//":
+                if atom.right.symbolic and not (self.is_positive(atom.right) and self.within(atom.left, 0, 1 << 62)):
+                    raise NotLifted(0, "a quotient that another region knows", name)
+                self.quotient(atom.left, atom.right)
+            elif atom.kind == "%":
+                raise NotLifted(0, "a remainder that another region knows", name)
+            else:
+                self.extremum(atom.kind, atom.left, atom.right)
+
+    def is_positive(self, form: Polynomial) -> bool:
+        """Return whether a form that is the same in all threads is at least 1; keep it as a fact."""
+        return form.rows == 1 and self.learn(form.thread(0), -1)
+
+    def learn(self, part: Linear, more: int) -> bool:
+        """Return whether part + more >= 0, by cases too; a fact that was not linear is kept."""
+        goal = total(part, {(): more})
+        if self.holds(goal):
+            return True
+        if not self._holds_by_cases(goal):
+            return False
+        self.add(goal)
+        return True
+
+    def _holds_by_cases(self, goal: Linear) -> bool:
+        """Return whether the opposite is a contradiction in every case, once multiplied by the numbers of tiles.
+
+        That is what linear reasoning lacks: 8*q*n <= x < m*n and 8*q >= m, times n, contradict each other.
+        """
+        if len(self.cases) > MOST_CASES:
+            return False
+        by = [name for each in self.extents.values() for name in each.symbols if self.holds({(name,): 1})]
+        by += [name for name, atom in self.atoms.items() if atom.kind == "min" and self.holds({(name,): 1})]
+        opposite = total(times(goal, -1), {(): -1})
+        for chosen in product(*self.cases):
+            parts = [tighten(each) for each in (opposite, *chosen)]
+            extra = [more for part in parts for more in (part, *(times(part, 1, (name,)) for name in by))]
+            self.asked += 1
+            if self.inequalities.derive({(): -1}, extra) is None:
+                return False
+            self.proved += 1
+        return bool(by)
 
     def equal(self, form: Polynomial, other: Polynomial, of: SizeRegion, width: int) -> bool:
         """Return whether a form of another region is proved to be equal here, modulo 2^width."""
-        for name in {name for key in form.terms for name in key} & of.quotients.keys():
-            self.quotient(*of.quotients[name])
+        self.adopt(form.symbols, of)
         return self.within((form - other).modulo(width), 0, 1)
+
+    # ---- conditions
 
     def decide(self, condition: Condition) -> NDArray[np.int64]:
         """Return 1, 0 or OPEN for each thread, or one for all: whether a condition is true in the whole region."""
@@ -173,7 +313,7 @@ class SizeRegion:
         rows = form.rows
         constants, found = np.broadcast_to(form.constant, rows), np.full(rows, OPEN, np.int64)
         for symbols, threads in form.groups():
-            at = value(symbols, self.sample)
+            at = np.min(value(symbols, self.sample))
             for constant in np.unique(constants[threads]):
                 here = threads & (constants == constant)
                 if at + int(constant) < 0:

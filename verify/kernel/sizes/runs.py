@@ -27,7 +27,7 @@ from verify.kernel.sizes.lifted import LiftedMachine, go, start
 from verify.kernel.sizes.region import SizeRegion
 from verify.kernel.sizes.relative import relative
 from verify.kernel.sizes.shadow import CTA, Shadow
-from verify.kernel.sizes.statement import INNER, AllSizes
+from verify.kernel.sizes.statement import AllSizes
 
 BUDGET = 300_000  # instructions of one run, as of a batch in `check`; simt_tn executes 39,130
 COMPUTED = -1  # the coordinate of a byte that is no element's
@@ -59,11 +59,7 @@ class LiftedRun:
         claim = statement.launch(numbers)
         self.run = Interpretation(kernel, claim.launches[0], Values(seed), BUDGET, {}, LiftedMachine)
         launch = self.run.launch
-        cta = [0, 0, 0]
-        for axis in statement.axes:
-            cta[axis.number] = INNER
-        number = cta[0] + launch.grid[0] * (cta[1] + launch.grid[1] * cta[2])
-        self.machine = start(self.run, (cta[0], cta[1], cta[2]), number)
+        self.machine = start(self.run, statement.cta)
         for place, name in enumerate(statement.table["arrays"]):
             array = launch.arrays[place]
             region.sample[name] = ((place + 1) << 40) + array.offset * self.run.regions[place].size
@@ -153,7 +149,7 @@ class LiftedRun:
             region = next(one for one in self.run.regions if one.array.name == element.name)
             shape, span = region.array.shape, slice(region.first, region.first + len(region.places))
             part = tuple(cuts[index] for index in element.indices)
-            residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)[:, *part]
+            residues = values.residues[:, span].astype(np.uint64).reshape(len(values.primes), *shape)[:, *part]
             arrays[element.name] = NamedTensor(element.indices, residues, values.sample[span].reshape(shape)[part])
         if self.fresh is not None:
             ids = self.fresh

@@ -9,7 +9,7 @@ is that expression. `Statement.region` has the facts of one class of trips, and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import lcm
 from typing import Any
@@ -22,24 +22,15 @@ from verify.kernel.claims.every import GivenSizes, strides_of
 from verify.kernel.claims.expression import Apply, ClaimNumber, Element, Node, Sum
 from verify.kernel.data.values import LIMITS
 from verify.kernel.sizes.forms import Linear, NotLifted, Polynomial
+from verify.kernel.sizes.grid import OutputAxis, read_axes
 from verify.kernel.sizes.region import SizeRegion, times, total, value
 
 AXES = ("cx", "cy", "cz")
 CHOICES = ("relu", "abs", "max", "min", "where")  # functions that a claim may apply to its sum
 MOST = (1 << 31) - 1  # CTAs of a grid in x; the largest s32
 MOST_YZ = 65535  # and in y and z
+AHEAD = 4  # trips by which a pipeline may compute addresses before it reads there
 INNER = 1  # the CTA of the sample, in each direction of a grid of 3
-
-
-@dataclass(frozen=True)
-class OutputAxis:
-    """One index of the output, and the axis of the grid that cuts it into tiles."""
-
-    index: str  # of the claim
-    size: str  # its extent
-    tile: int  # elements of a CTA
-    number: int  # of the axis of the grid
-    rounds_up: bool  # whether the last CTA may have a part of a tile
 
 
 @dataclass
@@ -58,6 +49,13 @@ class AllSizes:
     given: tuple[str, ...]  # as the claim has them
     step: int = 0  # elements of the summed index in one trip
     bounds: list[Linear] = field(default_factory=list)  # of `given`
+    cta: tuple[int, int, int] = (0, 0, 0)  # of the sample: that of the second tile in each direction
+    tiles: dict[str, Polynomial] = field(default_factory=dict)  # index -> the number of the CTA's tile
+
+    @property
+    def shares_axis(self) -> bool:
+        """Whether one axis of the grid has the tiles of several indices."""
+        return len({axis.number for axis in self.axes}) < len(self.axes)
 
     # ---- forms
 
@@ -174,8 +172,8 @@ class AllSizes:
     # ---- facts
 
     def slack(self) -> dict[str, int]:
-        """Return by size how far beyond it an address may be computed, where nothing is read: two tiles."""
-        return {**{one.size: 2 * one.tile for one in self.axes}, self.summed[1]: 2 * self.step}
+        """Return by size how far beyond it an address may be computed, where nothing is read: two tiles, four trips."""
+        return {**{one.size: 2 * one.tile for one in self.axes}, self.summed[1]: AHEAD * self.step}
 
     def preconditions(self) -> list[tuple[str, Linear]]:
         """Return the facts that no address of 32 bits wraps, in words too: (rows + two tiles) * stride + row < 2^31."""
@@ -197,57 +195,68 @@ class AllSizes:
                 found.append((text, total({(): MOST}, times(form.thread(0), -1))))
         return found
 
-    def implied_facts(self) -> list[Linear]:
-        """Return what the preconditions imply of a stride with a name, which is at least 1: rows and row are small."""
+    def implied_facts(self, empty: bool = False) -> list[Linear]:
+        """Return what the preconditions imply of a stride with a name, which is at least 1: rows and row are small.
+
+        A stride that is at least a row without elements may be 0.
+        """
         tiles = self.slack()
         found = []
         for array, strides in self.strides.items():
             for place, stride in enumerate(strides):
                 if stride in self.stride_names():
                     rows, row = self.extents[array][place], self.extents[array][1 - place]
+                    if empty and row == self.summed[1]:
+                        continue
                     form = self.size(rows) + self.size(row) + Polynomial.number(tiles[rows] + tiles[row])
                     found.append(total({(): MOST}, times(form.thread(0), -1)))
         return found
 
-    def facts(self) -> list[Linear]:
-        """Return what is true of every size and CTA of a launch: extents, strides, and the grid."""
-        found: list[Linear] = [total(self.size(name).thread(0), {(): -1}) for name in self.names]
+    def facts(self, empty: bool = False) -> list[Linear]:
+        """Return what is true of every size and CTA of a launch: extents, strides, and the grid.
+
+        Each size is at least 1; if the sum is `empty` the summed one may be 0.
+        """
+        found: list[Linear] = [
+            total(self.size(name).thread(0), {(): 0 if empty and name == self.summed[1] else -1}) for name in self.names
+        ]
         for name, row in self.rows_of_strides().items():
             found.append(total(self.size(name).thread(0), times(self.size(row).thread(0), -1)))
         for one in self.axes:
             cta, size = (AXES[one.number],), self.size(one.size).thread(0)
             found.append({cta: 1})
-            found.append(total(size, {cta: -one.tile, (): -1 if one.rounds_up else -one.tile}))
+            if not self.shares_axis:
+                found.append(total(size, {cta: -one.tile, (): -1 if one.rounds_up else -one.tile}))
             if one.number:
                 found.append({cta: -1, (): MOST_YZ - 1})
         return found + self.bounds
 
+    def add_grid(self, region: SizeRegion) -> None:
+        """Add that a CTA's number is below the product of the numbers of tiles, where one axis has those of several."""
+        product = Polynomial.number(1)
+        for one in self.axes if self.shares_axis else ():
+            more = Polynomial.number(one.tile - 1 if one.rounds_up else 0)
+            region.extents[one.index] = region.floor(self.size(one.size) + more, one.tile)
+            product *= region.extents[one.index]
+            if not region.is_positive(region.extents[one.index]):
+                raise NotLifted(0, f"the grid may have no tile in {one.index}")
+            region.add(total(region.extents[one.index].thread(0), {(): -1}))
+        if self.shares_axis:
+            cta, most = (AXES[self.axes[0].number],), MOST_YZ if self.axes[0].number else MOST
+            region.add(total(product.thread(0), {cta: -1, (): -1}))
+            region.add(total({(): most}, times(product.thread(0), -1)))
+
     def region(self, trips: int, numbers: Mapping[str, int], period: int = 0, rounds: str = "") -> SizeRegion:
-        """Return the region of exactly so many trips; with a period, of trips + period*J, J >= 0.
+        """Return the region of exactly so many trips, of none for an empty sum; with a period, of trips + period*J.
 
         `rounds` is "tail" for that, and "step" for a round j < J of the induction: with the lower bound on the summed
         size alone, for all rounds but the last see more trips.
         """
         size = self.size(self.summed[1]).thread(0)
-        sample = {**self.symbols(numbers), **dict.fromkeys(AXES, INNER)}
-        growth: Linear = {}
+        growth: Linear = {("J",): self.step * period} if rounds else {}
+        region = self.whole_region(numbers, empty=not trips)
         if rounds:
-            sample["J"] = 1 if rounds == "step" else 0
-            growth = {("J",): self.step * period}
-        factors = sorted({name for array in self.strides for each in self.stride(array) for key in each.terms
-                          for name in key})  # fmt: skip
-        for text, fact in zip((one for one in self.given if "%" not in one), self.bounds, strict=True):
-            if value(fact, sample) < 0:
-                raise SpecError("given", f"{text} is false at the sample, {numbers}")
-        region = SizeRegion([], factors, sample)
-        for _, fact in self.preconditions():
-            region.add(fact, multiplied=False)
-        for fact in self.implied_facts():
-            region.add(fact, multiplied=False)
-        for fact in self.facts():
-            region.add(fact)
-        self._check(region)
-        if rounds:
+            region.sample["J"] = 1 if rounds == "step" else 0
             region.add({("J",): 1})
             region.growths = [Polynomial.symbol("J") * Polynomial.number(period)]
         if rounds == "step":
@@ -257,6 +266,25 @@ class AllSizes:
         region.add(total(size, times(growth, -1), {(): -self.step * (trips - 1) - 1}))
         if rounds != "step":
             region.add(total({(): self.step * trips}, growth, times(size, -1)))
+        return region
+
+    def whole_region(self, numbers: Mapping[str, int], empty: bool = False) -> SizeRegion:
+        """Return the region of every number of trips, or of an `empty` sum."""
+        sample = {**self.symbols(numbers), **dict(zip(AXES, self.cta, strict=True))}
+        factors = sorted({name for array in self.strides for each in self.stride(array) for key in each.terms
+                          for name in key})  # fmt: skip
+        for text, fact in zip((one for one in self.given if "%" not in one), self.bounds, strict=True):
+            if value(fact, sample) < 0:
+                raise SpecError("given", f"{text} is false at the sample, {numbers}")
+        region = SizeRegion([], factors, sample)
+        for _, fact in self.preconditions():
+            region.add(fact, multiplied=False)
+        for fact in self.implied_facts(empty):
+            region.add(fact, multiplied=False)
+        for fact in self.facts(empty):
+            region.add(fact)
+        self._check(region)
+        self.add_grid(region)
         return region
 
     def _check(self, region: SizeRegion) -> None:
@@ -305,13 +333,16 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     strides = {name: strides_of(name, one) for name, one in arrays.items()}
     _check_nodes(claimed, table.get("scalars", {}))
     summed = _summed_index(claimed, target)
-    axes = _axes(table["grid"], target, names)
+    axes = read_axes(table["grid"], target, names)
     extents = {name: tuple(dim.upper() for dim in each) for name, each in dims.items()}
     made = AllSizes(
         table, target, claimed, axes, (summed, summed.upper()), given.divisors, strides, names, extents, given.texts
     )
     for name in given.divisors.keys() - {*names, *made.stride_names()}:
         raise SpecError("given", f"no size is named {name!r}")
+    if not made.shares_axis:
+        made.cta = tuple(INNER if number in {one.number for one in axes} else 0 for number in range(3))  # type: ignore[assignment]
+        made.tiles = {one.index: Polynomial.symbol(AXES[one.number]) for one in axes}
     made.bounds = [
         total((made.form(high) - made.form(low)).thread(0), {(): -strict}) for low, high, strict in given.bounds
     ]
@@ -349,49 +380,3 @@ def _check_nodes(value: Node, scalars: Mapping[str, Any]) -> None:
 def _nodes(node: Node) -> list[Node]:
     parts = [node.body] if isinstance(node, Sum) else node.parts if isinstance(node, Apply) else ()
     return [node, *(one for part in parts for one in _nodes(part))]
-
-
-def _axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[OutputAxis, ...]:
-    """Return how the grid cuts each index of the output; every axis is 1, cdiv(SIZE, tile) or SIZE // tile."""
-    found = {}
-    for number, text in enumerate(grid if isinstance(grid, list) else [grid]):
-        if text in (1, "1"):
-            continue
-        cut = _read_axis(text)
-        if cut is None or cut[0] not in names or cut[0] in found:
-            raise NotLifted(0, f"the grid {text!r} has no meaning for all sizes yet: cdiv(SIZE, tile) or SIZE // tile")
-        found[cut[0]] = (cut[1], number, cut[2])
-    axes = []
-    for index in target.indices:
-        if index.upper() not in found:
-            raise NotLifted(0, f"no axis of the grid cuts {index.upper()}")
-        tile, number, up = found.pop(index.upper())
-        axes.append(OutputAxis(index, index.upper(), tile, number, up))
-    if found:
-        raise NotLifted(0, f"an axis of the grid cuts {', '.join(found)}, which is no size of the output")
-    return tuple(axes)
-
-
-def _read_axis(text: Any) -> tuple[str, int, bool] | None:
-    """Return (size, tile, whether it rounds up) of one axis of the grid."""
-    node = ast.parse(str(text), mode="eval").body
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "cdiv"
-        and len(node.args) == 2
-    ):
-        left, right, up = node.args[0], node.args[1], True
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-        left, right, up = node.left, node.right, False
-    else:
-        return None
-    tile = _constant(right)
-    return (left.id, tile, up) if isinstance(left, ast.Name) and tile > 0 else None
-
-
-def _constant(node: ast.AST) -> int:
-    """Return a product of whole numbers; 0 for anything else."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return _constant(node.left) * _constant(node.right)
-    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else 0

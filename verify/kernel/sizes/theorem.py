@@ -3,7 +3,7 @@
 
 Trips below T0 are runs of their own. With a period P, the classes of T0 + i + P*J trips, for i < P and every J >= 0,
 have the rest. That the state at the loop's head after J rounds is what the runs take it to be is the
-induction. All of them together are every K >= 1.
+induction. All of them together are every K >= 1. K = 0 is a run of its own; where it fails the theorem is about K >= 1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.core.errors import SpecError
 from verify.kernel.chance import ClaimGrowth, bound_chance
 from verify.kernel.claims.expression import functions
 from verify.kernel.data import levels
@@ -30,7 +31,8 @@ from verify.kernel.sizes.forms import NotLifted, Polynomial
 from verify.kernel.sizes.induction import FIRSTS, PERIODS, differs, find_period, growths, same_start
 from verify.kernel.sizes.lifted import LiftedMachine, RunStopped, go, start
 from verify.kernel.sizes.runs import BUDGET, LiftedRun, Snapshot
-from verify.kernel.sizes.statement import CHOICES, INNER, AllSizes, state
+from verify.kernel.sizes.statement import CHOICES, AllSizes, state
+from verify.kernel.sizes.tiles import check_tiles, find_cta, find_tiles
 from verify.kernel.state.findings import WARNINGS, Unclear
 
 AHEAD = (3, 4, 6)  # trips that a kernel may be ahead of the loop's head with its copies, tried in turn
@@ -55,6 +57,7 @@ class Theorem:
     stores: int  # and global stores
     bound: float  # on the chance that a wrong element went unnoticed in a run
     block: tuple[int, int, int]  # threads of a CTA
+    empty: str  # why the theorem does not speak of an empty sum; "" if it does
 
 
 @dataclass
@@ -86,6 +89,16 @@ class Proof:
             asked=run.region.asked, proved=run.region.proved, checks=run.shadow.checks,
             loads=len(run.accesses.loads), stores=len(run.accesses.stores),
         )  # fmt: skip
+
+    def find_tiles(self) -> None:
+        """Find which tile a CTA has, by a run of one trip, and prove that each tile has one CTA."""
+        run = self.make_run(1, 1)
+        run.to_the_end(self.loop)
+        check_findings(run)
+        self.statement.tiles = find_tiles(run)
+        whole = check_tiles(self.statement, self.statement.tiles, run.region)
+        self.counts += Counter(asked=whole.asked, proved=whole.proved)
+        self.close(run)
 
     def alone(self, trips: int) -> None:
         """Prove the class of exactly so many trips."""
@@ -179,7 +192,12 @@ def prove(
 
 def _prove(proof: Proof) -> Theorem:
     statement = proof.statement
+    if statement.shares_axis:
+        statement.step = statement.divisors.get(statement.summed[1], 1)
+        statement.cta = find_cta(statement, proof.kernel, proof.seed)
     proof.loop, statement.step = find_loop(proof)
+    if statement.shares_axis:
+        proof.find_tiles()
     first, period, by = _fit(proof)
     ahead, step, kept = _round(proof, first, period, by)
     least = first + ahead
@@ -197,12 +215,26 @@ def _prove(proof: Proof) -> Theorem:
     del step, tail, kept, began  # before the next runs
     for trips in range(1, least):
         proof.alone(trips)
+    empty = why_not_empty(proof)
     instructions, counts = proof.kernel.instructions, proof.counts
     return Theorem(
         statement, instructions[proof.loop].line, instructions[instructions[proof.loop].target].line, first, period,
         least - 1, proof.runs, counts["asked"], counts["proved"], counts["checks"] + proof.away, counts["loads"],
-        counts["stores"], proof.bound, block,
+        counts["stores"], proof.bound, block, empty,
     )  # fmt: skip
+
+
+def why_not_empty(proof: Proof) -> str:
+    """Return why the claim is not proved where nothing is summed; "" if it is."""
+    try:
+        proof.alone(0)
+    except SpecError:
+        return "what is given excludes it"
+    except NotLifted as error:
+        return str(error)
+    except Unclear as error:
+        return f"line {error.line}: {error.problem}"
+    return ""
 
 
 def _fit(proof: Proof) -> tuple[int, int, dict[int, Polynomial]]:
@@ -276,11 +308,7 @@ def count_rounds(proof: Proof, probe: int) -> tuple[list[dict[int, int]], list[i
     for size in sizes:
         claim = statement.launch(statement.numbers(size // statement.step))
         run = Interpretation(proof.kernel, claim.launches[0], Values(proof.seed), BUDGET, {}, LiftedMachine)
-        cta = [0, 0, 0]
-        for axis in statement.axes:
-            cta[axis.number] = INNER
-        x, y, _ = run.launch.grid
-        machine = start(run, (cta[0], cta[1], cta[2]), cta[0] + x * (cta[1] + y * cta[2]))
+        machine = start(run, statement.cta)
         go(machine, None, -1, lambda trips: None)
         found.append({number: loop.rounds for number, loop in machine.loops.found.items()})
     return found, sizes

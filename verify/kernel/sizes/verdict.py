@@ -11,8 +11,9 @@ from verify.core.verdict import Check, Counterexample, Evidence, Place, Property
 from verify.evidence.run import Run
 from verify.kernel.claims.expression import elements
 from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.grid import OutputAxis
 from verify.kernel.sizes.refute import find_refutation, write_claim
-from verify.kernel.sizes.statement import MOST_YZ, AllSizes
+from verify.kernel.sizes.statement import AXES, MOST_YZ, AllSizes
 from verify.kernel.sizes.theorem import Theorem, prove
 from verify.report import Case
 
@@ -93,8 +94,12 @@ def _case(
     )  # fmt: skip
 
 
-def _all(statement: AllSizes) -> str:
-    return f"{', '.join(statement.names)} >= 1"
+def _all(statement: AllSizes, empty: bool = False) -> str:
+    """Return the sizes of which a theorem speaks; the summed one may be 0 where `empty` sums are proved too."""
+    summed = statement.summed[1]
+    if not empty:
+        return f"{', '.join(statement.names)} >= 1"
+    return f"{', '.join(name for name in statement.names if name != summed)} >= 1, {summed} >= 0"
 
 
 def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
@@ -119,7 +124,7 @@ def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
         f"domain   {DOMAIN}",
         f"seed     {subject.seed}",
     ]  # fmt: skip
-    return _case(subject, one, _all(statement), tuple(notes), fields)
+    return _case(subject, one, _all(statement, not theorem.empty), tuple(notes), fields)
 
 
 def _preconditions_of_launch(theorem: Theorem) -> list[str]:
@@ -130,6 +135,8 @@ def _preconditions_of_launch(theorem: Theorem) -> list[str]:
     rows = statement.rows_of_strides()
     of_launch += [f"{name} >= {row}" for name, row in rows.items()]
     of_launch += [f"{name} = {held}" for name, held in statement.table.get("scalars", {}).items()]
+    if theorem.empty:
+        of_launch.append(f"{statement.summed[1]} >= 1, as {statement.summed[1]} = 0 is not proved: {theorem.empty}")
     arrays = ", ".join(statement.table["arrays"])
     return [*of_launch, f"{arrays} disjoint, each at a multiple of 16 bytes"]
 
@@ -139,12 +146,13 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     statement, period = theorem.statement, theorem.period
     products = [text for text, _ in statement.preconditions()]
     first, second = statement.axes
-    tiles = ", ".join(f"{axis.index} from {axis.tile}*{'xyz'[axis.number]}" for axis in statement.axes)
-    extents = " x ".join(
+    tiles = ", ".join(f"{axis.index} from {axis.tile}*{_tile(statement, axis)}" for axis in statement.axes)
+    extents = (" * " if statement.shares_axis else " x ").join(
         f"{f'cdiv({axis.size}, {axis.tile})' if axis.rounds_up else f'{axis.size} // {axis.tile}'}"
         for axis in sorted(statement.axes, key=lambda axis: axis.number)
     )
     limits = [f"CTAs in {'xyz'[axis.number]} <= {MOST_YZ}" for axis in statement.axes if axis.number]
+    limits += ["CTAs in x < 2**31"] if statement.shares_axis and not limits else []
     last = theorem.alone + period
     classes = [f"{number}+{period}*j" if period > 1 else f"{number}+j" for number in range(theorem.alone + 1, last + 1)]
     read = {one.name for one in elements(statement.value)}
@@ -153,11 +161,11 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     ends = " and ".join(f"{axis.index} < {axis.size}" for axis in (first, second))
     return {
         "lifted": "yes",
-        "theorem": f"{statement.table['claim']} for all {_all(statement)}",
+        "theorem": f"{statement.table['claim']} for all {_all(statement, not theorem.empty)}",
         "preconditions": [*_preconditions_of_launch(theorem), *products, *limits],
-        "grid": f"{extents} CTAs of {theorem.block[0] * theorem.block[1] * theorem.block[2]} threads; CTA (x, y) has "
-                f"{tiles}: each element once",
-        "trips": f"1 to {theorem.alone} one by one; {' and '.join(classes)} by induction",
+        "grid": f"{extents} CTAs of {theorem.block[0] * theorem.block[1] * theorem.block[2]} threads; CTA "
+                f"{'x' if statement.shares_axis else '(x, y)'} has {tiles}: each element once",
+        "trips": f"{1 if theorem.empty else 0} to {theorem.alone} one by one; {' and '.join(classes)} by induction",
         "period": period,
         "masks": "; ".join([*masks, f"{statement.target.name} written where {ends}"]),
         "obligations": {
@@ -165,6 +173,13 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
             "loads": theorem.loads, "stores": theorem.stores,
         },
     }  # fmt: skip
+
+
+def _tile(statement: AllSizes, axis: OutputAxis) -> str:
+    """Return the number of a CTA's tile in words."""
+    cta = "xyz"[axis.number]
+    text = str(statement.tiles[axis.index]).replace(AXES[axis.number], cta)
+    return text if text == cta else f"({text})"
 
 
 def _not_lifted(subject: LiftedKernel, failed: NotLifted) -> Case:
