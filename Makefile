@@ -27,7 +27,7 @@ endif
 help:
 	@echo 'make verify ATOM=SM80_16x8x16   verify atoms (a name, a prefix, a glob; several in quotes); ARGS=-v adds flags'
 	@echo 'make check                      lint, types, import contracts and the quick tests: a minute and a half'
-	@echo 'make test                       the same with all tests: thirteen minutes'
+	@echo 'make test                       the same with all tests: a quarter of an hour'
 	@echo 'make generate                   write what is generated: schemas, tables of properties, rooms, catalogue'
 	@echo 'make gpu CUDA=13                the tests that need a GPU, with CuPy for CUDA 12 or 13; none may be skipped'
 	@echo 'make bench                      the speed gates; ARGS=laws measures that suite alone'

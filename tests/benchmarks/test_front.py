@@ -17,14 +17,20 @@ def test_both_pages_have_the_figures_of_the_record() -> None:
 
 def test_a_page_with_another_figure_is_filled_anew() -> None:
     seconds = [front.load()[name]["seconds"] for name in front.COMMANDS]
-    wrong = "finds the wrong line\nbelow in 99 s, an atom in 98 s of a CPU"
-    assert front.fill(wrong) == f"finds the wrong line\nbelow in {seconds[0]:g} s, an atom in {seconds[1]:g} s of a CPU"
+    wrong = "the wrong line\nbelow in 99 s, an atom in 98 s of a CPU (measured 1 April 2020)"
+    right = (
+        f"the wrong line\nbelow in {seconds[0]:.1f} s, an atom in {seconds[1]:.1f} s of a CPU (measured {front.day()})"
+    )
+    assert front.fill(wrong) == right
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", front.COMMANDS)
-def test_the_record_is_of_what_the_command_reads_and_prints_today(name: str) -> None:
-    _, printed = front.run(name)
+def test_the_record_is_of_what_the_command_reads_prints_and_calls_today(name: str) -> None:
+    calls, printed = front.profile(name)
     recorded = front.load()[name]
-    assert recorded["of"] == front.digests(name, printed), "older than its example: python -m benchmarks.front"
-    assert front.digests(name, printed + " ") != recorded["of"]
+    assert front.stale(recorded, name, calls, printed) == [], "the record is older: python -m benchmarks.front"
+    assert front.stale(recorded, name, calls, printed + " ") == ["stdout"]
+    for other in (calls // 2, calls * 2):
+        (why,) = front.stale(recorded, name, other, printed)
+        assert why.endswith(f"{other:,} today")

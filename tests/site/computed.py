@@ -67,8 +67,8 @@ def readme() -> list[Row]:
 
 def measured() -> Row:
     """The figures of the first screen, as recorded."""
-    seconds = [f"{front.load()[name]['seconds']:g}" for name in front.COMMANDS]
-    return "the wrong line below in {} s, an atom in {} s of a CPU", *seconds
+    seconds = [f"{front.load()[name]['seconds']:.1f}" for name in front.COMMANDS]
+    return "the wrong line below in {} s, an atom in {} s of a CPU (measured {})", *seconds, front.day()
 
 
 def show() -> list[Row]:
