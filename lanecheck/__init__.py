@@ -23,7 +23,6 @@ if sys.argv[:1] == ["-m"]:  # Python imports the package of a command: `python -
 TYPE_CHECKING = False  # `typing` is a module too: Ctrl-C while it loads would be a traceback, see `console.interrupts`
 
 if TYPE_CHECKING:
-    from lanecheck.notebook import load_ipython_extension as load_ipython_extension
     from layouts import Layout
     from verify import (
         Report,
@@ -65,7 +64,6 @@ _HOMES = {  # `verify` has commands of these names
     "check": "verify.api",
     "show": "verify.api",
     "claim": "verify.capture.marking",
-    "load_ipython_extension": "lanecheck.notebook",  # of `%load_ext lanecheck`
 }
 
 
@@ -81,3 +79,9 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """Name what is offered, so that a shell completes what isn't loaded yet."""
     return sorted([*globals(), *__all__])
+
+
+if ipython := sys.modules.get("IPython"):  # perhaps a notebook
+    from lanecheck import display
+
+    display.register(ipython.get_ipython())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw what a cell of a notebook ends with: `%load_ext lanecheck`, then a layout, an atom, a map or a report.
+"""What a cell of a notebook ends with, drawn: a layout, an atom, a map or a report (`lanecheck.display`).
 
 A layout is drawn as its offsets, an atom and a map as who has which element. A report is its text, as a command prints
 it, and the pictures of what is wrong.
@@ -7,12 +7,10 @@ it, and the pictures of what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
-from typing import Any, Protocol
 
 from layouts import ComposedLayout, Layout, size
-from layouts.atoms import AnyAtom, Atom, CopyAtom
+from layouts.atoms import AnyAtom
 from verify import Report, verify_kind
 from verify.api import show
 from verify.maps.fragment_map import FragmentMap
@@ -22,28 +20,6 @@ from verify.report import Case
 
 PICTURES = 4  # of one report
 SIDE = 64  # rows and columns of a picture: more would make a notebook slow
-
-
-class Formatter(Protocol):
-    """What IPython has for one kind of output."""
-
-    def for_type(self, kind: type, draw: Callable[[Any], str | None]) -> object:
-        """Draw the values of a class so; None leaves them to the others."""
-
-
-def load_ipython_extension(shell: Any) -> None:
-    """Draw layouts, atoms, maps and reports in this shell of IPython: `%load_ext lanecheck`."""
-    register(shell.display_formatter.formatters["text/html"])
-
-
-def register(html: Formatter) -> None:
-    """Give a formatter of HTML what draws each class."""
-    html.for_type(Layout, draw_layout)
-    html.for_type(ComposedLayout, draw_layout)
-    html.for_type(Atom, draw_atom)
-    html.for_type(CopyAtom, draw_atom)
-    html.for_type(FragmentMap, draw_map)
-    html.for_type(Report, draw_report)
 
 
 def draw_layout(layout: Layout | ComposedLayout) -> str:

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,35 +18,62 @@ import pytest
 
 import isa_tables
 import lanecheck
+from lanecheck import display
 from layouts import parse_layout
 from layouts.atoms import registry
 from verify.maps.fragment_map import FragmentMap
 
 PAGE = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
-LOAD = "%load_ext lanecheck"
 WRONG = "((4,8),8):((32,1),8)"
+# A shell that runs, as IPython has it; then what is registered when, and what that loads.
+SHELL = """
+import sys, types
+named = []
+html = types.SimpleNamespace(for_type_by_name=lambda module, name, draw: named.append((module, name)))
+shell = types.SimpleNamespace(display_formatter=types.SimpleNamespace(formatters={"text/html": html}))
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+import layouts
+assert not named
+import lanecheck
+print(*sorted(named), "verify" in sys.modules, sep="\\n")
+"""
 
 
 class Html:
     """What draws which class, as IPython's formatter of HTML keeps it."""
 
     def __init__(self) -> None:
-        self.of: dict[type, Callable[[Any], str | None]] = {}
+        self.of: dict[tuple[str, str], Callable[[Any], str | None]] = {}
 
-    def for_type(self, kind: type, draw: Callable[[Any], str | None]) -> None:
-        self.of[kind] = draw
+    def for_type_by_name(self, module: str, name: str, draw: Callable[[Any], str | None]) -> None:
+        self.of[module, name] = draw
 
     def draw(self, value: object) -> str | None:
-        return next((self.of[kind](value) for kind in type(value).__mro__ if kind in self.of), None)
+        names = [(kind.__module__, kind.__name__) for kind in type(value).__mro__]
+        return next((self.of[name](value) for name in names if name in self.of), None)
 
 
 @pytest.fixture
 def html() -> Html:
     found = Html()
-    lanecheck.load_ipython_extension(
-        SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": found}))
-    )
+    display.register(SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": found})))
     return found
+
+
+def test_an_import_in_a_notebook_registers_the_drawings_and_loads_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", SHELL], capture_output=True, text=True, check=False)
+    *named, loaded = done.stdout.splitlines()
+    assert (loaded, len(named)) == ("False", 6), done.stderr
+    assert "('layouts.layout', 'Layout')" in named and "('verify.report', 'Report')" in named
+
+
+def test_every_class_that_is_drawn_is_where_its_name_says(html: Html) -> None:
+    for module, name in html.of:
+        assert getattr(importlib.import_module(module), name).__module__ == module
+
+
+def test_plain_python_has_no_shell_to_register_in() -> None:
+    display.register(None)
 
 
 def run(source: str, names: dict[str, Any]) -> object:
@@ -73,8 +103,8 @@ def test_the_notebook_of_the_docs_has_the_outputs_of_its_cells(html: Html, monke
         if cell["cell_type"] == "code":
             number += 1
             source = "".join(cell["source"])
-            assert number > 1 or source.startswith(LOAD)
-            found = outputs(run(source.replace(LOAD, "pass"), names), html, number)
+            assert number > 1 or source == "import lanecheck"
+            found = outputs(run(source, names), html, number)
             if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
                 cell |= {"outputs": found, "execution_count": number}
             assert (cell["outputs"], cell["execution_count"]) == (found, number)
