@@ -4,6 +4,7 @@
 One TOML file per document. An entry has the place of the statement (`at`), its text (`says`), the check that evaluates
 it (`kind`) and the inputs (`given`). HOLDS: the check finds no counterexample. REFUTED: it finds exactly this one, and
 with the inputs in `correct` it finds none; `right` is the correction in words, where the inputs alone do not show it.
+`undrawn` says why the page has one picture of a refuted statement, of what is right, or none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.ledger import on_fragments, on_laws, on_layouts, on_programs, on_tili
 
 HERE = Path(__file__).parent
 KINDS = {**on_layouts.KINDS, **on_fragments.KINDS, **on_tilings.KINDS, **on_programs.KINDS, **on_laws.KINDS}
-KEYS = {"at", "says", "kind", "given", "verdict", "counterexample", "correct", "right"}
+KEYS = {"at", "says", "kind", "given", "verdict", "counterexample", "correct", "right", "undrawn"}
 SHOWN = 4
 RESERVED = {"is": "is_", "with": "with_", "property": "property_"}
 
@@ -40,6 +41,7 @@ class Claim:
     counterexample: str  # the first that the check finds; empty where it holds
     correct: Mapping[str, Any]  # the inputs with which it holds, where they differ
     in_words: str  # the correction in words
+    undrawn: str  # why there are no two pictures
 
     @property
     def id(self) -> str:
@@ -65,7 +67,12 @@ class Claim:
 
 def check(kind: str, given: Mapping[str, Any]) -> str:
     """Evaluate a statement: "" when it holds, else the first counterexample."""
-    return KINDS[kind](**{RESERVED.get(key, key): value for key, value in given.items()})
+    return KINDS[kind](**arguments(given))
+
+
+def arguments(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs by names that a function of Python can have."""
+    return {RESERVED.get(key, key): value for key, value in inputs.items()}
 
 
 def load() -> list[Claim]:
@@ -91,6 +98,7 @@ def _read(path: Path) -> Iterator[Claim]:
             counterexample=entry.get("counterexample", ""),
             correct=_long(entry.get("correct", {}), short),
             in_words=entry.get("right", ""),
+            undrawn=entry.get("undrawn", ""),
         )
 
 
@@ -121,6 +129,7 @@ def page(claims: list[Claim], pictures: Callable[[Claim], str] = lambda _: "") -
         lines += ["", f'<a id="{claim.anchor}"></a>**{_plain(f"{claim.title}, {claim.at}")}**', ""]
         lines += [f"- It says: {_plain(claim.says)}", f"- REFUTED: {_plain(claim.counterexample)}"]
         lines += [f"- Right: {_plain(claim.correction)}"]
+        lines += [f"- {_plain(claim.undrawn)}"] if claim.undrawn else []
         lines += ["", drawn] if (drawn := pictures(claim)) else []
     return "\n".join(lines) + "\n"
 

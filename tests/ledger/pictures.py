@@ -1,36 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two pictures of a refuted statement that can be drawn: what the document says, and what is right."""
+"""The two pictures of a refuted statement: what the document says, and what is right."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from layouts import Layout, size
 from tests.ledger.ledger import Claim
+from tests.ledger.tables import DOCUMENT, DRAWN, RIGHT, ROWS, Sketch, offsets
 from verify.pictures.picture import Cell, Picture, grid
 
-TABLES = ("rows", "cells", "elements", "are", "layout")  # inputs that are drawn
-MOST = 32  # rows that are drawn: those of a layout are its threads
+TABLES = ("rows", "cells", "elements", "are", "layout")  # inputs that are tables
 
 
-def pictures(claim: Claim) -> tuple[Picture, Picture] | None:
-    """Return both pictures, the differences marked in the first; None if the statement is no table and no layout."""
-    key = next((one for one in TABLES if one in claim.correct), None)
-    if key is None or list(claim.correct) != [key]:
-        return None
-    says, right = (_table(key, inputs) for inputs in (claim.given, claim.right))
-    return _picture("the document", says, right), _picture("right", right, right)
+def pictures(claim: Claim) -> tuple[Picture, ...]:
+    """Return both pictures, the differences marked in the first; one, or none, of a statement that has a reason."""
+    key = next((one for one in TABLES if [*claim.correct] == [one]), None)
+    if key is not None:
+        said, right = (_table(key, inputs) for inputs in (claim.given, claim.right))
+        sketches: tuple[Sketch, ...] = (Sketch(DOCUMENT, said), Sketch(RIGHT, right))
+    else:
+        sketches = DRAWN[claim.kind](claim) if claim.kind in DRAWN else ()
+    return tuple(_picture(one, sketches[-1]) for one in sketches)
 
 
 def _table(key: str, inputs: Mapping[str, Any]) -> list[list[str]]:
     """Return the cells of an input, row by row."""
     value = inputs[key]
     if key == "layout":
-        found = Layout.parse(value)
-        threads, values = size(found[0]), size(found[1])
-        return [[str(found(thread, i)) for i in range(values)] for thread in range(min(MOST, threads))]
+        return offsets(value)
     if key == "cells":
         return [value.split()]
     if key == "elements":
@@ -39,17 +38,25 @@ def _table(key: str, inputs: Mapping[str, Any]) -> list[list[str]]:
     return [row.split() if isinstance(row, str) else [str(one) for one in row] for row in rows]
 
 
-def _picture(name: str, cells: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> Picture:
+def _picture(sketch: Sketch, right: Sketch) -> Picture:
     """Return the picture of a table, where it differs from the right one with what is right."""
-    width = max(map(len, cells))
+    rows = max(len(sketch.rows), len(right.rows))
+    width = max(len(row) for one in (sketch, right) for row in one.rows)
 
     def at(row: int, column: int) -> Cell:
-        text = cells[row][column] if column < len(cells[row]) else ""
-        there = row < len(right) and column < len(right[row])
-        wanted = (right[row][column] if there else "nothing") if name != "right" else text
-        number = re.match(r"[TV]?(\d+)", text)
+        said, wanted = _cell(sketch, row, column), _cell(right, row, column)
+        number = re.match(r"[TV]?(\d+)", said or "")
         shade = int(number[1]) % 8 if number else -1
-        return Cell((text,), shade, expected="" if text == wanted else wanted)
+        differs = sketch is not right and said is not None and said != wanted
+        return Cell((said or "",), shade, expected=(wanted or "nothing") if differs else "")
 
-    panel = grid(name, name, ("row", "column"), (len(cells), width), at)
-    return Picture(name, (panel,), expected="what is right")
+    names = (sketch.names.__getitem__ if sketch.names else None, None)
+    window = (range(min(rows, ROWS)), None)
+    panel = grid(sketch.title, sketch.title, sketch.axes, (rows, width), at, window=window, names=names)
+    return Picture(sketch.title, (panel,), expected="what is right")
+
+
+def _cell(sketch: Sketch, row: int, column: int) -> str | None:
+    """Return what is in a cell; empty outside of the table."""
+    inside = row < len(sketch.rows) and column < len(sketch.rows[row])
+    return sketch.rows[row][column] if inside else ""

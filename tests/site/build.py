@@ -57,7 +57,7 @@ def pages(target: Path = PAGES) -> None:
     (target / "teaching.md").write_text(teaching(target), encoding="utf-8")
     for path in target.rglob("*.md"):
         path.write_text(front.fill(coloured(drawn(path))), encoding="utf-8")
-    for name, more in (("site.css", FIGURES + SCHEMES), ("site.js", script())):
+    for name, more in (("site.css", FIGURES + palette.STYLE + SCHEMES), ("site.js", script())):
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)
     (target / "verdicts").mkdir()
@@ -72,8 +72,8 @@ def teaching(target: Path) -> str:
 
     def both(claim: ledger.Claim) -> str:
         found = []
-        for picture in both_pictures(claim) or ():
-            name = f"{claim.anchor}-{picture.title.split()[-1]}.svg"
+        for number, picture in enumerate(both_pictures(claim)):
+            name = f"{claim.anchor}-{number}.svg"
             (folder / name).write_text(svg.document([picture]), encoding="utf-8")
             found.append(f"![{claim.at}: {picture.title}](teaching/{name})")
         return "\n\n".join(found)
@@ -125,7 +125,8 @@ def figure(words: str, picture: Path) -> str:
     drawn = re.sub(
         r"(?<=[\"#( ])(?:lc|near)(?=[0-9a-f]{8}-)", f"lc{picture.stem}-", picture.read_text(encoding="utf-8")
     )
-    drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    drawn = re.sub(r"<style>.*?</style>", "", drawn, flags=re.DOTALL)  # site.css has it, once for all pictures
     caption = f"{words}. {KEYS}" if "thread % 8" in drawn else words
     return (
         f'<figure class="lc-figure"><div class="lc-scroll lc-whole" tabindex="0" role="region" '
