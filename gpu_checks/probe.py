@@ -35,6 +35,7 @@ from gpu_checks.summary import Find, RecordingSummary
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 from lanecheck.console.command import parser as parser_of
+from lanecheck.console.counts import join_counts
 from lanecheck.console.exits import Exit
 from lanecheck.console.outputs import reserve_folder
 from lanecheck.console.progress import Progress
@@ -286,8 +287,9 @@ def _summary(
     emulated = sum(result.emulated is True for result in found)
     broken = sum(not result.sound for result in found)
     pairs = sum(result.pairs for result in found)
-    text = f"{len(found)} recorded, {pairs} pairs ({emulated} emulated, {broken} contradict their controls), "
-    text += f"{len(results) - len(found)} unchecked, {seconds:.1f} s"
+    doubts = f" ({join_counts({'emulated': emulated, 'contradict their controls': broken})})" * bool(emulated or broken)
+    counts = {"recorded": len(found), f"pairs{doubts}": pairs, "unchecked": len(results) - len(found)}
+    text = f"{join_counts(counts)}, {seconds:.1f} s"
     if isinstance(info, DeviceInfo):
         text += f"   {info.gpu}, {info.sm}, driver {info.driver or 'unknown'}, CUDA {info.cuda}, NVRTC {info.nvrtc}"
     return text

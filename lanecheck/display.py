@@ -8,6 +8,7 @@ and its module's; so nothing is loaded until a cell ends with such a value.
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 DRAWN = {  # the function of lanecheck.notebook, and the classes that it draws
@@ -27,7 +28,6 @@ def register(shell: Any) -> None:
 
 def draw(name: str, value: object) -> str | None:
     """Return the HTML of a value by a function of `lanecheck.notebook`; None leaves it to its text."""
-    from lanecheck import notebook  # loads all that draws, which a cell may never need
-
+    notebook = import_module("lanecheck.notebook")  # loads all that draws, which a cell may never need
     drawn: str | None = getattr(notebook, name)(value)
     return drawn

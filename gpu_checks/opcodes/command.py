@@ -11,6 +11,7 @@ from gpu_checks.model import Unavailable
 from gpu_checks.opcodes.recording import observe, write
 from gpu_checks.opcodes.rejected import accepted_forms, list_rejected
 from gpu_checks.opcodes.text import Probe
+from lanecheck.console.counts import join_counts
 from lanecheck.console.exits import Exit
 
 
@@ -32,7 +33,8 @@ def probe_opcodes(options: argparse.Namespace) -> int:
         show(*(f"{one.form}  UNCHECKED  {one.fault}" for one in faults))
     if options.output:
         print(f"wrote {write(options.output, found)}", file=sys.stderr)
-    text = f"{len(found.forms) - len(faults)} forms of opcodes recorded, {len(faults)} unchecked, "
-    text += f"{len(list_rejected())} that ptxas rejects   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
+    counts = {"forms of opcodes recorded": len(found.forms) - len(faults), "unchecked": len(faults)}
+    text = join_counts({**counts, "that ptxas rejects": len(list_rejected())})
+    text += f"   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
     show(text)
     return exit_undecided(options) if faults else Exit.OK

@@ -16,6 +16,7 @@ from gpu_checks.tilings import TilingKernel, TilingRun, run_all, tilings
 from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
 from lanecheck.console.command import parser as parser_of
+from lanecheck.console.counts import join_counts
 from lanecheck.console.exits import Exit
 from lanecheck.console.outputs import reserve_folder
 from lanecheck.console.progress import Progress, each
@@ -94,7 +95,8 @@ def _run_tilings(chosen: Sequence[TilingKernel], options: argparse.Namespace) ->
     if options.record and done:
         write(options.record / done[0].device.file, done)
     refuted, idle = sum(not run.equal for run in done), sum(not run.finds_controls for run in done)
-    command.show(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
+    counts = {"equal": len(done) - refuted, "refuted": refuted, "UNCHECKED": len(chosen) - len(done)}
+    command.show(join_counts(counts))
     if idle:
         return Exit.CONTRADICTION
     if refuted:

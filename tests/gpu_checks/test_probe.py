@@ -56,7 +56,7 @@ def test_sound_probes_are_recorded_and_written(on, nothing_shipped, capsys, tmp_
     assert len(lines) == 6
     assert lines[0] == "dp4a.s32.s32  RECORDED  16 pairs  HMMA.TEST"
     assert lines[4] == f"{F64}  RECORDED  1024 pairs  HMMA.TEST"
-    assert lines[5].startswith("5 recorded, 1088 pairs (0 emulated, 0 contradict their controls), 0 unchecked, ")
+    assert lines[5].startswith("5 recorded, 1088 pairs, ")
     assert lines[5].endswith("Simulated, sm_90a, driver 0, CUDA 0.0, NVRTC 0.0")
     assert err.splitlines() == [f"wrote {tmp_path}/simulated_{f}.jsonl" for f in ("dp4a", "mma_sync")]
     head = json.loads((tmp_path / "simulated_mma_sync.jsonl").read_text().splitlines()[0])
@@ -112,7 +112,7 @@ def test_without_a_gpu_one_sentence_says_why(on, capsys):
     lines = capsys.readouterr().out.splitlines()
     known = list(mnemonics("*"))
     assert lines[0] == f"{known[0]} and {len(known) - 1} more  UNCHECKED  no GPU in this test"
-    assert lines[1].startswith(f"0 recorded, 0 pairs (0 emulated, 0 contradict their controls), {len(known)} unchecked")
+    assert lines[1].startswith(f"{len(known)} unchecked, ")
     assert len(lines) == 2
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.ledger.ledger import Claim
-from tests.ledger.tables import DOCUMENT, DRAWN, RIGHT, ROWS, Sketch, offsets
+from tests.ledger.tables import DOCUMENT, DRAWN, RIGHT, ROWS, Sketch, list_offsets
 from verify.pictures.picture import Cell, Picture, grid
 
 TABLES = ("rows", "cells", "elements", "are", "layout")  # inputs that are tables
@@ -29,7 +29,7 @@ def _table(key: str, inputs: Mapping[str, Any]) -> list[list[str]]:
     """Return the cells of an input, row by row."""
     value = inputs[key]
     if key == "layout":
-        return offsets(value)
+        return list_offsets(value)
     if key == "cells":
         return [value.split()]
     if key == "elements":

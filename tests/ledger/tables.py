@@ -59,24 +59,24 @@ def only(axes: tuple[str, str], rows: Callable[..., dict[str, list[str]]]) -> Dr
     return draw
 
 
-def folded(cells: Sequence[object], wide: int) -> list[list[str]]:
+def fold(cells: Sequence[object], wide: int) -> list[list[str]]:
     """Return cells in rows that are so wide."""
     return [[str(one) for one in cells[i : i + wide]] for i in range(0, len(cells), wide)]
 
 
-def strides(layout: str, quantity: str, is_: int) -> list[list[str]]:
+def list_strides(layout: str, quantity: str, is_: int) -> list[list[str]]:
     """List the strides of a layout, with what is said of one of them."""
     found = [str(one) for one in Layout.parse(layout).stride]  # type: ignore[union-attr]
     found[int(quantity.removeprefix("stride "))] = str(is_)
     return [found]
 
 
-def factors(claim: Claim) -> tuple[Sketch, ...]:
+def draw_factors(claim: Claim) -> tuple[Sketch, ...]:
     """Draw where A and B lie in memory, the rows of A above those of B."""
     names = [f"{x} {axis}={i}" for x, axis in (("A", "m"), ("B", "n")) for i in range(_extent(claim.given[x.lower()]))]
 
     def rows(inputs: Any) -> list[list[str]]:
-        return [row for x in "ab" for row in offsets(inputs[x])]
+        return [row for x in "ab" for row in list_offsets(inputs[x])]
 
     return tuple(
         Sketch(title, rows(inputs), ("row", "k"), names)
@@ -88,27 +88,27 @@ def _extent(layout: str) -> int:
     return size(Layout.parse(layout)[0])
 
 
-def offsets(layout: str) -> list[list[str]]:
+def list_offsets(layout: str) -> list[list[str]]:
     """List the offsets of a layout with two modes."""
     found = Layout.parse(layout)
     return [[str(found(i, j)) for j in range(size(found[1]))] for i in range(size(found[0]))]
 
 
-def composed(claim: Claim) -> tuple[Sketch, ...]:
+def draw_compositions(claim: Claim) -> tuple[Sketch, ...]:
     """Draw both orders of two compositions, of the layouts of the counterexample."""
     a, b, c = _named(claim)
     left, right = composition(composition(a, b), c), composition(a, composition(b, c))
     return _of_index({"(A o B) o C": left, "A o (B o C)": right})
 
 
-def by_modes(claim: Claim) -> tuple[Sketch, ...]:
+def draw_by_modes(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a composition made mode by mode, and the whole one, of the layouts of the counterexample."""
     a, b = _named(claim)
     apart = make_layout(*(composition(a, mode) for mode in b))
     return _of_index({"(A o B1, A o B2)": apart, "A(B(i))": lambda i: a(b(i))}, size(b))
 
 
-def divided(claim: Claim) -> tuple[Sketch, ...]:
+def draw_division(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a division with the stride that the document gives the rest, and the division."""
     by = re.search(r" by (\S+): (\S+): at", claim.counterexample)
     assert by
@@ -128,7 +128,7 @@ def _of_index(functions: dict[str, Any], count: int = 0) -> tuple[Sketch, ...]:
     )
 
 
-def line_of_drawing(claim: Claim) -> tuple[Sketch, ...]:
+def draw_line(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a line of a drawing in the row of its number, and all rows as the ISA has them."""
     found, drawn = in_isa(claim.given["instruction"]).operands[claim.given["operand"]], claim.given["rows"][0].split()
     at = {found.locate(t, v): f"T{t}V{v}" for t in range(found.lanes) for v in range(found.values)}
@@ -137,7 +137,7 @@ def line_of_drawing(claim: Claim) -> tuple[Sketch, ...]:
     return Sketch(DOCUMENT, said), Sketch(RIGHT, true)
 
 
-def counted(claim: Claim) -> tuple[Sketch, ...]:
+def draw_count(claim: Claim) -> tuple[Sketch, ...]:
     """Draw as many of what is counted as the document says, and as many as there are."""
     axes, things = _things(**arguments(claim.right))
     said = claim.given["is"]
@@ -151,7 +151,7 @@ def counted(claim: Claim) -> tuple[Sketch, ...]:
     more = [f"T{i}" if axes[1] == "thread" else "more" for i in range(len(things), said)]
     wide = WIDE * -(-max(said, len(things)) // (WIDE * ROWS))
     shown = [*things, *more][:said]
-    return Sketch(DOCUMENT, folded(shown, wide), axes), Sketch(RIGHT, folded(things, wide), axes)
+    return Sketch(DOCUMENT, fold(shown, wide), axes), Sketch(RIGHT, fold(things, wide), axes)
 
 
 def _things(*, atom: str, atoms: str, quantity: str, is_: Any, tile: Any = (), permutation: Any = ()) -> Any:
@@ -181,7 +181,7 @@ def _owned_by_one(claim: Claim, whole: Sequence[int]) -> tuple[Sketch, ...]:
     return Sketch(DOCUMENT, [["T0"] * 16] * 8, ("m", "n")), Sketch(RIGHT, corner, ("m", "n"))
 
 
-def covered_by_atoms(claim: Claim) -> tuple[Sketch, ...]:
+def draw_cut(claim: Claim) -> tuple[Sketch, ...]:
     """Draw the rows or columns that a tiling cuts; of one that the document takes for rejected only what is right."""
     said, right = (Sketch(title, _cut(**inputs)) for title, inputs in ((DOCUMENT, claim.given), (RIGHT, claim.right)))
     return (said, right) if claim.given["yes"] else (right,)
@@ -192,17 +192,17 @@ def _cut(*, atom: str, atoms: str, permutation: list[Any], tile: list[int], yes:
     axis = min(len(permutation), 2) // 2  # M of one mode, else N
     if permutation and isinstance(permutation[axis], str):
         order = Layout.parse(permutation[axis])
-        return folded([order(i) for i in range(size(order))], WIDE)
-    return folded(range(permutation[axis] if permutation else tile[axis]), tiled(atom, atoms).shape_mnk[axis])
+        return fold([order(i) for i in range(size(order))], WIDE)
+    return fold(range(permutation[axis] if permutation else tile[axis]), tiled(atom, atoms).shape_mnk[axis])
 
 
-def touched(layout: str, threads: int, value: int, bytes_each: int, line: int, touched: int) -> dict[str, list[str]]:
+def list_lines(layout: str, threads: int, value: int, bytes_each: int, line: int, touched: int) -> dict[str, list[str]]:
     """Name the lines of memory, each with the threads that touch it."""
     found = Layout.parse(layout)
     return _by_place([found(t, value) * bytes_each // line for t in range(threads)])
 
 
-def in_banks(layout: str, threads: int, ways: int) -> dict[str, list[str]]:
+def list_banks(layout: str, threads: int, ways: int) -> dict[str, list[str]]:
     """Name the banks of f32, each with the threads that access it."""
     found = Layout.parse(layout)
     return _by_place([found(t, 0) % BANKS for t in range(threads)])
@@ -212,19 +212,19 @@ def _by_place(places: Sequence[int]) -> dict[str, list[str]]:
     return {str(one): [f"T{t}" for t, at in enumerate(places) if at == one] for one in sorted(set(places))}
 
 
-def placed_threads(atom: str, atoms: str, formulas: list[str]) -> list[list[str]]:
+def list_places(atom: str, atoms: str, formulas: list[str]) -> list[list[str]]:
     """List where the first threads are in the grid, by formulas."""
-    return folded([",".join(str(compute(one, t=t)) for one in formulas) for t in range(64)], 16)
+    return fold([",".join(str(compute(one, t=t)) for one in formulas) for t in range(64)], 16)
 
 
-def adjacent(claim: Claim) -> tuple[Sketch, ...]:
+def draw_runs(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a block's places in memory as one run, and as they are."""
-    found = offsets(claim.given["layout"])
+    found = list_offsets(claim.given["layout"])
     first, wide = int(found[0][0]), len(found[0])
-    return Sketch(DOCUMENT, folded(range(first, first + wide * len(found)), wide)), Sketch(RIGHT, found)
+    return Sketch(DOCUMENT, fold(range(first, first + wide * len(found)), wide)), Sketch(RIGHT, found)
 
 
-def owned_blocks(claim: Claim) -> tuple[Sketch, ...]:
+def draw_blocks(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a matrix in blocks of 16 x 16: the document has an owner of each."""
     given = claim.given
     owned = {
@@ -238,43 +238,43 @@ def owned_blocks(claim: Claim) -> tuple[Sketch, ...]:
     )
 
 
-def along_axis(instruction: str, operand: str, axis: str, formula: str) -> list[list[str]]:
+def list_along_axis(instruction: str, operand: str, axis: str, formula: str) -> list[list[str]]:
     """List the row or column of each lane and value, by a formula."""
     values = in_isa(instruction).operands[operand].values
     return [[str(compute(formula, lane=t, i=i)) for i in range(values)] for t in range(LANES)]
 
 
-def pairs(instruction: str, operand: str, first: int, second: int, by: list[int]) -> list[list[str]]:
+def list_pairs(instruction: str, operand: str, first: int, second: int, by: list[int]) -> list[list[str]]:
     """List the elements of two values of each lane, the second by its distance from the first."""
     found = in_isa(instruction).operands[operand]
     at = [found.locate(t, first) for t in range(LANES)]
     return [[f"{row},{column}", f"{row + by[0]},{column + by[1]}"] for row, column in at]
 
 
-def split(shape: str, modes: list[str]) -> list[list[str]]:
+def list_digits(shape: str, modes: list[str]) -> list[list[str]]:
     """List the coordinate of each thread, by formulas."""
-    return folded([",".join(str(compute(one, x=x)) for one in modes) for x in range(32)], 8)
+    return fold([",".join(str(compute(one, x=x)) for one in modes) for x in range(32)], 8)
 
 
-def offsets_by_formula(layout: str, formula: str) -> list[list[str]]:
+def list_offsets_by_formula(layout: str, formula: str) -> list[list[str]]:
     """List the offset of each thread (row) and value, by a formula of the index."""
     threads, values = (size(mode) for mode in Layout.parse(layout))
     return [[str(compute(formula, x=t + threads * v)) for v in range(values)] for t in range(LANES)]
 
 
-def elements_by_formula(instruction: str, operand: str, row: str, col: str) -> list[list[str]]:
+def list_elements(instruction: str, operand: str, row: str, col: str) -> list[list[str]]:
     """List the element of each lane and value, by formulas."""
     values = in_isa(instruction).operands[operand].values
     at = [[(compute(row, lane=t, i=i), compute(col, lane=t, i=i)) for i in range(values)] for t in range(LANES)]
     return [[f"{m},{n}" for m, n in line] for line in at]
 
 
-def elements_stored(instruction: str, registers: list[list[str]]) -> list[list[str]]:
+def list_stored(instruction: str, registers: list[list[str]]) -> list[list[str]]:
     """List where each lane stores each register."""
     return [[",".join(str(compute(one, lane=t)) for one in at) for at in registers] for t in range(LANES)]
 
 
-def two_instructions(claim: Claim) -> tuple[Sketch, ...]:
+def draw_instructions(claim: Claim) -> tuple[Sketch, ...]:
     """Draw an operand of both instructions."""
     drawn = []
     for mnemonic in (claim.given["one"], claim.given["other"]):
@@ -285,40 +285,40 @@ def two_instructions(claim: Claim) -> tuple[Sketch, ...]:
     return tuple(drawn)
 
 
-def starts(instruction: str, operand: str, mode: str, even: bool, step: int = 0) -> dict[str, list[str]]:
+def list_starts(instruction: str, operand: str, mode: str, even: bool, step: int = 0) -> dict[str, list[str]]:
     """Name the threads in eights, with the row-major number of each one's first element."""
     found = in_isa(instruction).operands[operand]
     at = [found.locate(t, 0) for t in range(found.lanes)]
-    rows = folded([row * found.extent[1] + column for row, column in at], WIDE)
+    rows = fold([row * found.extent[1] + column for row, column in at], WIDE)
     return {f"T{WIDE * i}": row for i, row in enumerate(rows)}
 
 
-def fragment_of(name: str, part: str, is_: str) -> list[list[str]]:
+def list_fragment(name: str, part: str, is_: str) -> list[list[str]]:
     """List the elements of the first threads by a layout."""
-    return offsets(is_)[:LANES]
+    return list_offsets(is_)[:LANES]
 
 
 DRAWN: dict[str, Draw] = {
-    "number": both(("", "mode"), strides),
-    "multiply": factors,
-    "associative": composed,
-    "distributes": by_modes,
-    "scaled_strides": divided,
-    "drawing": line_of_drawing,
-    "count": counted,
-    "accepted": covered_by_atoms,
-    "lines": only(("line", "thread"), touched),
-    "bank_conflicts": only(("bank", "thread"), in_banks),
-    "coordinates": both(("", "thread"), placed_threads),
-    "runs": adjacent,
-    "covered": owned_blocks,
-    "along": both(("T", "V"), along_axis),
-    "distances": both(("T", "V"), pairs),
-    "digits": both(("", "thread"), split),
-    "of_index": both(("T", "V"), offsets_by_formula),
-    "formula": both(("T", "V"), elements_by_formula),
-    "store": both(("T", "register"), elements_stored),
-    "same_map": two_instructions,
-    "even_steps": only(("", "thread"), starts),
-    "atom": both(("T", "V"), fragment_of),
+    "number": both(("", "mode"), list_strides),
+    "multiply": draw_factors,
+    "associative": draw_compositions,
+    "distributes": draw_by_modes,
+    "scaled_strides": draw_division,
+    "drawing": draw_line,
+    "count": draw_count,
+    "accepted": draw_cut,
+    "lines": only(("line", "thread"), list_lines),
+    "bank_conflicts": only(("bank", "thread"), list_banks),
+    "coordinates": both(("", "thread"), list_places),
+    "runs": draw_runs,
+    "covered": draw_blocks,
+    "along": both(("T", "V"), list_along_axis),
+    "distances": both(("T", "V"), list_pairs),
+    "digits": both(("", "thread"), list_digits),
+    "of_index": both(("T", "V"), list_offsets_by_formula),
+    "formula": both(("T", "V"), list_elements),
+    "store": both(("T", "register"), list_stored),
+    "same_map": draw_instructions,
+    "even_steps": only(("", "thread"), list_starts),
+    "atom": both(("T", "V"), list_fragment),
 }

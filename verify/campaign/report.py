@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from lanecheck.console.counts import join_counts
 from verify.campaign.run import CountedPart
 from verify.core.errors import Exit
 from verify.report import Failure
@@ -57,13 +58,13 @@ def as_text(known: Sequence[CountedPart], name: str, quiet: bool) -> str:
         part, found = one.part, one.found
         lines.append(f"{part.entry}: {part.name}  {status(one)}")
         lines += [f"  {part.claim}", f"  {part.domain}"]
-        counts = ", ".join(f"{getattr(found, key)} {word}" for key, word in part.words.items())
+        counts = join_counts({word: getattr(found, key) for key, word in part.words.items()})
         lines.append(f"  {found.cases} of {part.cases} cases: {counts}")
         lines += [f"  {why(one)}"] * bool(why(one))
         if found.smallest is not None:
             lines.append(f"  smallest counterexample: {found.smallest.case} {found.smallest.fault}")
     each = Counter(map(status, known))
-    counts = ", ".join(f"{each[word]} {word.lower()}" for word in ("VERIFIED", "REFUTED", "UNKNOWN", "UNCHECKED"))
+    counts = join_counts({word.lower(): each[word] for word in ("VERIFIED", "REFUTED", "UNKNOWN", "UNCHECKED")})
     last = f"{name}: {counts}" if any(one.part.tasks for one in known) else "nothing selected"
     return "\n".join([last] if quiet else [*lines, last]) + "\n"
 

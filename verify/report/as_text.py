@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from lanecheck.console.counts import join_counts
 from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
 from verify.core.wording import count_of
 from verify.report import Case, Report, consequence, cut_short, surprise
@@ -84,7 +85,7 @@ def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> s
     ('3 proved, 1 refuted', 'none')
     """
     words = {Status.AGREES: "agree"}
-    return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s]) or "none"
+    return join_counts({words.get(s, s.value.lower()): counts[s] for s in order})
 
 
 def totals(report: Report) -> Iterator[str]:

@@ -60,9 +60,9 @@ def test_the_count_comes_first_and_then_the_report(launch: Run, tmp_path: Path) 
         "small pairs: composition  VERIFIED",
         "  R(c) = A(B(c)), compatible(B, R)",
         "  all pairs of layouts: rank at most 2; at most 4 points; strides 0, 1, 2; extents 2, 4",
-        "  225 of 225 cases: 167 confirmed, 0 refuted, 7 rejected, 51 outside the law",
+        "  225 of 225 cases: 167 confirmed, 7 rejected, 51 outside the law",
     ]
-    assert out.splitlines()[-1] == "layouts: 2 verified, 0 refuted, 0 unknown, 0 unchecked"
+    assert out.splitlines()[-1] == "layouts: 2 verified"
 
 
 def test_the_count_alone(launch: Run, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_planted_wrong_stride_is_refuted(launch: Run, monkeypatch: pytest.Monk
     assert code == 1
     assert "225 of 225 cases: 166 confirmed, 1 refuted, 7 rejected, 51 outside the law" in out
     assert "  smallest counterexample: composition(4:1, 2:1) -> 2:2: R(1) = 2, A(B(1)) = A(1) = 1\n" in out
-    assert out.endswith("layouts: 1 verified, 1 refuted, 0 unknown, 0 unchecked\n")
+    assert out.endswith("layouts: 1 verified, 1 refuted\n")
 
 
 def test_what_takes_more_than_a_minute_needs_yes(launch: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_the_same_question_twice_is_run_once(launch: Run, tmp_path: Path, capsys
         results.unlink()
         assert command.main([*map(str, files), "--jobs", "1"]) == 0
         out = capsys.readouterr().out
-        assert out.endswith(f"layouts: {verified} verified, 0 refuted, 0 unknown, 0 unchecked\n")
+        assert out.endswith(f"layouts: {verified} verified\n")
         assert sorted(results.read_bytes().splitlines()) == chunks
         assert verified > 2 or out == once
     assert command.main([str(file), str(again), "--count"]) == 0
@@ -244,7 +244,7 @@ def test_mutants_are_refuted_or_the_same_function(launch: Run) -> None:
     text = '["m"]\nkind = "mutants"\natoms = ["SM80_8x8x4_F64F64F64F64_TN"]\n'
     code, out, _ = launch(text)
     assert code == 0 and "every one-edit mutant of SM80_8x8x4_F64F64F64F64_TN" in out
-    assert out.endswith("layouts: 1 verified, 0 refuted, 0 unknown, 0 unchecked\n")
+    assert out.endswith("layouts: 1 verified\n")
 
 
 def test_mutants_without_evidence_are_no_pass(launch: Run) -> None:
@@ -255,7 +255,7 @@ def test_mutants_without_evidence_are_no_pass(launch: Run) -> None:
     assert (code, part["status"], part["reason"]) == (4, "UNCHECKED", "no evidence on some")
     assert 0 < part["rejected"] < part["cases"] and part["refuted"] == 0
     code, out, _ = launch(text, "--allow-unchecked")
-    assert code == 0 and out.endswith("layouts: 0 verified, 0 refuted, 0 unknown, 1 unchecked\n")
+    assert code == 0 and out.endswith("layouts: 1 unchecked\n")
 
 
 def test_a_mutant_that_survives_is_refuted(launch: Run, monkeypatch: pytest.MonkeyPatch) -> None:
