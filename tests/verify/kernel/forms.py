@@ -34,6 +34,7 @@ OPERANDS: Mapping[str, Mapping[str, str]] = {
     "wait": {"p": "%p7", "a": BARRIER, "parity": "1", "hint": "7"},
     "tensor_load": {"d": SHARED, "a": "[%d7, COORDINATES]", "barrier": BARRIER},
     "tensor_store": {"d": "[%d7, COORDINATES]", "a": SHARED},
+    "tensor_prefetch": {"a": "[%d7, COORDINATES]"},
     "bulk_copy": {"d": SHARED, "a": GLOBAL, "size": "16", "barrier": BARRIER},
     "bulk_group": {"n": "0"},
     "map_replace": {"a": SHARED, "axis_or_value": "0", "value": "1"},

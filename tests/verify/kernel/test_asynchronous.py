@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
@@ -171,3 +172,89 @@ def test_one_lane_is_elected() -> None:
 
 def test_a_swizzled_box_is_read_back_at_its_swizzled_place() -> None:
     assert run(params=[{"map": "A", "box": [8, 16], "swizzle": "128B"}, "C"]).status == "REFUTED"
+
+
+STRUCT = {"struct": "<256xi", "values": ["M"], "maps": {"128": {"map": "A", "box": [8, 16]}}}
+INSIDE = COPY.replace("map[128]", "map[260]").replace(
+    "cvta.param.u64 %d2, %d1;", "cvta.param.u64 %d2, %d1; add.s64 %d2, %d2, 128;"
+)
+
+
+MAP_READ = INSIDE.replace("ld.param.u64 %d3", "ld.param.u32 %r9, [map+252]; ld.param.u64 %d3")
+
+
+def run_struct(struct: dict[str, object], text: str = INSIDE) -> LaunchOutcome:
+    """The outcome of the copy whose map lies in a struct."""
+    (found,) = check(text, claim_of(CLAIM | {"params": [struct, "C"]}), seed=3)
+    return found
+
+
+@pytest.mark.parametrize("text", [INSIDE, COPY.replace("map[128]", "map[260]").replace("%d1, map;", "%d1, map+128;")])
+def test_a_map_may_lie_in_a_struct(text: str) -> None:
+    found = run_struct(STRUCT, text)
+    assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 256)
+
+
+def test_the_wrong_map_of_a_struct_is_refuted() -> None:
+    """Of two boxes the kernel has to use the second."""
+    arrays = CLAIM["arrays"] | {"B": {"dims": "mk", "type": "f32", "strides": [12, 1]}}  # type: ignore[operator]
+    maps = {"0": {"map": "B", "box": [8, 16]}, "128": {"map": "A", "box": [8, 16]}}
+    claim = CLAIM | {"params": [STRUCT | {"maps": maps}, "C"], "arrays": arrays}
+    for text, status in ((INSIDE, "VERIFIED"), (INSIDE.replace("add.s64 %d2, %d2, 128;", ""), "REFUTED")):
+        (found,) = check(text, claim_of(claim), seed=3)
+        assert found.status == status
+
+
+@pytest.mark.parametrize(
+    ("maps", "text", "words"),
+    [
+        ({"0": {"map": "A", "box": [8, 16]}}, INSIDE, "no tensor map for params[0] at byte 128"),
+        ({"192": {"map": "A", "box": [8, 16]}}, INSIDE, "the struct has 320 bytes, the parameter 260"),
+        ({"100": {"map": "A", "box": [8, 16]}}, INSIDE, "a tensor map begins at a multiple of 64 bytes"),
+        ({"x": {"map": "A", "box": [8, 16]}}, INSIDE, "a tensor map begins at a multiple of 64 bytes"),
+        ({"64": {"map": "A", "box": [8]}, "128": {"map": "A", "box": [8]}}, INSIDE, "overlaps the tensor map at 64"),
+        ({"128": {"map": "A", "box": "8"}}, INSIDE, "expected a list of whole numbers"),
+        ({"128": {"box": [8]}}, INSIDE, "expected { map, box, swizzle }"),
+        ([1], INSIDE, "expected a table of tensor maps"),
+        (STRUCT["maps"], MAP_READ, "reads bytes 252 to 255"),
+    ],
+)  # fmt: skip
+def test_a_map_in_a_struct_that_is_none_is_refused(maps: object, text: str, words: str) -> None:
+    try:
+        found = run_struct(STRUCT | {"maps": maps}, text)
+    except SpecError as error:
+        assert words in str(error)
+    else:
+        assert found.status == "UNKNOWN" and words in found.findings[0].text
+
+
+def test_the_other_bytes_of_a_struct_are_read() -> None:
+    read = INSIDE.replace(
+        "ld.param.u64 %d3, [out]",
+        "ld.param.u32 %r9, [map+256]; setp.ne.u32 %p3, %r9, 32; @%p3 trap; ld.param.u64 %d3, [out]",
+    )
+    assert run_struct(STRUCT, read).status == "VERIFIED"
+
+
+PREFETCH = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%d2, {{{}}}];\nWAIT:"
+
+
+@pytest.mark.parametrize("first", ["0, %r11", "-800, 1000000"])
+def test_a_prefetch_changes_nothing_wherever_its_box_lies(first: str) -> None:
+    found = run("WAIT:", PREFETCH.format(first))
+    assert (found.status, found.findings) == ("VERIFIED", ())
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        (PREFETCH.format("0, 0").replace("[%d2,", "[%d2+64,"), "no tensor map for params[0] at byte 64"),
+        ("ld.param.u64 %d9, [out]; " + PREFETCH.format("0, 0").replace("%d2", "%d9"), "no tensor map for address"),
+        (PREFETCH.format("0"), "1 coordinates of a tensor of rank 2"),
+        (PREFETCH.format("0, 0, 0").replace("2d", "3d"), "do not have 3 axes"),
+        (PREFETCH.format("%r29, 0"), "never written is used as a coordinate"),
+    ],
+)
+def test_a_prefetch_of_no_tensor_map_has_no_meaning(new: str, words: str) -> None:
+    found = run("WAIT:", new)
+    assert found.status == "UNKNOWN" and any(words in one.text for one in found.findings), found.findings

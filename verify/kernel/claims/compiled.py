@@ -154,9 +154,9 @@ def specialise(launch: Launch) -> dict[str, list[Any]]:
             value = 1 << 20 | 1
         else:
             packed = launch.parameter(number, 8, base)
-            if not isinstance(packed, bytes):
+            if packed is None or packed.maps:
                 raise SpecError(key, "a Triton function takes arrays and numbers")
-            value = int.from_bytes(packed, "little", signed=True)
+            value = int.from_bytes(packed.octets, "little", signed=True)
             types.append("i32" if -(1 << 31) <= value < 1 << 31 else "i64")
         ones.append(array is None and value == 1)
         divisible.append(value % 16 == 0)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,9 @@ from verify.kernel.claims.expression import Element, Node, whole
 if TYPE_CHECKING:
     from verify.kernel.ptx.source import Kernel
 
-PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
+PARAM_KEYS = ("struct", "values", "maps", "map", "box", "swizzle", "unused", "value", "type")
 MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a larger one has tables of its elements alone
+MAP_BYTES, MAP_ALIGN = 128, 64  # of a tensor map
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 
@@ -83,6 +85,19 @@ class TensorMap(NamedTuple):
     swizzle: str
 
 
+class Parameter(NamedTuple):
+    """What a claim gives for a parameter: its bytes, and the tensor maps in it by their first byte."""
+
+    octets: bytes
+    maps: Mapping[int, TensorMap] = {}
+
+    def read(self, first: int, count: int) -> bytes | None:
+        """Return bytes; None if some are not given, or are those of a tensor map."""
+        there = 0 <= first <= len(self.octets) - count
+        mapped = any(first < at + MAP_BYTES and at < first + count for at in self.maps)
+        return self.octets[first : first + count] if there and not mapped else None
+
+
 class Launch(NamedTuple):
     """One launch of the kernel: its sizes, arrays, and the bytes of its parameters."""
 
@@ -113,14 +128,14 @@ class Launch(NamedTuple):
         """Return the array of a name."""
         return next(one for one in self.arrays if one.name == name)
 
-    def parameter(self, number: int, size: int, base: Mapping[str, int]) -> bytes | TensorMap | None:
-        """Return the bytes of a parameter; None for one that the claim does not give. `base` has arrays' addresses."""
+    def parameter(self, number: int, size: int, base: Mapping[str, int]) -> Parameter | None:
+        """Return what a parameter holds; None for one that the claim does not give. `base` has arrays' addresses."""
         if number >= len(self.params):
             return None
         given, key = self.params[number], f"params[{number}]"
         if isinstance(given, Mapping):
             return self._table(given, key, size, base)
-        return self._pack(given, key, size, base)
+        return Parameter(self._pack(given, key, size, base))
 
     def _pack(self, given: Any, key: str, size: int, base: Mapping[str, int]) -> bytes:
         if isinstance(given, str) and given in self.scalars:
@@ -155,34 +170,63 @@ class Launch(NamedTuple):
                 raise SpecError(key, f"no array, size or scalar is named {given!r}; {same[0]!r} is: case matters")
         return whole(key, given, self.sizes)
 
-    def _table(
-        self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]
-    ) -> bytes | TensorMap | None:
+    def _table(self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]) -> Parameter | None:
         require_known(given, PARAM_KEYS, key)
         if given.get("unused"):
             return None
         if "map" in given:
-            box = tuple(given.get("box", ()))
-            return TensorMap(str(given["map"]), box, str(given.get("swizzle", "none")))
+            return Parameter(b"", {0: _read_map(given, key)})
         if "value" in given:
             kind = given.get("type", "s32")
             number = float(self.scalars[given["value"]]) if given["value"] in self.scalars else given["value"]
-            return self._pack(float(number) if kind[0] == "f" else number, key, size, base)
-        if "struct" not in given or not isinstance(given.get("values"), list):
-            raise SpecError(key, "expected { struct, values }, { map, box, swizzle }, { value, type } or { unused }")
+            return Parameter(self._pack(float(number) if kind[0] == "f" else number, key, size, base))
+        if "struct" not in given or not isinstance(given.get("values", []), list):
+            expected = "{ struct, values, maps }, { map, box, swizzle }, { value, type } or { unused }"
+            raise SpecError(key, f"expected {expected}")
+        packed = self._pack_struct(given["struct"], given.get("values", []), key, base)
+        maps = _read_maps(given.get("maps", {}), f"{key}.maps")
+        if (last := max([len(packed), *(at + MAP_BYTES for at in maps)])) > size:
+            raise SpecError(key, f"the struct has {last} bytes, the parameter {size}")
+        return Parameter(packed, maps)
+
+    def _pack_struct(self, layout: Any, given: Sequence[Any], key: str, base: Mapping[str, int]) -> bytes:
+        """Return the bytes of a struct."""
         values = []
-        for one in given["values"]:
+        for one in given:
             scalar = isinstance(one, str) and one in self.scalars
             values.append(
                 float(self.scalars[one]) if scalar else one if isinstance(one, float) else self._whole(one, key, base)
             )
         try:
-            packed = struct.pack(given["struct"], *values)
+            return struct.pack(layout, *values)
         except (struct.error, TypeError) as error:
-            raise SpecError(key, f"struct {given['struct']!r}: {error}") from None
-        if len(packed) > size:
-            raise SpecError(key, f"the struct has {len(packed)} bytes, the parameter {size}")
-        return packed
+            raise SpecError(key, f"struct {layout!r}: {error}") from None
+
+
+def _read_maps(given: Any, key: str) -> dict[int, TensorMap]:
+    """Return the tensor maps of a struct by their first byte."""
+    if not isinstance(given, Mapping):
+        raise SpecError(key, "expected a table of tensor maps by their first byte, as { 64 = { map, box, swizzle } }")
+    found = dict[int, TensorMap]()
+    for text, table in given.items():
+        if not str(text).isdecimal() or int(text) % MAP_ALIGN:
+            raise SpecError(f"{key}.{text}", f"a tensor map begins at a multiple of {MAP_ALIGN} bytes")
+        if not isinstance(table, Mapping) or "map" not in table:
+            raise SpecError(f"{key}.{text}", "expected { map, box, swizzle }")
+        require_known(table, ("map", "box", "swizzle"), f"{key}.{text}")
+        found[int(text)] = _read_map(table, f"{key}.{text}")
+    places = sorted(found)
+    for one, after in pairwise(places):
+        if after - one < MAP_BYTES:
+            raise SpecError(f"{key}.{after}", f"overlaps the tensor map at {one}, which has {MAP_BYTES} bytes")
+    return found
+
+
+def _read_map(given: Mapping[str, Any], key: str) -> TensorMap:
+    box = given.get("box", ())
+    if not isinstance(box, list | tuple) or not all(type(one) is int for one in box):
+        raise SpecError(f"{key}.box", "expected a list of whole numbers")
+    return TensorMap(str(given["map"]), tuple(box), str(given.get("swizzle", "none")))
 
 
 def require_known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:

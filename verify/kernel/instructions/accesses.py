@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
-from verify.kernel.claims.launch import TensorMap
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import ROOM, Word, join_octets, octets, widest, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
@@ -223,15 +222,15 @@ def parameter(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         given = machine.parameters.get(name)
         number = machine.kernel.parameters[name].number
         machine.offsets_read.add((number, first, size * len(puts)))
-        if given is None or isinstance(given, TensorMap) or not 0 <= first <= len(given) - size * len(puts):
+        octets = None if given is None else given.read(first, size * len(puts))
+        if octets is None:
             last = first + size * len(puts) - 1
             what = f"line {one.line} reads bytes {first} to {last}, which the claim does not give"
             reads = machine.kernel.parameter_reads()
             listed = ", ".join(str(at) if places == [0] else f"{at} at {places}" for at, places in reads.items())
             raise SpecError(f"params[{number}]", f"{what}; the PTX reads parameters {listed}")
         for place, put in enumerate(puts):
-            part = given[first + place * size : first + (place + 1) * size]
-            bits = int.from_bytes(part, "little")
+            bits = int.from_bytes(octets[place * size : (place + 1) * size], "little")
             if signed and bits >> (8 * size - 1):
                 bits |= ((1 << rooms[place]) - 1) & ~((1 << 8 * size) - 1)
             put(Word(np.array([bits], np.uint64)), mask)

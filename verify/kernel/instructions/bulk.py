@@ -125,6 +125,25 @@ def tensor_store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
     return execute
 
 
+def tensor_prefetch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+    """cp.async.bulk.prefetch.tensor: a hint that changes no value, wherever its box lies; but its map must be one."""
+    source = address_of(one, 0)
+    base, coordinates = coordinates_of(machine, one, source, meaning)
+
+    def execute(mask: Mask | None) -> None:
+        threads = machine.list_threads(mask)
+        maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
+        for each in coordinates:
+            machine.numbers(each, mask, "a coordinate")
+        for thread, address in zip(threads.tolist(), maps.tolist(), strict=True):
+            found = box_at(machine, int(address) + source.offset, thread)
+            if len(found.box) != len(coordinates):
+                text = f"the tensor map and its box {found.box} do not have {len(coordinates)} axes"
+                raise Unclear(machine.findings.line, text)
+
+    return execute
+
+
 def piece(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk: consecutive bytes from global to shared memory, or back."""
     loads = meaning.words["to"] != "global"
@@ -186,4 +205,9 @@ def group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-BINDS: dict[str, Bind] = {"tensor_store": tensor_store, "bulk_copy": piece, "bulk_group": group}
+BINDS: dict[str, Bind] = {
+    "tensor_store": tensor_store,
+    "tensor_prefetch": tensor_prefetch,
+    "bulk_copy": piece,
+    "bulk_group": group,
+}

@@ -40,7 +40,7 @@ MODULES: Mapping[str, str] = {
     "proxies": "barrier_fence proxy_fence",
     "asynchronous": "barrier_init barrier_invalidate barrier_arrive barrier_expect wait tensor_load elect",
     "warpgroups": "register_count",
-    "bulk": "tensor_store bulk_copy bulk_group",
+    "bulk": "tensor_store tensor_prefetch bulk_copy bulk_group",
     "clusters": "cluster_arrive cluster_wait own_address",
     "reached": "atomic_any",
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.claims.launch import TensorMap
+from verify.kernel.claims.launch import MAP_BYTES, TensorMap
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.ptx.source import Address, Immediate, PtxInstruction
 from verify.kernel.state.findings import Severity, Unclear
@@ -21,7 +21,7 @@ from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 from verify.kernel.state.order import Ints
 
-SECTION, BYTES = "9.7.9.26", 128  # of the PTX ISA: tensormap.replace; size of a map
+SECTION = "9.7.9.26"  # of the PTX ISA: tensormap.replace
 SIZES = (
     1,
     2,
@@ -85,12 +85,14 @@ def box_at(machine: Machine, address: int, thread: int) -> Box:
     window, rest = divmod(address, 1 << WINDOW)
     number, inside = divmod(rest, 1 << PARAMETER_ROOM)
     names: Mapping[int, str] = {one.number: name for name, one in machine.kernel.parameters.items()}
-    found = machine.parameters.get(names.get(number, "")) if window == PARAMETER_WINDOW and not inside else None
-    if isinstance(found, TensorMap):
-        return _of_claim(machine, found)
+    given = machine.parameters.get(names.get(number, "")) if window == PARAMETER_WINDOW else None
+    if given is not None and inside in given.maps:
+        return _of_claim(machine, given.maps[inside])
     own = list_made(machine).get(("global", 0, address))
     if own is None:
-        what = f"params[{number}]" if window == PARAMETER_WINDOW else f"address {address:#x}"
+        what = f"address {address:#x}"
+        if window == PARAMETER_WINDOW:
+            what = f"params[{number}]" + (f" at byte {inside}" if inside or (given is not None and given.maps) else "")
         raise Unclear(machine.findings.line, f"the claim has no tensor map for {what}")
     order = machine.shared.order
     if order.known[thread, order.local[own.writer]] < own.written:
@@ -157,7 +159,7 @@ def replace(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         threads, addresses = _threads(machine, home, mask)
         values = np.broadcast_to(machine.numbers(last, mask, "a field of a tensor map"), machine.count)[threads]
         for thread, address, value in zip(threads.tolist(), addresses.tolist(), values.tolist(), strict=True):
-            machine.shared.places(np.array([address]), np.array([thread]), BYTES)
+            machine.shared.places(np.array([address]), np.array([thread]), MAP_BYTES)
             key = ("shared", int(machine.cta[thread]), int(address))
             found = list_made(machine).setdefault(key, Made())
             found.fields[name, axis], found.writer, found.written = value, thread, machine.shared.order.now
@@ -166,8 +168,8 @@ def replace(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
 
 def _check_size(one: PtxInstruction, size: object) -> None:
-    if not isinstance(size, Immediate) or size.bits != BYTES:
-        raise Unclear(one.line, f"a tensor map has {BYTES} bytes")
+    if not isinstance(size, Immediate) or size.bits != MAP_BYTES:
+        raise Unclear(one.line, f"a tensor map has {MAP_BYTES} bytes")
 
 
 def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
@@ -189,7 +191,7 @@ def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 text = f"{machine.shared.who(thread)} and its warp copy a tensor map that thread {maker} makes"
                 machine.findings.add("race: tensor map", Severity.RACE, f"{text}; nothing orders the two", SECTION)
             label = np.uint32(machine.values.reason(f"is a part of a tensor map: {sorted(found.fields.items())}") << 3)
-            pieces = np.uint64(target) + np.arange(0, BYTES, 16, dtype=np.uint64)
+            pieces = np.uint64(target) + np.arange(0, MAP_BYTES, 16, dtype=np.uint64)
             whose, labels = np.full(len(pieces), thread), np.full((len(pieces), 16), label)
             machine.memory.write(pieces, whose, labels, np.zeros(labels.shape, np.uint8))
             list_made(machine)["global", 0, target] = Made(found.fields, thread, order.now)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.claims.launch import Launch, TensorMap
+from verify.kernel.claims.launch import Launch, Parameter
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word, find_decided, merge_predicate, negate, settle
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
@@ -47,7 +47,7 @@ class Machine:
 
     def __init__(
         self, kernel: Kernel, launch: Launch, values: Values, findings: Findings, memory: Global,
-        parameters: Mapping[str, bytes | TensorMap | None], budget: int,
+        parameters: Mapping[str, Parameter | None], budget: int,
     ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, findings
         self.memory, self.parameters, self.budget = memory, parameters, budget
