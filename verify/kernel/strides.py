@@ -65,9 +65,9 @@ def _list_strides(kernel: Kernel, launch: Launch, array: Array) -> Iterator[_Str
         number = kernel.parameters[name].number
         word = launch.params[number] if number < len(launch.params) else None
         if isinstance(word, str) and word not in {one.name for one in launch.arrays} | set(launch.scalars):
-            bits = launch.parameter(number, 8, {})
-            assert isinstance(bits, bytes)
-            given.setdefault(int.from_bytes(bits, "little"), (word, register))
+            found = launch.parameter(number, 8, {})
+            assert found is not None
+            given.setdefault(int.from_bytes(found.octets, "little"), (word, register))
     for dim, size in zip(array.dims, array.strides, strict=True):
         yield _Stride(dim, size, *given.get(size, ()))
 
