@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from verify.kernel.chance import ClaimGrowth, bound_chance
-from verify.kernel.claims.evaluation import Evaluation, NamedTensor
+from verify.kernel.claims.evaluation import Evaluation, NamedTensor, Residues
 from verify.kernel.claims.expression import Node, elements, functions, list_summed
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data import levels
@@ -65,7 +65,9 @@ class Comparison:
         found: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
         return np.broadcast_to(found, (len(places),)) if len(found) == 1 else found
 
-    def evaluate_claim(self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction]) -> NamedTensor:
+    def evaluate_claim(
+        self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction], kind: type[Evaluation] = Evaluation
+    ) -> NamedTensor:  # fmt: skip
         """Return the value of a tree for each element of the array, over the target's indices."""
         values, launch = self.values, self.launch
         arrays = read_tensors(of, value)
@@ -77,12 +79,24 @@ class Comparison:
         for start in range(0, shape[axis], step):
             part = {target[axis]: slice(start, start + step)} if step < shape[axis] else {}
             choose: Choices = values.choices
-            found = Evaluation(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
+            found = kind(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
             residues, sample, below = found.align(target)
             here = (*[slice(None)] * axis, slice(start, start + step))
             made[:, *here], number[here] = residues, sample
             infinite[here] = False if below is None else below
         return NamedTensor(target, made.reshape(len(made), -1), number, infinite if infinite.any() else None)
+
+    def evaluate_element(
+        self, arrays: Mapping[str, NamedTensor], value: Node, element: int, kind: type[Evaluation]
+    ) -> Residues:  # fmt: skip
+        """Return the residues of a tree for one element of the array, as a column."""
+        values, launch, inside = self.values, self.launch, list_summed(value)
+        at = dict(zip(launch.target.indices, map(int, np.unravel_index(element, self.array.shape)), strict=True))
+        part = {name: slice(place, place + 1) for name, place in at.items() if name not in inside}
+        found = kind(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes, part)(value)
+        residues, _, _ = found.align(launch.target.indices)
+        places = (place if extent > 1 else 0 for place, extent in zip(at.values(), residues.shape[1:], strict=True))
+        return residues[:, *places, None]
 
     def _compare(self) -> None:
         values, ids = self.values, self.ids

@@ -16,12 +16,12 @@ import numpy as np
 
 from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree
 from verify.kernel.claims.expression import Apply, ClaimNumber, Element, Node, Scalar, Sum
+from verify.kernel.claims.written import spell_node
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import levels
 from verify.kernel.data.histories import History
 from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.interpretation import Interpretation, Missing
-from verify.kernel.near_misses import spell_node
 from verify.kernel.state.findings import Finding, Severity, Unclear
 
 DEPTH, TERMS, NODES = 8, 3, 60  # that are written: of one formula in another, of one sum, and of all

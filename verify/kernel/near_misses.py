@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is what a kernel computes a simple change of its claim? A term that is missing, a scalar twice, a tile elsewhere.
+"""Is what a kernel computes a small change of its claim? A term that is missing, a scalar twice, a tile elsewhere.
 
-Each change is evaluated at the points of the run, and named only if it gives every wrong element that was written.
+Each change is evaluated at the points of the run: at one wrong element, and where it gives that one, at all. It is
+named if it gives every wrong element that was written; one that gives the right ones too comes first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.expression import LARGEST, Apply, Below, ClaimNumber, Element, Node, Scalar, Sum, scalars
-from verify.kernel.comparison import Comparison
+from verify.kernel.blocks import BlockEvaluation
+from verify.kernel.changes import list_changes
+from verify.kernel.claims.expression import Node
+from verify.kernel.comparison import Comparison, read_tensors
+from verify.kernel.data import levels
 from verify.kernel.data.distinct import sort_distinct
+from verify.kernel.data.floats import decode
+from verify.kernel.data.values import CODE
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.online import masked_claims
+from verify.kernel.masks import list_masked
 from verify.kernel.state.findings import Finding, Severity
 
 Ints = NDArray[np.int64]
-TERMS = 16  # at most so many are tried
 
 
 def near_misses(run: Interpretation, found: Comparison) -> list[Finding]:
@@ -30,86 +34,53 @@ def near_misses(run: Interpretation, found: Comparison) -> list[Finding]:
     wrong = np.flatnonzero(found.wrong & found.written)
     if not len(wrong):
         return []
+    if text := name_change(run, found, _list_all(run)):
+        return [Finding("another formula", Severity.VALUE, 0, f"{text}: that gives all wrong elements")]
     got = run.values.residues[:, found.ids[wrong]].astype(np.uint64)
-    for text, value, numbers in _changes(run):
-        try:
-            made = found.evaluate_claim(run, value, numbers).residues[:, wrong]
-        except SpecError:  # a change of the text that has no value
-            continue
-        if run.values.equal(np.asarray(made, np.uint64), got).all():
-            return [Finding("another formula", Severity.VALUE, 0, f"{text}: that gives all wrong elements")]
     text = _elsewhere(run, found, wrong, got)
     return [Finding("tile elsewhere", Severity.VALUE, 0, text)] if text else []
 
 
-def _changes(run: Interpretation) -> Iterator[tuple[str, Node, dict[str, Fraction]]]:
-    """Yield changes of the claim: in words, its value, and its scalars."""
-    value, numbers = run.launch.value, dict(run.launch.scalars)
-    terms = list(_terms(value, 1))[:TERMS]
-    for sign, term in terms if len(terms) > 1 else []:
-        less, more = ("-", "+") if sign > 0 else ("+", "-")
-        yield f"the term {spell_node(term)} is missing", Apply(less, (value, term)), numbers
-        yield f"the term {spell_node(term)} is added twice", Apply(more, (value, term)), numbers
-        turned = Apply(less, (Apply(less, (value, term)), term))
-        yield f"the term {spell_node(term)} has the other sign", turned, numbers
+def _list_all(run: Interpretation) -> Iterator[tuple[str, Node]]:
+    """Yield every change of the claim in words."""
+    launch = run.launch
+    yield from list_changes(launch.value, launch)
     if run.values.pairs:
-        yield from (
-            (text, changed, numbers) for text, changed in masked_claims(value, run.launch.extents) if changed != value
-        )
-    for name in sorted(scalars(value) & numbers.keys()):
-        yield f"{name} is applied twice", value, {**numbers, name: numbers[name] ** 2}
-        yield f"{name} is not applied", value, {**numbers, name: Fraction(1)}
+        numbers = [decode(bits, "f32") for bits, kind in run.values.constants if kind == CODE["f32"]]
+        yield from list_masked(launch.value, launch, [one for one in numbers if one is not None])
 
 
-def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
-    """Yield the terms of a sum with their signs."""
-    if isinstance(node, Apply) and node.name in ("+", "-"):
-        yield from _terms(node.parts[0], sign)
-        yield from _terms(node.parts[1], sign if node.name == "+" else -sign)
-    elif not (isinstance(node, ClaimNumber) and not node.value):
-        yield sign, node
+def name_change(run: Interpretation, found: Comparison, changes: Iterator[tuple[str, Node]]) -> str:
+    """Return the first change of the claim that gives what a run computed, in words; one for all elements if any is."""
+    wrong, good = np.flatnonzero(found.wrong & found.written), ""
+    known = _find_known(found)
+    got = run.values.residues[:, found.ids].astype(np.uint64)
+    first = found.first_wrong()
+    first = first if found.written[first] else int(wrong[0])
+    arrays, tried = read_tensors(run, run.launch.value), {run.launch.value}
+    for text, value in changes:
+        if value in tried:
+            continue
+        tried.add(value)
+        try:
+            one = found.evaluate_element(arrays, value, first, BlockEvaluation)
+            if not run.values.equal(one, got[:, first : first + 1]).all():
+                continue
+            made = found.evaluate_claim(run, value, run.launch.scalars, BlockEvaluation)
+        except SpecError:  # a change of the text that has no value
+            continue
+        same = run.values.equal(np.asarray(made.residues, np.uint64), got)
+        if same[known].all():
+            return text
+        good = good or (text if same[wrong].all() else "")
+    return good
 
 
-def spell_node(node: Node) -> str:
-    """Return a tree as a claim has it."""
-    if isinstance(node, ClaimNumber | Scalar | Below | Element):
-        return _written_leaf(node)
-    if isinstance(node, Sum):
-        return f"sum_{node.index} {_parenthesize(node.body)}"
-    if node.name == LARGEST and isinstance(node.parts[0], Sum):
-        return f"max_{node.parts[0].index}({spell_node(node.parts[0].body)})"
-    parts = [spell_node(part) for part in node.parts]
-    if node.name == "*":
-        return "*".join(map(_parenthesize, node.parts))
-    if node.name in ("+", "-"):
-        return f"{parts[0]} {node.name} {parts[1] if node.name == '+' else _parenthesize(node.parts[1])}"
-    if node.name == "where":
-        parts[:2] = [f"{parts[0]} > {parts[1]}"]
-    return f"{node.name}({', '.join(parts)})"
-
-
-def _written_leaf(node: ClaimNumber | Scalar | Below | Element) -> str:
-    if isinstance(node, Element):
-        return f"{node.name}[{','.join(node.indices)}]"
-    if isinstance(node, Below):
-        return "-inf"
-    return node.name if isinstance(node, Scalar) else _shortest(float(node.value))
-
-
-def _shortest(number: float) -> str:
-    """Return the fewest digits that say which number of its type it is: f32 if it is one, else f64."""
-    with np.errstate(over="ignore"):
-        short = np.float32(number)
-    return str(short if float(short) == number else number).removesuffix(".0")
-
-
-def _parenthesize(node: Node) -> str:
-    """Return a tree in parentheses if an operation before or behind it would take a part of it."""
-    return f"({spell_node(node)})" if _loose(node) else spell_node(node)
-
-
-def _loose(node: Node) -> bool:
-    return isinstance(node, Sum) or (isinstance(node, Apply) and node.name in ("+", "-"))
+def _find_known(found: Comparison) -> NDArray[np.bool_]:
+    """Return which elements were written and have a number."""
+    values, ids = found.values, found.ids
+    clear = (values.marks("cause", ids) == 0) & (values.marks("level", ids) == levels.FINITE)
+    return np.asarray(clear & found.written & found.judged | found.wrong & found.written)
 
 
 @dataclass(frozen=True, slots=True)

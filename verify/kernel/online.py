@@ -1,31 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a kernel that sums exponentials block by block: no rescaling, a block that is skipped, a mask.
+"""What is wrong with a kernel that sums powers block by block with a running maximum.
 
-With a maximum that never changes, nothing has to be rescaled: a kernel that is right then, and wrong otherwise, forgets
-to. Blocks and masks are changes of the claim that give every wrong element.
+Changes of the claim say what such a kernel forgets: with the maximum up to each block, which is a sum of hashes of all
+scores so far, the sum that isn't rescaled has a value too. If none gives what the kernel computes, it is run with a
+maximum that never changes: nothing has to be rescaled then, and a kernel that is right then forgets to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from verify.kernel.claims.expression import Apply, Below, ClaimNumber, Node, Scalar, Sum
+from verify.kernel.blocks import BEFORE, BLOCKS, NOW, OWN, change_powers, find_totals
+from verify.kernel.claims.expression import (
+    LARGEST,
+    LN_2,
+    LOG2_E,
+    Apply,
+    Below,
+    ClaimNumber,
+    Node,
+    Scalar,
+    Sum,
+    list_factors,
+    round_number,
+)
+from verify.kernel.claims.rewriting import ONE, ZERO, list_products, multiply, substitute
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import levels
 from verify.kernel.data.values import Ids, Values
 from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.near_misses import name_change
 from verify.kernel.state.findings import Finding, Severity, Unclear
 
-BLOCKS = (16, 32, 64, 128, 256)  # terms that a step of a loop may have
 _RESCALED = (
     "the accumulator or the sum of a row is not rescaled as it should be when the maximum grows (or a logarithm lacks "
     "the maximum): with a maximum that never changes, all is right"
 )
-_ZERO = ClaimNumber(Fraction(0))
 
 
 class FixedMaximum(Values):
@@ -41,112 +55,122 @@ class FixedMaximum(Values):
 
 
 def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Finding]:
-    """Return a finding if the kernel is right as long as the maximum does not change."""
-    values = FixedMaximum(seed, exponents=True)
-    again = Interpretation(run.kernel, run.launch, values, budget, {})
-    try:
-        again.interpret()
-    except (Unclear, Missing):
-        return []
-    if again.findings.found.keys() - run.findings.found.keys():
-        return []
-    found = Comparison(again)
-    if found.wrong.any() or found.compared < found.ids.size:
+    """Return a finding that says what a running maximum has to do with what is wrong; none if it has nothing."""
+    found = _compare_again(run, Values(seed, exponents=True), budget, by_leaves=True)
+    changes = list_running(run.launch.value, run.launch.extents)
+    if found is not None and found[1].wrong.any() and (text := name_change(*found, changes)):
+        return [Finding("another formula", Severity.VALUE, 0, f"{text}: that gives all wrong elements")]
+    found = _compare_again(run, FixedMaximum(seed, exponents=True), budget, by_leaves=False)
+    if found is None or found[1].wrong.any() or found[1].compared < found[1].ids.size:
         return []
     return [Finding("not rescaled", Severity.VALUE, 0, _RESCALED)]
 
 
-def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str, Node]]:
-    """Yield changes of a claim with exponentials, in words: masks by one off, and blocks that are left out."""
-    for mask in dict.fromkeys(_list_masks(node)):
-        for step, words in ((1, "too few"), (-1, "too many")):
-            shifted = partial(_shift, condition=mask.parts[:2], step=step if _hides(mask) else -step)
-            yield f"the mask is off by one, it hides one element {words}", _change_each(node, "where", shifted)
-    yield "nothing is masked", _change_each(node, "where", _unmask)
-    yield "the exponent lacks log2(e), or has it once too often", _change_each(node, "ex2", _without_factor)
-    for index in sorted(_list_summed(node)):
-        extent = extents.get(index, 0)
-        ragged = {extent % one for one in BLOCKS if one < extent} - {0}  # what the last block of a sum has
-        for block in sorted({one for one in BLOCKS if one < extent} | ragged):
-            end, at = ClaimNumber(Fraction(extent - block)), Scalar(index)
-            yield f"the last {block} terms of sum_{index} are skipped", _keep(node, end, at)
-            yield (
-                f"the first {block} terms of sum_{index} are skipped",
-                _keep(node, at, ClaimNumber(Fraction(block - 1))),
-            )
-        for more in sorted({1, *(-extent % one for one in BLOCKS)} - {0}):  # the edge of the last block isn't masked
-            text = f"terms of the score 0 are summed beyond {index} = {extent - 1}, as many as {more}"
-            yield text, _add_terms(node, index, more)
+def _compare_again(
+    run: Interpretation, values: Values, budget: int, by_leaves: bool
+) -> tuple[Interpretation, Comparison] | None:
+    """Return another run of the same launch and what it found; None if it doesn't end, or finds something else."""
+    again = Interpretation(run.kernel, run.launch, values, budget, {})
+    values.choices.by_leaves |= by_leaves
+    try:
+        again.interpret()
+    except (Unclear, Missing):
+        return None
+    return None if again.findings.found.keys() - run.findings.found.keys() else (again, Comparison(again))
 
 
-def _list_summed(node: Node) -> set[str]:
-    """Return the indices of sums of exponentials."""
-    if isinstance(node, Sum):
-        return {node.index} if _has_power(node.body) else set()
-    return {index for part in node.parts for index in _list_summed(part)} if isinstance(node, Apply) else set()
+# ---- what a loop may forget, as a change of the claim
+
+_LOG2_E, _LN_2 = (ClaimNumber(round_number(one, double=False)) for one in (LOG2_E, LN_2))
+_SIDES = ("the sum of a row", "the accumulator", "each of the sum of a row and the accumulator")
 
 
-def _has_power(node: Node) -> bool:
-    if isinstance(node, Sum):
-        return _has_power(node.body)
-    return isinstance(node, Apply) and (node.name == "ex2" or any(map(_has_power, node.parts)))
+def list_running(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str, Node]]:
+    """Yield changes of a claim's sums of powers that a running maximum makes, in words."""
+    for total in find_totals(node):
+        exponent = _find_exponent(total.body)
+        for constants, leaf in _split_constants(exponent):
+            terms = Sum(total.index, leaf)
+            last = multiply(*constants, Apply(LARGEST, (terms,)))
+            yield from _end_otherwise(node, total, exponent, last)
+            for size in (one for one in (1, *BLOCKS) if one < extents[total.index]):
+                block = ClaimNumber(Fraction(size))
+                now, before, own = (multiply(*constants, Apply(name, (terms, block))) for name in (NOW, BEFORE, OWN))
+                for text, weight in _weigh(exponent, now, before, own, last):
+                    other, same = partial(_take, Apply("ex2", (weight,))), partial(_take, None)
+                    yield f"{_SIDES[0]} {text}", change_powers(node, total, other, same)
+                    yield f"{_SIDES[1]} {text}", change_powers(node, total, same, other)
+                    yield f"{_SIDES[2]} {text}", change_powers(node, total, other, other)
 
 
-def _list_masks(node: Node) -> list[Apply]:
-    """Return every choice in a tree."""
-    if isinstance(node, Sum):
-        return _list_masks(node.body)
-    if not isinstance(node, Apply):
-        return []
-    return [*([node] if node.name == "where" else ()), *(one for part in node.parts for one in _list_masks(part))]
+def _take(other: Node | None, power: Node) -> Node:
+    return power if other is None else other
 
 
-def _hides(mask: Apply) -> bool:
-    """Return whether a choice hides what its condition is true of."""
-    return mask.parts[2] in (Below(), _ZERO)
+def _weigh(exponent: Node, now: Node, before: Node, own: Node, last: Node) -> Iterator[tuple[str, Node]]:
+    """Yield what the weight of a term is in the end, times the power of the last maximum, if a step is another one.
+
+    A step should multiply what is there by 2^(before - now), and add the powers 2^(exponent - now).
+    """
+    power = Apply("-", (exponent, now))
+    yield "is not rescaled when the maximum grows", Apply("+", (power, last))
+    yield "is rescaled once too often, with what a step adds", Apply("+", (power, before))
+    added = Apply("+", (Apply("-", (power, now)), before))
+    yield "is not rescaled when the maximum grows, but what a step adds is", Apply("+", (added, last))
+    yield "has powers of e, and is rescaled by powers of 2", Apply("+", (multiply(power, _LOG2_E), now))
+    yield "has powers of 2, and is rescaled by powers of e", Apply("+", (multiply(power, _LN_2), now))
+    yield "has 1 in place of each power", now
+    yield "has powers less the maximum of one step alone", Apply("+", (Apply("-", (exponent, own)), now))
 
 
-def _shift(part: Apply, condition: tuple[Node, ...], step: int) -> Node:
-    """Return a choice whose condition reaches one element further, or less far, if it is that one."""
-    left, right, *rest = part.parts
-    if part.parts[:2] != condition:
-        return part
-    return Apply("where", (left, Apply("+", (right, ClaimNumber(Fraction(step)))), *rest))
+def _end_otherwise(node: Node, total: Sum, exponent: Node, last: Node) -> Iterator[tuple[str, Node]]:
+    """Yield changes of what becomes of a sum when the last maximum is known."""
+    less = Apply("ex2", (Apply("-", (exponent, last)),))
+    log, divisor = Apply("lg2", (total,)), Apply("rcp", (total,))
+    alone = Apply("lg2", (Sum(total.index, less),))
+    natural = any(log in (of := list_factors(one)) and _LN_2 in of for one in list_products(node))
+    for text, made in (
+        ("the logarithm of the sum lacks the maximum", alone),
+        ("the maximum is subtracted from the logarithm of the sum", Apply("-", (alone, last))),
+        (
+            f"the logarithm of the sum has base {'2' if natural else 'e'}, its maximum base {'e' if natural else '2'}",
+            Apply("+", (last, multiply(alone, _LOG2_E if natural else _LN_2))),
+        ),
+        (
+            f"the maximum has base {'2' if natural else 'e'}, the logarithm of the sum base {'e' if natural else '2'}",
+            Apply("+", (multiply(last, _LOG2_E if natural else _LN_2), alone)),
+        ),
+    ):
+        yield text, substitute(node, {log: made})
+    undivided = substitute(node, {divisor: ONE})
+    yield "the accumulator is not divided by the sum of a row", substitute(undivided, {total.body: less})
 
 
-def _unmask(part: Apply) -> Node:
-    """Return what a mask hides, in place of a choice between it and -inf or 0."""
-    return next((one for one in part.parts[2:] if one not in (Below(), _ZERO)), part)
+def _find_exponent(power: Node) -> Node:
+    """Return the exponent of a power, -inf where it is masked."""
+    assert isinstance(power, Apply)
+    if power.name == "ex2":
+        return power.parts[0]
+    parts = (Below() if one == ZERO else _find_exponent(one) for one in power.parts[2:])
+    return Apply("where", (*power.parts[:2], *parts))
 
 
-def _add_terms(node: Node, index: str, more: int) -> Node:
-    """Return a tree whose sums of powers over an index have terms more, of exponents that are 0."""
-    if isinstance(node, Sum):
-        made = Sum(node.index, _add_terms(node.body, index, more))
-        alone = node.index == index and isinstance(node.body, Apply) and node.body.name == "ex2"
-        return Apply("+", (made, ClaimNumber(Fraction(more)))) if alone else made
-    if not isinstance(node, Apply):
-        return node
-    return Apply(node.name, tuple(_add_terms(part, index, more) for part in node.parts))
+def _split_constants(exponent: Node) -> list[tuple[tuple[Node, ...], Node]]:
+    """Return ways to take the maximum: of the exponent, or of what it has besides numbers, or scalars too."""
+    ways = [((), exponent), _pull(exponent, (ClaimNumber,)), _pull(exponent, (ClaimNumber, Scalar))]
+    return list(dict.fromkeys(ways))
 
 
-def _without_factor(part: Apply) -> Node:
-    """Return a power of 2 of what a power of e has as its exponent."""
-    inner = part.parts[0]
-    factor = isinstance(inner, Apply) and inner.name == "*" and isinstance(inner.parts[1], ClaimNumber)
-    return Apply("ex2", (inner.parts[0],)) if factor and isinstance(inner, Apply) else part
-
-
-def _keep(node: Node, more: Node, less: Node) -> Node:
-    """Return a tree whose powers are 0 but where one index is above another."""
-    return _change_each(node, "ex2", lambda part: Apply("where", (more, less, part, _ZERO)))
-
-
-def _change_each(node: Node, name: str, change: Callable[[Apply], Node]) -> Node:
-    """Return a tree with a change of each operation of a name."""
-    if isinstance(node, Sum):
-        return Sum(node.index, _change_each(node.body, name, change))
-    if not isinstance(node, Apply):
-        return node
-    made = Apply(node.name, tuple(_change_each(part, name, change) for part in node.parts))
-    return change(made) if node.name == name else made
+def _pull(node: Node, kinds: tuple[type, ...]) -> tuple[tuple[Node, ...], Node]:
+    """Return the constant factors of a tree, out of a mask too, and what is left."""
+    if isinstance(node, Apply) and node.name == "where" and Below() in node.parts[2:]:
+        at = 3 if node.parts[2] == Below() else 2
+        constants, rest = _pull(node.parts[at], kinds)
+        return constants, Apply("where", (*node.parts[:at], rest, *node.parts[at + 1 :]))
+    factors = list_factors(node)
+    constants = tuple(one for one in factors if isinstance(one, kinds))
+    others = [one for one in factors if not isinstance(one, kinds)]
+    if len(others) != 1 or len(factors) == 1:
+        return constants, multiply(*others)
+    more, rest = _pull(others[0], kinds)
+    return (*constants, *more), rest

@@ -15,7 +15,7 @@ from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.expression import read_claim
-from verify.kernel.near_misses import spell_node
+from verify.kernel.claims.written import spell_node
 
 COMPILED = Path(__file__).parents[2] / "kernels" / "compiled"
 LOW = "mov.b32 y,0xFF800000;"  # -inf

@@ -11,8 +11,7 @@ from tests.kernels.compile import COMPILED
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.claims.expression import read_claim
-from verify.kernel.online import masked_claims
+from verify.kernel.masks import list_masked
 
 STEPS = """.reg .b32 low,m,n,p,q,l,acc,s; mov.b32 low,0xFF800000;
 max.f32 m,low,x; sub.f32 p,x,m; ex2.approx.ftz.f32 l,p; mov.b32 acc,l;
@@ -30,6 +29,24 @@ def kinds(body: str, claim: str) -> list[str]:
     return [one.kind for one in found.findings]
 
 
+def list_texts(claim: str, **sizes: int) -> list[str]:
+    """The changes of the masks of a claim about a 4 x N array, in words."""
+    arrays = {
+        "X": {"dims": "mn", "type": "f32"},
+        "Y": {"dims": "mn" if "Y[m,n]" in claim else "m", "type": "f32", "out": True},
+    }
+    table = {
+        "grid": 1,
+        "block": 32,
+        "sizes": {"M": 4, "W": 2, **sizes},
+        "params": ["X", "Y"],
+        "arrays": arrays,
+        "claim": claim,
+    }
+    launch = claim_of(table).launches[0]
+    return [text for text, _ in list_masked(launch.value, launch, [])]
+
+
 def test_a_sum_that_is_rescaled_is_verified() -> None:
     assert kinds(STEPS, QUOTIENT) == []
 
@@ -40,18 +57,22 @@ def test_a_rescaling_that_is_forgotten_is_named(forgotten: str) -> None:
 
 
 def test_another_bug_is_not_called_a_missing_rescaling() -> None:
-    assert kinds(STEPS.replace("add.f32 l,l,q;", ""), QUOTIENT) == ["wrong element"]
+    assert kinds(STEPS.replace("add.f32 l,l,q;", ""), QUOTIENT) == [
+        "another formula",
+        "wrong element",
+    ]  # a term is missing
+    assert kinds(STEPS.replace("add.f32 l,l,q;", "add.f32 l,l,x;"), QUOTIENT) == ["wrong element"]
 
 
 def test_the_last_block_of_a_sum_may_be_ragged() -> None:
-    _, value = read_claim("Y[m] = sum_n exp(X[m,n])")
-    texts = [text for text, _ in masked_claims(value, {"m": 4, "n": 72})]
-    assert [text.split()[2] for text in texts if "the last" in text] == ["8", "16", "32", "64"]
+    texts = list_texts("Y[m] = sum_n exp(X[m,n])", N=72)
+    found = [text.split()[2] for text in texts if "the last" in text and text.endswith("of sum_n are skipped")]
+    assert found == ["8", "16", "32", "64"]
 
 
 def test_each_mask_alone_may_be_off_by_one() -> None:
-    _, value = read_claim("Y[m,n] = softmax_n(where(m >= n and m - n < W, X[m,n], -inf))")
-    texts = [text for text, _ in masked_claims(value, {"m": 4, "n": 4}) if "off by one" in text]
+    every = list_texts("Y[m,n] = softmax_n(where(m >= n and m - n < W, X[m,n], -inf))", N=4)
+    texts = [text for text in every if "off by one" in text]
     assert texts == [f"the mask is off by one, it hides one element too {few}" for few in ("few", "many")] * 2
 
 
@@ -73,9 +94,10 @@ SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
     [
         (f"where(m > n - 2, {SCORE}, -inf)", "the mask is off by one, it hides one element too many"),
         (f"where(m > n, {SCORE}, -inf)", "the mask is off by one, it hides one element too few"),
-        (f"where(m >= n and m - n < 5, {SCORE}, -inf)", ""),
-        (SCORE, ""),
-        ("where(m >= n, sum_k Q[h,m,k]*K[h,n,k] * scale * scale, -inf)", ""),
+        (f"where(m >= n and m - n < 5, {SCORE}, -inf)", "the mask by 5 > m - n is missing"),
+        (SCORE, "only n <= m is summed: a mask is there"),
+        ("where(m >= n, sum_k Q[h,m,k]*K[h,n,k] * scale * scale, -inf)", "scale is not applied in"),
+        (f"where(m >= n and n != 3, {SCORE} + {SCORE} * n, -inf)", ""),
     ],
 )
 def test_a_change_of_the_claim_is_named_if_it_gives_all_wrong_elements(score: str, text: str) -> None:

@@ -91,7 +91,7 @@ class Parameter(NamedTuple):
     octets: bytes
     maps: Mapping[int, TensorMap] = {}
 
-    def read(self, first: int, count: int) -> bytes | None:
+    def get_bytes(self, first: int, count: int) -> bytes | None:
         """Return bytes; None if some are not given, or are those of a tensor map."""
         there = 0 <= first <= len(self.octets) - count
         mapped = any(first < at + MAP_BYTES and at < first + count for at in self.maps)

@@ -146,7 +146,7 @@ class Choices:
     def _join(self, residues: Sequence[Residues], joined: Sequence[NDArray[np.bool_]]) -> Residues:
         """Return the larger ones of two arrays of arguments; those that are `joined` are sums of hashes."""
         self.hashed += joined[0].size
-        leaves = [self._hash_arguments("largest", [one]) for one in residues]
+        leaves = [self.hash_leaves(one) for one in residues]
         first, second = (np.where(*each) for each in zip(joined, residues, leaves, strict=True))
         return np.asarray((first + second) % self.primes)
 
@@ -156,9 +156,13 @@ class Choices:
         primes, alone = self.primes, (~below).sum(0) == 1
         made = [np.zeros((len(primes), below.shape[1]), np.uint64) for _ in range(2)]
         for term, masked in zip(residues.transpose(1, 0, 2), below, strict=True):
-            for total, each in zip(made, (term, self._hash_arguments("largest", [term])), strict=True):
+            for total, each in zip(made, (term, self.hash_leaves(term)), strict=True):
                 total[:] = (total + np.where(masked, np.uint64(0), each)) % primes
         return np.where(alone, *made)  # one term alone is the largest, and is no sum
+
+    def hash_leaves(self, residues: Residues) -> Residues:
+        """Return the hashes of arguments, of which the largest of several is the sum."""
+        return self._hash_arguments("largest", [residues])
 
     def is_hashed(self, name: str) -> bool:
         """Return whether a function has no law modulo p, so that two arguments which are taken for one matter."""

@@ -222,7 +222,7 @@ def parameter(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         given = machine.parameters.get(name)
         number = machine.kernel.parameters[name].number
         machine.offsets_read.add((number, first, size * len(puts)))
-        octets = None if given is None else given.read(first, size * len(puts))
+        octets = None if given is None else given.get_bytes(first, size * len(puts))
         if octets is None:
             last = first + size * len(puts) - 1
             what = f"line {one.line} reads bytes {first} to {last}, which the claim does not give"
