@@ -24,7 +24,8 @@ from verify.atom.properties import EQUALS
 from verify.core.verdict import Check, Claim, Status, Verdict, join
 from verify.evidence.isa import same_function
 from verify.movement import bind
-from verify.movement.properties import MovementChecker
+from verify.movement.conflict_free import enumerate_accesses
+from verify.movement.properties import CONFLICT_FREE, MovementChecker
 from verify.movement.spec import of_options
 from verify.tiling import properties
 from verify.tiling.proof import Prover
@@ -105,6 +106,11 @@ def subjects() -> Iterator[tuple[str, Callable[[], Sequence[Verdict]]]]:
         yield name, partial(AtomChecker(ISA).verify, atoms[name])
     claim = Claim(SAME[0], "", EQUALS, f"is the same function as {SAME[1]}")
     yield SAME[0], lambda: [join(claim, [same_function(*map(Layout.parse, SAME))])]
+    (access,) = bind.bind(of_options(MOVEMENTS[1])).accesses
+    free = Claim(
+        "banks", "", CONFLICT_FREE, "no two lanes conflict"
+    )  # alone: a movement asks first whether accesses are whole
+    yield "banks", lambda: [join(free, enumerate_accesses(None, None, access))]
     for table in MOVEMENTS:
         yield str(table), lambda table=table: MovementChecker(ISA).case(bind.bind(of_options(table))).verdicts
     tilings = [one for one in load_tilings(ROOT / "examples" / "tilings.toml") if max(one.tile or (0,)) < 128]

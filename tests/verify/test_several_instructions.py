@@ -12,7 +12,8 @@ from isa_tables.mnemonic import list_parts
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from tests.samples import many
-from verify.atlas.without_atom import NoAtom, as_atom
+from tests.verify.entries import as_atom
+from verify.atlas.without_atom import NoAtom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, SIGNATURE
 from verify.core.verdict import Check, Property, Status, Verdict

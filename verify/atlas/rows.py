@@ -20,9 +20,10 @@ from isa_tables.schema import WIDTH
 from isa_tables.signature import find
 from lanecheck.console.progress import Progress, each
 from layouts.atoms import AnyAtom
-from verify.atlas.without_atom import NoAtom, as_atom
+from verify.atlas.without_atom import NoAtom, bind_own
 from verify.atom.checker import AtomChecker
 from verify.atom.pool import pool_atoms
+from verify.binding.bound import BoundMaps
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
 from verify.core.errors import Exit
@@ -325,9 +326,9 @@ def _name(one: AnyAtom | str) -> str:
     return one if isinstance(one, str) else one.name
 
 
-def _entry(one: AnyAtom | str) -> AnyAtom:
-    """Return the atom of a subject. Raises NoAtom where none can be made of an instruction."""
-    return as_atom(one) if isinstance(one, str) else one
+def _entry(one: AnyAtom | str) -> AnyAtom | BoundMaps:
+    """Return an atom, or an instruction's own maps. Raises NoAtom where it has none."""
+    return bind_own(one) if isinstance(one, str) else one
 
 
 def _checks(checker: AtomChecker) -> tuple[Check, ...]:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from layouts.atoms import Atom
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
 from verify.core.verdict import Status, Verdict
@@ -16,9 +15,9 @@ from verify.evidence.cause import EQUALS, MOST, Compared, Rows, compare_map, fol
 OF_ALL = frozenset({"product", "relation", "equals_absolute"})  # claims that rest on the maps of all operands
 
 
-def add_causes(subject: BoundAtom, verdicts: Sequence[Verdict]) -> list[Verdict]:
+def add_causes(subject: BoundMaps, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts on an atom with their causes."""
-    own = subject.parts if isinstance(subject.atom, Atom) else ()  # the formula of a copy depends on its other side
+    own = () if subject.is_copy else subject.parts  # the formula of a copy depends on its other side
     parts = {part.name: part for part in own if part.well_formed and prod(part.domain) <= MOST}
     return _of_all(fold_consequences(verdicts, lambda name: _compare(subject, parts[name]) if name in parts else None))
 
@@ -39,7 +38,7 @@ def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
     ]  # fmt: skip
 
 
-def _compare(subject: BoundAtom, part: BoundOperand) -> Compared:
+def _compare(subject: BoundMaps, part: BoundOperand) -> Compared:
     """Return an operand's map beside the only formula that it should equal, if there is just one."""
     wanted: Rows | None = None
     if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expect_extents(part):

@@ -15,11 +15,11 @@ from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import ReadAtom
 from verify.atom import relabelling, repairs
-from verify.atom.cache_keys import is_copy
 from verify.atom.cause import add_causes
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
-from verify.binding.atom import BoundAtom, NamedInstruction, bind_atom, mnemonic_of
+from verify.binding.atom import BoundAtom, NamedInstruction, bind_atom
+from verify.binding.bound import BoundMaps, mnemonic_of
 from verify.binding.completion import complete_atom, in_order
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
@@ -62,12 +62,12 @@ class AtomChecker(Run):
         again = partial(command, subject.atom, self.options)
         return [add_replay(verdict, again) for verdict in verdicts]
 
-    def judge(self, subject: BoundAtom, wanted: Wanted = everything) -> list[Verdict]:
+    def judge(self, subject: BoundMaps, wanted: Wanted = everything) -> list[Verdict]:
         """Return the verdicts by the evidence alone: what explains one (a relabelling, a cause) is not looked for."""
-        sort = COPY if is_copy(subject) else MMA
+        sort = COPY if subject.is_copy else MMA
         return self.verdicts([row for row in self.table if sort in row.says], subject, wanted)
 
-    def confirms(self, atom: ReadAtom) -> bool:
+    def confirms(self, atom: AnyAtom) -> bool:
         """Whether an atom is VERIFIED by the checks of this run, on its own: no evidence is taken over or left.
 
         The formulas are asked first, because most candidates for a repair fail there.
@@ -78,14 +78,14 @@ class AtomChecker(Run):
                 return False
         return True
 
-    def explain_by_relabelling(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
+    def explain_by_relabelling(self, subject: BoundMaps, verdicts: list[Verdict]) -> list[Verdict]:
         """Return the verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
-        if is_copy(subject):
+        if subject.is_copy:
             return verdicts
         return relabelling.report_relabelled(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
 
-    def case(self, entry: ReadAtom, edit: repairs.Edited | None = None) -> Case:
-        """All verdicts on an atom, with what its entry states about them.
+    def case(self, entry: ReadAtom | BoundMaps, edit: repairs.Edited | None = None) -> Case:
+        """All verdicts on an atom, with what its entry states about them; or on maps that are no atom's.
 
         >>> from verify.core.verdict import Check
         >>> entry = layouts.atoms.registry()["SM80_16x8x16_F32F16F16F32_TN"]
@@ -93,6 +93,10 @@ class AtomChecker(Run):
         >>> case.status, {verdict.status.value for verdict in case.verdicts if verdict.claim.part == "C"}
         ('VERIFIED', {'PROVED'})
         """
+        if isinstance(entry, BoundMaps):
+            found = tuple(add_causes(entry, self.explain_by_relabelling(entry, self.judge(entry))))
+            layouts = tuple((part.name, part.text) for part in entry.parts)
+            return Case(entry.name, found, layouts=layouts, **show_atom(lambda: entry, found))
         atom = complete_atom(entry)
         verdicts = tuple(self.verify(atom, edit=edit))
         return Case(
@@ -107,7 +111,7 @@ class AtomChecker(Run):
             **show_atom(lambda: entry, verdicts),
         )
 
-    def units(self, subject: BoundAtom, scope: str) -> Sequence[BoundOperand | NamedInstruction | None]:
+    def units(self, subject: BoundMaps, scope: str) -> Sequence[BoundOperand | NamedInstruction | None]:
         """Return the units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
         if scope == Scope.OPERAND:
             absent = (
@@ -115,15 +119,16 @@ class AtomChecker(Run):
                 for name in subject.omitted_operands
             )
             return [*subject.parts, *absent]
-        return subject.named or (None,) if scope == Scope.INSTRUCTION else (None,)
+        named = subject.named if scope == Scope.INSTRUCTION and isinstance(subject, BoundAtom) else ()
+        return named or (None,)
 
-    def find(self, row: Property, subject: BoundAtom, operand: Any, before: Sequence[Verdict]) -> list[Evidence]:
+    def find(self, row: Property, subject: BoundMaps, operand: Any, before: Sequence[Verdict]) -> list[Evidence]:
         """Return the evidence for each view of the atom."""
         find = super().find
         if row.scope == Scope.INSTRUCTION:
             return find(row, subject, operand, before)
 
-        def of_view(view: BoundAtom) -> list[Evidence]:
+        def of_view(view: BoundMaps) -> list[Evidence]:
             own = operand and next((part for part in view.parts if part.name == operand.name), operand)
             return find(row, view, own, before)
 
@@ -137,15 +142,20 @@ class ShownFields(TypedDict):
     picture: Callable[[Window], Picture]
 
 
-def show_atom(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> ShownFields:
-    """Return the formulas and the picture of an atom."""
+def show_atom(entry: Callable[[], ReadAtom | BoundMaps], verdicts: Sequence[Verdict]) -> ShownFields:
+    """Return the formulas and the picture of an atom, or of maps."""
+
+    def subject() -> BoundMaps:
+        found = entry()
+        return found if isinstance(found, BoundMaps) else prepare_atom(found)
+
     return {
-        "formulas": lambda: list_citations(prepare_atom(entry())),
-        "picture": lambda window: draw_atom(prepare_atom(entry()), verdicts, window),
+        "formulas": lambda: list_citations(subject()),
+        "picture": lambda window: draw_atom(subject(), verdicts, window),
     }
 
 
-def draw_atom(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def draw_atom(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
     from verify.pictures.atoms import of_atom
 
@@ -153,20 +163,20 @@ def draw_atom(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -
     return replace(found, panels=(*found.panels, *permutations(subject, verdicts, window)))
 
 
-def permutations(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
+def permutations(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
     """Yield the relabelling that the verdicts found, or else the declared one: a panel for each axis."""
     from verify.pictures import maps
 
     numbers: relabelling.Numbers | None = None
     if any(one.status is Status.RELABELLED for one in verdicts):
         numbers = relabelling.find_permutations(subject)
-    elif not is_copy(subject) and subject.mma.relabel:
+    elif subject.relabel:
         numbers = {axis: one for axis, one in relabelling.read_declared(subject).items() if one}
     for number, (axis, one) in enumerate((numbers or {}).items()):
         yield maps.permutation(axis, one, spell_permutation(one), window, (4 + number, 0))
 
 
-def list_citations(subject: BoundAtom) -> list[tuple[str, str, str]]:
+def list_citations(subject: BoundMaps) -> list[tuple[str, str, str]]:
     """(operand, citation, formula) of every operand that the ISA tables have a formula for."""
     return [(part.name, part.formulas[0].citation, part.formulas[0].text()) for part in subject.parts if part.formulas]
 
@@ -184,7 +194,7 @@ def _no_edit(_: repairs.Keys) -> None:
     """Edit nothing: a repair isn't repaired."""
 
 
-def of_each(subject: BoundAtom, find: Callable[[BoundAtom], Iterable[Evidence]]) -> list[Evidence]:
+def of_each(subject: BoundMaps, find: Callable[[BoundMaps], Iterable[Evidence]]) -> list[Evidence]:
     """Return the evidence for every view of an atom; if instructions refute it, theirs alone: all must fit.
 
     Two instructions that differ are no contradiction; two checks that differ on one instruction are.
@@ -204,7 +214,7 @@ def of_each(subject: BoundAtom, find: Callable[[BoundAtom], Iterable[Evidence]])
     return distinct
 
 
-def by_name(view: BoundAtom, evidence: Evidence) -> Evidence:
+def by_name(view: BoundMaps, evidence: Evidence) -> Evidence:
     """Evidence whose counterexample names the instruction."""
     wrong = evidence.counterexample
     if wrong is None:

@@ -5,24 +5,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
 import isa_tables
 from layouts import Layout, size
-from layouts.atoms import CopyAtom
+from layouts.atoms import Adapter, CopyAtom
 from verify.atom.mnemonic import again
-from verify.binding.atom import (
-    BoundAtom,
-    NamedInstruction,
-    issuers,
-    join_views,
-    list_instructions,
-    look_up,
-    thread_value,
-    threads,
-)
+from verify.binding.atom import BoundAtom, NamedInstruction, bind_entry, join_views, list_instructions, look_up
 from verify.binding.axes import OperandFormula
+from verify.binding.bound import BoundMaps, issuers, thread_value, threads
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
@@ -34,6 +27,7 @@ from verify.evidence import isa
 from verify.evidence.isa import Table, computed_rows, evaluate
 
 COPY_OPERANDS = ("Src", "Dst")
+ParsedLayout: TypeAlias = "tuple[Layout | None, str]"  # and why there is none
 LARGEST_SPAN = 1 << 26  # the largest distance between two bits that are named, for which a table is made
 OWN_NAMES = "the atom chooses the names of its bits"
 NO_ORDER = "both operands are memory under one address, for which the ISA has no order of bits"
@@ -49,31 +43,62 @@ def prepare_copy(atom: CopyAtom) -> BoundAtom:
 
 def _view(
     atom: CopyAtom,
-    parsed: Mapping[str, tuple[Layout | None, str]],
+    parsed: Mapping[str, ParsedLayout],
     named: tuple[NamedInstruction, ...],
     instruction: isa_tables.Instruction | None,
 ) -> BoundAtom:
     """Return the view of an atom by one instruction: numbered over its lanes, each operand with its formula."""
-    lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
+    parts = _list_parts(atom.operands, parsed, instruction, atom.space, atom.copies, atom.adapter)
+    return bind_entry(atom, parts, named, instruction)
+
+
+def bind_copy(
+    name: str,
+    instruction: isa_tables.Instruction,
+    layouts: Mapping[str, Layout],
+    space: Mapping[str, str],
+    copies: Mapping[str, int],
+) -> BoundMaps:
+    """Return the layouts of a copy that is no atom, bound to its instruction, each of whose threads takes part."""
+    thr_text = f"{issuers(instruction)}:1"
+    lanes, thr, rep, thr_fault = threads(thr_text, issuers(instruction))
+    parsed: dict[str, ParsedLayout] = {name: (layout, "") for name, layout in layouts.items()}
+    texts = {name: str(layout) for name, layout in layouts.items()}
+    parts = _list_parts(texts, parsed, instruction, space, copies, None)
+    return BoundMaps(
+        name=name, thr_text=thr_text, thr=thr, rep=rep, thr_fault=thr_fault, lanes=lanes, parts=tuple(parts),
+        space=space, copies=copies, by=instruction,
+    )  # fmt: skip
+
+
+def _list_parts(
+    texts: Mapping[str, str],
+    parsed: Mapping[str, ParsedLayout],
+    instruction: isa_tables.Instruction | None,
+    space: Mapping[str, str],
+    copies: Mapping[str, int],
+    adapter: Adapter | None,
+) -> list[BoundOperand]:
+    """Return the operands of a copy, each with its layout and its formula."""
     found: Mapping[str, OperandFormula] = {}
     bits = 0
     if instruction is not None:
-        by_name = copy_operands(atom, instruction)
+        by_name = copy_operands(space, instruction)
         bits = max((_bits(operand) for operand in by_name.values()), default=0)
-        found = _formulas(atom, instruction, by_name, {name: layout for name, (layout, _) in parsed.items()})
+        found = _formulas(space, adapter, instruction, by_name, {name: layout for name, (layout, _) in parsed.items()})
     why = OWN_NAMES if instruction is None or _in_registers(instruction) else NO_ORDER
     why = why if instruction is None else left_open(instruction) or why
     parts = []
-    for name, text in atom.operands.items():
+    for name, text in texts.items():
         layout, fault = parsed[name]
         # without a formula, an operand names its points over its copies
-        named_bits = bits or (1 if layout is None else max(1, size(layout) // atom.copies.get(name, 1)))
+        named_bits = bits or (1 if layout is None else max(1, size(layout) // copies.get(name, 1)))
         formulas = (found[name],) if name in found else ()
         no_formula = "" if name in found else why
         keys = tuple(formula.key for formula in formulas)
         points = None if layout is None else map_layout(name, layout, (named_bits, 1))
         parts.append(BoundOperand(name, text, points, fault, (named_bits, 1), formulas, no_formula, keys))
-    return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
+    return parts
 
 
 def _choose_bytes(layout: Layout | None) -> tuple[tuple[str, int], ...]:
@@ -101,7 +126,7 @@ def _in_registers(instruction: isa_tables.Instruction) -> list[isa_tables.Operan
     return [table for table in instruction.operands.values() if table.space == "reg"]
 
 
-def copy_operands(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, CopyOperand]:
+def copy_operands(space: Mapping[str, str], instruction: isa_tables.Instruction) -> dict[str, CopyOperand]:
     """Return the operand of the instruction for Src and for Dst: by space, or in the order of the text if both are
     registers.
 
@@ -117,20 +142,21 @@ def copy_operands(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[s
 
     if not registers:  # from memory to memory, by their spaces: none where a table has no map
         by_space = {table.space: table for table in operands if "row" in table.maps}
-        if not all(atom.space[name] in by_space for name in COPY_OPERANDS):
+        if not all(space[name] in by_space for name in COPY_OPERANDS):
             return {}
-        mapped = {name: by_space[atom.space[name]] for name in COPY_OPERANDS}
+        mapped = {name: by_space[space[name]] for name in COPY_OPERANDS}
         return {name: of(table, table, table.bits) for name, table in mapped.items()}
-    if len(registers) > 1 and all(atom.space[name] == "reg" for name in COPY_OPERANDS):
+    if len(registers) > 1 and all(space[name] == "reg" for name in COPY_OPERANDS):
         source, destination = (of(registers[i], registers[0], registers[i].bits) for i in (1, 0))
         return {"Src": source._replace(inverse=inverse(source)), "Dst": destination}
     addressed = next((table for table in operands if table.space != "reg"), None)
-    tables = {name: registers[0] if atom.space[name] == "reg" else addressed for name in COPY_OPERANDS}
+    tables = {name: registers[0] if space[name] == "reg" else addressed for name in COPY_OPERANDS}
     return {name: of(table, registers[0], registers[0].bits) for name, table in tables.items()}
 
 
 def _formulas(
-    atom: CopyAtom,
+    space: Mapping[str, str],
+    adapter: Adapter | None,
     instruction: isa_tables.Instruction,
     by_name: Mapping[str, CopyOperand],
     layouts: Mapping[str, Layout | None],
@@ -138,36 +164,34 @@ def _formulas(
     """Return the formula of each operand, given the names that the operand in memory (or else Src) gives the bits."""
     if not by_name:
         return {}
-    given = next((name for name in COPY_OPERANDS if atom.space[name] != "reg"), "Src")
+    given = next((name for name in COPY_OPERANDS if space[name] != "reg"), "Src")
     (other,) = set(COPY_OPERANDS) - {given}
     names = layouts[given]
     found: dict[str, OperandFormula] = {}
-    if names is not None and (atom.space[given] != "reg" or by_name[given].inverse is not None):
-        adapter = atom.adapter if other == "Dst" and not _explain_misfit(atom, by_name[other]) else None
-        found[other] = Carried(by_name[other], by_name[given], names, adapter)
+    if names is not None and (space[given] != "reg" or by_name[given].inverse is not None):
+        permuted = other == "Dst" and not _explain_misfit(adapter, by_name[other])
+        found[other] = Carried(by_name[other], by_name[given], names, adapter if permuted else None)
     table = by_name[given].table
     if table is None:
         lanes, section = instruction.signature.lanes, instruction.section
         why = "derived: one address for all lanes"
-        found[given] = Memory((_bits(by_name[given]), 1), atom.space[given], lanes, section, why)
+        found[given] = Memory((_bits(by_name[given]), 1), space[given], lanes, section, why)
     elif table.space != "reg" and names is not None:
         found[given] = Carried(by_name[given], by_name[given], names, None)
     return found
 
 
-def _explain_misfit(atom: CopyAtom, operand: CopyOperand) -> str:
+def _explain_misfit(adapter: Adapter | None, operand: CopyOperand) -> str:
     """Why the adapter cannot be applied to the bits of a thread after the instruction; empty if it can."""
-    if atom.adapter is None or operand.per_thread % (BYTE * len(atom.adapter.bytes)) == 0:
+    if adapter is None or operand.per_thread % (BYTE * len(adapter.bytes)) == 0:
         return ""
     bits = f"the instruction leaves {operand.per_thread} bits in a thread"
-    return f"{bits}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
+    return f"{bits}, {adapter.name} permutes groups of {len(adapter.bytes)} bytes"
 
 
-def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
+def gives_names(subject: BoundMaps, part: BoundOperand) -> bool:
     """Whether an operand gives the bits their names: Src, if both are in registers."""
-    in_registers = isinstance(subject.atom, CopyAtom) and all(
-        subject.atom.space[name] == "reg" for name in COPY_OPERANDS
-    )
+    in_registers = subject.is_copy and all(subject.space[name] == "reg" for name in COPY_OPERANDS)
     has_formula = any(other.formulas for other in subject.parts if other.name == "Dst")
     return in_registers and part.name == "Src" and has_formula
 
@@ -191,11 +215,11 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
     if not moves(instruction.signature):
         yield f"{instruction.signature.mnemonic} multiplies matrices: it copies nothing"
         return
-    yield from elsewhere(atom, instruction)
+    yield from elsewhere(atom.space, instruction)
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
-    for name, operand in copy_operands(atom, instruction).items():
-        if name == "Dst" and (why := _explain_misfit(atom, operand)):
+    for name, operand in copy_operands(atom.space, instruction).items():
+        if name == "Dst" and (why := _explain_misfit(atom.adapter, operand)):
             yield why
         width = atom.bits.get(name, operand.bits)
         if width != operand.bits:
@@ -206,15 +230,15 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
             yield f"each bit of {part.name} has {owners(given)} by the entry, in the instruction {owners(count)}"
 
 
-def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
+def elsewhere(space: Mapping[str, str], instruction: isa_tables.Instruction) -> Iterator[str]:
     """Yield the fault that an operand is in another space than the instruction's."""
     found = spaces(instruction)
-    for name, space in (("Dst", found[0]), ("Src", found[-1])):
-        if atom.space[name] != space:
-            yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
+    for name, right in (("Dst", found[0]), ("Src", found[-1])):
+        if space[name] != right:
+            yield f"{name} is in {space[name]}, the instruction has it in {right}"
 
 
-def same_bits(subject: BoundAtom) -> Evidence:
+def same_bits(subject: BoundMaps) -> Evidence:
     """Return the evidence that Src and Dst name the same bits, and that Ref is one of the two, as a function."""
     started = time.perf_counter()
     parts = {part.name: part for part in subject.parts}

@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 
 import gpu_checks
-from layouts.atoms import Adapter, CopyAtom
+from layouts.atoms import Adapter
 from verify.atom.copies import elsewhere
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.core.digits import lane_of, walks
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
 from verify.evidence.gpu import Lookup, MissingRecording
@@ -25,17 +25,17 @@ Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit
 Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 
 
-def compare_moves(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
+def compare_moves(subject: BoundMaps, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
     found = lookup.moves(subject.instruction.signature)
     if isinstance(found, MissingRecording):
         return [leave_unchecked(Check.GPU, found.reason, found.applies)]
-    if fault := next(elsewhere(atom, subject.instruction), ""):
+    if fault := next(elsewhere(subject.space, subject.instruction), ""):
         return [leave_unchecked(Check.GPU, fault)]
-    return [_evidence(subject, atom, move) for move in found]
+    return [_evidence(subject, move) for move in found]
 
 
-def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
+def _evidence(subject: BoundMaps, move: gpu_checks.Move) -> Evidence:
     started = time.perf_counter()
     if not move.sound:
         return leave_unchecked(Check.GPU, f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
@@ -43,16 +43,16 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
     fault = next((rows for rows in operands.values() if isinstance(rows, str)), "")
     if fault:
         return leave_unchecked(Check.GPU, fault)
-    registers, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
+    registers, other = ("Src", "Dst") if subject.space["Dst"] != "reg" else ("Dst", "Src")
     tables = {name: rows for name, rows in operands.items() if not isinstance(rows, str)}
-    adapter = atom.adapter if registers == "Dst" else None
+    adapter = subject.adapter if registers == "Dst" else None
     points, wrong = _compare((registers, tables[registers]), (other, tables[other]), move, adapter)
     seconds = time.perf_counter() - started
     found = finding(Check.GPU, wrong, source(move), points, "gpu_checks", Status.AGREES, seconds)
     return found._replace(recording=place(move))
 
 
-def _by_lane(subject: BoundAtom, operand: str) -> Rows | str:
+def _by_lane(subject: BoundMaps, operand: str) -> Rows | str:
     """Return the name of each bit of each lane in one operand, or why there is none."""
     part = next(part for part in subject.parts if part.name == operand)
     if part.layout is None or subject.thr is None:

@@ -34,6 +34,7 @@ from verify.core.verdict import Property
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.atom.checker import AtomChecker
+    from verify.binding.bound import BoundMaps
     from verify.report import Case
 
 S = TypeVar("S")
@@ -49,7 +50,7 @@ class Groups:
 
     checker: AtomChecker  # each process has its own from the fork on
     subjects: Sequence[Any]  # in the order of the report
-    entry: Callable[[Any], AnyAtom]  # the atom of a subject
+    entry: Callable[[Any], AnyAtom | BoundMaps]  # what is verified of a subject
     ranges: Sequence[range]  # of places in `subjects`
     begun: Any = ()  # by group, in memory of both processes: OURS, THEIRS, or 0; a race costs time alone
     others: Sequence[Future[bytes]] = ()  # by group, what the other process sends
@@ -70,9 +71,9 @@ class Groups:
 
     def verify(self, subject: Any) -> Case:
         """Find a case in this process. Atoms of another file have other recordings, which take most of the memory."""
-        atom = self.entry(subject)
-        self.checker.read_for(atom.file or atom.name)  # without a file it is made of an instruction
-        return self.checker.case(atom)
+        entry = self.entry(subject)
+        self.checker.read_for(_source(subject) or entry.name)
+        return self.checker.case(entry)
 
     def _take(self, number: int) -> Sequence[Case | None]:
         """Return the cases that the other process has found, or finds just now; none if this one has to find them."""
@@ -94,9 +95,9 @@ class Groups:
 
 @contextmanager
 def pool_atoms(
-    checker: AtomChecker, subjects: Sequence[S], entry: Callable[[S], AnyAtom], jobs: int = 0
+    checker: AtomChecker, subjects: Sequence[S], entry: Callable[[S], AnyAtom | BoundMaps], jobs: int = 0
 ) -> Iterator[Callable[[S], Case]]:
-    """Yield what verifies the atom that is the `entry` of a subject, to be called of these subjects in order.
+    """Yield what verifies the `entry` of a subject, an atom or maps, to be called of these subjects in order.
 
     `jobs` is the number of processes, 0 for as many as can work: two at most, because each takes about 80 MiB.
     """

@@ -13,10 +13,11 @@ from functools import partial
 
 from layouts.atoms import CopyAtom
 from verify.atom import relabelling
-from verify.atom.cache_keys import is_copy, layout_key, observed_key, operand_key, product_key
+from verify.atom.cache_keys import layout_key, observed_key, operand_key, product_key
 from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.mnemonic import fits
 from verify.binding.atom import BoundAtom, NamedInstruction
+from verify.binding.bound import BoundMaps
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import (
     Check,
@@ -42,41 +43,41 @@ NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
 # What a claim states
 
 
-def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Statement]:
+def of_operand(words: Callable[[BoundMaps, BoundOperand], str]) -> Callable[[BoundMaps, BoundOperand], Statement]:
     """Return what states a claim about an operand that rests on no formula."""
     return lambda atom, operand: Statement(operand.name, words(atom, operand))
 
 
 def _numbers_lanes(atom: BoundAtom, _: None) -> Statement:
     order = "in the order of its operands" if atom.permuted else "once"
-    return Statement("thr", f"threads {atom.atom.thr} with their replicas number the {atom.lanes} lanes {order}")
+    return Statement("thr", f"threads {atom.thr_text} with their replicas number the {atom.lanes} lanes {order}")
 
 
-def _parses(atom: BoundAtom, operand: BoundOperand) -> str:
-    return f"{operand.text} is a (thread, {'bit' if is_copy(atom) else 'value'}) layout with congruent profiles"
+def _parses(atom: BoundMaps, operand: BoundOperand) -> str:
+    return f"{operand.text} is a (thread, {'bit' if atom.is_copy else 'value'}) layout with congruent profiles"
 
 
-def _size(atom: BoundAtom, operand: BoundOperand) -> str:
-    if is_copy(atom):
+def _size(atom: BoundMaps, operand: BoundOperand) -> str:
+    if atom.is_copy:
         return f"has as many threads and bits as {'the instruction' if operand.formulas else 'its bits'}"
     fragment = "the instruction's fragment" if operand.formulas else "its tile needs"
     return f"has as many threads and values as {fragment}"
 
 
-def _in_bounds(atom: BoundAtom, operand: BoundOperand) -> str:
-    return f"names bits 0..{operand.extent[0] - 1}" if is_copy(atom) else f"stays inside {operand.tile}"
+def _in_bounds(atom: BoundMaps, operand: BoundOperand) -> str:
+    return f"names bits 0..{operand.extent[0] - 1}" if atom.is_copy else f"stays inside {operand.tile}"
 
 
-def _owners(atom: BoundAtom, operand: BoundOperand) -> str:
+def _owners(atom: BoundMaps, operand: BoundOperand) -> str:
     count = atom.multiplicity(operand)
-    if is_copy(atom):
+    if atom.is_copy:
         return f"names each of {operand.extent[0]} bits {times(count)}"
     return f"gives each element of {operand.tile} {owners(count)}"
 
 
-def _equals(atom: BoundAtom, operand: BoundOperand) -> Statement:
+def _equals(atom: BoundMaps, operand: BoundOperand) -> Statement:
     """Return the claim of equality: it cites the formula of each instruction of an MMA, of a copy's first."""
-    views = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
+    views = [operand] if atom.is_copy else [p for view in atom.views for p in view.parts if p.name == operand.name]
     cited = dict.fromkeys(part.formulas[0].citation for part in views if part.formulas)
     return Statement(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(views))
 
@@ -88,7 +89,7 @@ def rests_on(operands: Iterable[BoundOperand]) -> str:
 
 def _fits(atom: BoundAtom, named: NamedInstruction | None) -> Statement:
     mnemonic = "no instruction" if named is None else named.mnemonic
-    if is_copy(atom):
+    if atom.is_copy:
         listed = ["threads", "widths"]["thr" in atom.atom.taken :]
         return Statement("", f"{', '.join(listed)} and multiplicities fit {mnemonic}")
     words = {"shape": f"extents {_shape(atom)}", "thr": "threads", "types": "types"}
@@ -97,55 +98,55 @@ def _fits(atom: BoundAtom, named: NamedInstruction | None) -> Statement:
     return Statement("", f"{' and '.join(filter(None, [', '.join(checked[:-1]), checked[-1]]))} fit {mnemonic}")
 
 
-def _shape(atom: BoundAtom) -> str:
-    return "x".join(map(str, atom.mma.shape))
+def _shape(atom: BoundMaps) -> str:
+    return "x".join(map(str, atom.shape))
 
 
-def _multiplies(atom: BoundAtom, _: None) -> Statement:
+def _multiplies(atom: BoundMaps, _: None) -> Statement:
     through = f"through its {NUMBERS[len(atom.parts)]} maps alone equals numpy's"
     return Statement("", f"the {_shape(atom)} product {through}", rests_on(atom.parts))
 
 
-def _tiles(atom: BoundAtom, _: None) -> Statement:
+def _tiles(atom: BoundMaps, _: None) -> Statement:
     once = all(atom.multiplicity(part) == 1 for part in atom.parts)
     many = f"atoms each element has {'one owner' if once else 'as many owners as in one atom'}"
     return Statement("", f"in tiles of {_shape(atom)} {many}, for every count of atoms and tiles")
 
 
-def _compare_recordings(atom: BoundAtom, _: None) -> Statement:
+def _compare_recordings(atom: BoundMaps, _: None) -> Statement:
     copied = Statement("bytes", "every byte moves as recorded")
-    return copied if is_copy(atom) else Statement("", "A, B and D interact as recorded")
+    return copied if atom.is_copy else Statement("", "A, B and D interact as recorded")
 
 
 # What a property needs: why it cannot be checked, or nothing
 
 
-def gives_operand(atom: BoundAtom, operand: BoundOperand) -> bool:
+def gives_operand(atom: BoundMaps, operand: BoundOperand) -> bool:
     """Whether the atom gives an operand; one that it omits has only a name and the reason why nothing is known."""
     return any(operand is part for part in atom.parts)
 
 
-def _laid_out(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
+def _laid_out(atom: BoundMaps, operand: BoundOperand, _: Sequence[Verdict]) -> str:
     fault = "" if operand.well_formed else "the layout is not well formed"
     return fault if gives_operand(atom, operand) else operand.no_formula
 
 
-def _shape_fits(atom: BoundAtom, *_: object) -> str:
+def _shape_fits(atom: BoundMaps, *_: object) -> str:
     return f"the shape is at fault: {atom.shape_fault}" if atom.shape_fault else ""
 
 
-def _lanes_numbered(atom: BoundAtom, *_: object) -> str:
+def _lanes_numbered(atom: BoundMaps, *_: object) -> str:
     return f"the threads are at fault: {atom.thr_fault}" if atom.thr_fault else ""
 
 
-def _is_known(atom: BoundAtom, *_: object) -> str:
+def _is_known(atom: BoundMaps, *_: object) -> str:
     return atom.no_instruction
 
 
 def _not_refuted(other: Property) -> Need:
     """Return that another property of the operand, from which this one follows, is not refuted."""
 
-    def need(_: BoundAtom, operand: BoundOperand, before: Sequence[Verdict]) -> str:
+    def need(_: BoundMaps, operand: BoundOperand, before: Sequence[Verdict]) -> str:
         refuted = [v.claim.part for v in before if v.claim.prop == other and v.status is Status.REFUTED]
         return f"it fails with {other.words!r}, from which it follows" if operand.name in refuted else ""
 
@@ -155,13 +156,13 @@ def _not_refuted(other: Property) -> Need:
 # What could not be compared, besides what was
 
 
-def _name_unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
+def _name_unobserved(atom: BoundMaps, _: None) -> Iterable[str]:
     if atom.by is None or atom.shape_fault:
         return ()
     return [*atom.uncompared_reasons, *(not_given(atom, operand) for operand in atom.omitted_operands)]
 
 
-def not_given(atom: BoundAtom, operand: str) -> str:
+def not_given(atom: BoundMaps, operand: str) -> str:
     """Why nothing is known of an operand that the atom omits."""
     return f"the atom does not give {operand}, which {atom.omitted_operands[operand]} takes from registers"
 
@@ -178,7 +179,7 @@ def read_form(operand: BoundOperand) -> list[Evidence]:
     return isa.read_again(operand.text, operand.layout)
 
 
-def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
+def at_points(find: Callable[[BoundMaps, BoundOperand], isa.Finding]) -> CheckFunction:
     """Return the check of one operand at every point of its domain."""
     return lambda run, atom, operand: [isa.compare_points(lambda: find(atom, operand), operand.points)]
 
@@ -193,7 +194,7 @@ def by_solver(prove: proof.Prove) -> CheckFunction:
     return lambda run, _, operand: [prove(operand.points, run.budget, run.solver)]
 
 
-def _equals_formulas(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
+def _equals_formulas(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]:
     return [proof.equals(atom, operand, run.budget, run.solver)]
 
 
@@ -203,8 +204,8 @@ def _for_family(which: str) -> CheckFunction:
     No evidence if no argument covers them all.
     """
 
-    def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
-        if atom.atom.family is None:
+    def check(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]:
+        if not isinstance(atom, BoundAtom) or atom.atom.family is None:
             return []
         from verify.evidence import proof_family
 
@@ -217,7 +218,7 @@ def _for_family(which: str) -> CheckFunction:
     return check
 
 
-def _certify(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
+def _certify(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]:
     """Ownership proved by the solver, and by a certificate that needs no solver."""
     return proof.prove_ownership(operand.points, atom.multiplicity(operand), run.budget, run.solver)
 
@@ -225,7 +226,7 @@ def _certify(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]
 def _follows_from(other: Property) -> CheckFunction:
     """Return the proof that a property follows from ownership: with one owner for each element, none is outside."""
 
-    def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
+    def check(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]:
         once = atom.multiplicity(operand) == 1
         if once and run.check(Check.PROOF, other, atom, operand)[0].status is Status.PROVED:
             return [Evidence(Check.PROOF, Status.PROVED, f"follows from {other.words!r}")]
@@ -242,18 +243,18 @@ def _looked_up(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> lis
 
 def _one_product(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> list[Evidence]:
     """Return the proof that all threads work for one product; if the atom does not fit otherwise, only a refutation."""
-    if named is None or named.instruction is None or is_copy(atom):
+    if named is None or named.instruction is None or atom.is_copy:
         return []
     found = proof.one_product(atom.seen_by(named.instruction), run.budget, run.solver)
     refuted = bool(found) and fits(atom, named).status is Status.REFUTED
     return [e for e in found if not refuted or e.status is Status.REFUTED]
 
 
-def _prove_relation(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    if isinstance(atom.atom, CopyAtom):
+def _prove_relation(run: Run, atom: BoundMaps, _: None) -> list[Evidence]:
+    if atom.is_copy:
         from verify.atom.copy_gpu import compare_moves
 
-        return compare_moves(atom, atom.atom, run.recordings)
+        return compare_moves(atom, run.recordings)
     from verify.evidence import gpu
 
     return gpu.relation(atom, run.recordings, run.memo)
@@ -262,9 +263,9 @@ def _prove_relation(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
 # The table
 
 
-def _whole_layout(atom: BoundAtom, operand: BoundOperand) -> bool:
+def _whole_layout(atom: BoundMaps, operand: BoundOperand) -> bool:
     """Whether the layout of an operand is checked: not of Ref of a copy, nor of an operand that is not given."""
-    return gives_operand(atom, operand) and (not is_copy(atom) or operand.name in COPY_OPERANDS)
+    return gives_operand(atom, operand) and (not atom.is_copy or operand.name in COPY_OPERANDS)
 
 
 LAID_OUT = (_laid_out, _shape_fits, _lanes_numbered)
@@ -289,7 +290,7 @@ THREADS = Property(
     words="well formed",
     says=dict.fromkeys((MMA, COPY), "thr(t) + rep(q) is every lane once"),
     states=_numbers_lanes,
-    applies=lambda atom, _: "thr" not in atom.atom.taken,
+    applies=lambda atom, _: isinstance(atom, BoundAtom) and "thr" not in atom.atom.taken,
     isa=lambda run, atom, _: [isa.form("walked", atom.thr_fault)],  # in plain integers, while the atom was bound
     how=("walked", "", ""),
     form=True,
@@ -341,7 +342,7 @@ EQUALS = _of_layout(
     },
     states=_equals,
     applies=lambda atom, operand: (
-        not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
+        not atom.is_copy or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
     ),
     isa=at_points(isa.equals),
     proof=of_strides(first(_for_family("equals"), _equals_formulas)),
@@ -368,6 +369,7 @@ SIGNATURE = Property(
         COPY: "a copy; threads, spaces, widths and multiplicities are the instruction's",
     },
     states=_fits,
+    applies=lambda atom, _: isinstance(atom, BoundAtom),  # maps alone state no types
     isa=_looked_up,
     proof=_one_product,
     how=("looked up", {MMA: "z3, where it makes several products"}, ""),
@@ -377,7 +379,7 @@ RELABEL = Property(
     "relabel",
     says={MMA: "a declared relabelling is a permutation of its axis that keeps scales, metadata and addresses"},
     states=relabelling.state_claim,
-    applies=lambda atom, _: not is_copy(atom) and bool(atom.mma.relabel),
+    applies=lambda atom, _: not atom.is_copy and bool(atom.relabel),
     isa=lambda run, atom, _: relabelling.check_declared(atom),
     how=(EVERY_POINT, "", ""),
     needs=(_shape_fits,),

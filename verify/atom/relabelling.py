@@ -15,8 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from layouts.atoms import Atom
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.binding.coordinates import Registers
 from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import METADATA, SCALES, blocks, order
@@ -45,29 +44,27 @@ WRONG = {
 }
 
 
-def state_claim(subject: BoundAtom, _: None) -> Statement:
+def state_claim(subject: BoundMaps, _: None) -> Statement:
     """Return the claim about a declared relabelling."""
-    words = " and ".join(f"{axis} relabelled by {layout}" for axis, layout in subject.mma.relabel.items())
+    words = " and ".join(f"{axis} relabelled by {layout}" for axis, layout in subject.relabel.items())
     return Statement("relabel", f"{words}, which no scale, metadata or address contradicts")
 
 
-def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
+def absolute(run: Run, subject: BoundMaps, _: None) -> list[Evidence]:
     """Return the evidence of a GPU on the absolute coordinates of an atom, its declared relabelling undone."""
     from verify.evidence import gpu
 
-    plain = (
-        undone(subject, read_declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
-    )
+    plain = undone(subject, read_declared(subject)) if subject.relabel else subject
     return gpu.absolute(plain, run.recordings, run.memo)
 
 
-def read_declared(subject: BoundAtom) -> Numbers:
+def read_declared(subject: BoundMaps) -> Numbers:
     """Return the permutations that the atom declares."""
-    extents = dict(zip("mnk", subject.mma.shape, strict=True))
-    return {axis: order(text, extents[axis]) for axis, text in subject.mma.relabel.items()}
+    extents = dict(zip("mnk", subject.shape, strict=True))
+    return {axis: order(text, extents[axis]) for axis, text in subject.relabel.items()}
 
 
-def find_permutations(subject: BoundAtom, wrong: Collection[str] = ()) -> Numbers | None:
+def find_permutations(subject: BoundMaps, wrong: Collection[str] = ()) -> Numbers | None:
     """Return the permutations by which A, B and C are the instruction's, without identities; None if there are none.
 
     The operands that are `wrong` are looked at first: most often one of them shows that there are none.
@@ -93,7 +90,7 @@ def find_permutations(subject: BoundAtom, wrong: Collection[str] = ()) -> Number
     return moved if moved and None not in numbers.values() else None
 
 
-def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
+def _points(subject: BoundMaps, part: BoundOperand) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
     """Yield the atom's (x, y) and the instruction's, of every (thread, value) of every replica, in plain integers."""
     thr, rep = subject.numbering
     for thread, row in enumerate(_labels(part)):
@@ -110,7 +107,7 @@ def _labels(part: BoundOperand) -> Sequence[Sequence[tuple[int, ...]]]:
 
 
 def report_relabelled(
-    subject: BoundAtom, verdicts: list[Verdict], in_memory: Callable[[BoundAtom], Sequence[Evidence]]
+    subject: BoundMaps, verdicts: list[Verdict], in_memory: Callable[[BoundMaps], Sequence[Evidence]]
 ) -> list[Verdict]:
     """Return the verdicts, RELABELLED where one relabelling of A, B and C is all that is wrong, for each of the
     instructions.
@@ -120,7 +117,7 @@ def report_relabelled(
     """
     refuted = [verdict for verdict in verdicts if verdict.status is Status.REFUTED]
     operands = {verdict.claim.part for verdict in refuted}
-    if not refuted or not operands <= {"A", "B", "C", "D", ""} or subject.thr is None or subject.mma.relabel:
+    if not refuted or not operands <= {"A", "B", "C", "D", ""} or subject.thr is None or subject.relabel:
         return verdicts
     if any(verdict.claim.prop.key not in EXPLAINED or verdict.contradiction for verdict in refuted):
         return verdicts
@@ -161,22 +158,22 @@ def _explain(axis: str, numbers: Sequence[int]) -> Iterator[str]:
     yield f"wrong unless relabelled alike: {WRONG[axis]}"
 
 
-def check_declared(subject: BoundAtom) -> list[Evidence]:
+def check_declared(subject: BoundMaps) -> list[Evidence]:
     """Return the evidence on a declared relabelling: each is a permutation, and nothing contradicts it."""
     wrong = next(_find_malformed(subject), None) or next(broken(subject, read_declared(subject)), None)
     points = sum(len(one) for one in read_declared(subject).values())
     return [finding(Check.ISA, wrong, "every number", points, "plain integers")]
 
 
-def _find_malformed(subject: BoundAtom) -> Iterator[Counterexample]:
+def _find_malformed(subject: BoundMaps) -> Iterator[Counterexample]:
     """Yield the declarations that are no permutations."""
-    extents = dict(zip("mnk", subject.mma.shape, strict=True))
-    for axis, text in subject.mma.relabel.items():
+    extents = dict(zip("mnk", subject.shape, strict=True))
+    for axis, text in subject.relabel.items():
         if not order(text, extents[axis]):
             yield Counterexample({}, f"{axis}' = {text} is no permutation of 0..{extents[axis] - 1}")
 
 
-def broken(subject: BoundAtom, numbers: Numbers) -> Iterator[Counterexample]:
+def broken(subject: BoundMaps, numbers: Numbers) -> Iterator[Counterexample]:
     """Yield the operands that a relabelling contradicts: memory, metadata, scales whose blocks it parts."""
     operands = subject.by.operands if subject.by is not None else {}
     for axis, one in numbers.items():
@@ -214,7 +211,7 @@ def _split(name: str, numbers: Sequence[int], block: int) -> Iterator[Counterexa
     )
 
 
-def undone(subject: BoundAtom, numbers: Numbers) -> BoundAtom:
+def undone(subject: BoundMaps, numbers: Numbers) -> BoundMaps:
     """Return the atom with the instruction's own numbers in place of its labels, each operand given point by point."""
     inverse = {axis: {label: number for number, label in enumerate(one)} for axis, one in numbers.items()}
     parts = tuple(_undone(part, inverse) for part in subject.parts)

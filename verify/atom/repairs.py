@@ -28,6 +28,7 @@ from layouts.text import format_int_tuple, parse_shape_stride
 from verify.atom import relabelling
 from verify.atom.copies import COPY_OPERANDS, copy_operands
 from verify.binding.atom import BoundAtom, count_contracted
+from verify.binding.bound import BoundMaps
 from verify.binding.completion import EXTENTS, fragment_of, in_order, spaces
 from verify.binding.copy import CopyOperand, adapt_bit
 from verify.binding.operand import BoundOperand
@@ -41,8 +42,8 @@ from verify.maps.relabelling import spell_permutation
 
 MOST = 24  # changes that are tried: a wrong atom takes a few times as long as a right one
 Keys: TypeAlias = Mapping[str, Any]
-Edited: TypeAlias = Callable[[Keys], "AnyAtom | None"]  # the atom with keys changed; None where its file can't say so
-Verified: TypeAlias = Callable[[AnyAtom], bool]
+# an atom, or maps that are none, with keys changed; None where that can't be, or changes nothing
+Edited: TypeAlias = Callable[[Keys], "AnyAtom | BoundMaps | None"]
 
 
 class KeyChange(NamedTuple):
@@ -52,14 +53,17 @@ class KeyChange(NamedTuple):
     words: Mapping[str, str]  # part of a claim -> what is shown there
 
 
-def edit_atom(atom: AnyAtom, keys: Keys) -> AnyAtom:
-    """Return an atom with other values for some keys of its entry."""
+def edit_atom(atom: AnyAtom, keys: Keys) -> AnyAtom | None:
+    """Return an atom with other values for some keys of its entry; None if it has them already."""
     fields = {key: value for key, value in keys.items() if key not in atom.operands}
     operands = {**atom.operands, **{key: keys[key] for key in atom.operands if key in keys}}
-    return replace(atom, operands=operands, **fields)
+    edited = replace(atom, operands=operands, **fields)
+    return None if edited == atom else edited
 
 
-def add_repairs(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, verified: Verified) -> list[Verdict]:
+def add_repairs(
+    subject: BoundMaps, verdicts: Sequence[Verdict], edit: Edited, verified: Callable[[Any], bool]
+) -> list[Verdict]:
     """Return the verdicts on an atom, those refuted with a repair if one makes the whole atom right.
 
     A relabelling and the layouts that make it unnecessary are two repairs, and both are shown. If one key mends all,
@@ -70,16 +74,16 @@ def add_repairs(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, v
 
     def works(change: KeyChange) -> bool:
         with suppress(ValueError):  # of a file that can't have this value, such as a layout of another rank
-            atom = edit(change.keys)
-            return atom is not None and atom != subject.atom and verified(atom)
+            edited = edit(change.keys)
+            return edited is not None and verified(edited)
         return False
 
     first = next(filter(works, _relabel(subject, verdicts)), None)
     second = next(filter(works, islice(_changes(subject), MOST)), None)
-    shown = list(verdicts)
+    shown, operands = list(verdicts), {part.name for part in subject.parts}
     for change in filter(None, (first, second)):
         for number, (part, words) in enumerate(change.words.items()):
-            at = _show(shown, part, words, part in change.keys and part in subject.atom.operands)
+            at = _show(shown, part, words, part in change.keys and part in operands)
             if number == 0:  # the fix has all keys, so it stands once
                 fix = Fix("; ".join(dict.fromkeys(change.words.values())), keys=change.keys)
                 shown[at] = shown[at]._replace(fixes=(*shown[at].fixes, fix))
@@ -106,7 +110,7 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> in
     return at
 
 
-def _relabel(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[KeyChange]:
+def _relabel(subject: BoundMaps, verdicts: Sequence[Verdict]) -> Iterator[KeyChange]:
     """Yield the declaration of the relabelling that explains every refutation."""
     parts = [one.claim.part for one in verdicts if one.status is Status.RELABELLED]
     numbers = relabelling.find_permutations(subject) if parts else None
@@ -118,17 +122,17 @@ def _relabel(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[KeyCha
         yield KeyChange({"relabel": texts}, dict.fromkeys(parts, f"declare relabel = {{ {listed} }}"))
 
 
-def _changes(subject: BoundAtom) -> Iterator[KeyChange]:
+def _changes(subject: BoundMaps) -> Iterator[KeyChange]:
     """Yield changes of one key, the likeliest first, then of all layouts and of all keys at once."""
     own = [(part.name, found) for part in subject.parts if (found := _by_formula(subject, part)) is not None]
     single = [_of_layout(name, found) for name, found in own]
     yield from single
     yield from _profiles(subject)
-    if isinstance(subject.atom, CopyAtom):
-        other = _by_the_other_side(subject, subject.atom)
+    if subject.is_copy:
+        other = _by_the_other_side(subject)
         yield from () if other is None else (_of_layout(*other),)
         yield from _as_other(subject)
-    keys = list(_keys(subject))
+    keys = list(_keys(subject)) if isinstance(subject, BoundAtom) else []
     yield from keys
     if len(single) > 1:
         yield _together(single)
@@ -147,22 +151,22 @@ def _of_layout(name: str, found: Candidate) -> KeyChange:
     return KeyChange({name: str(found.layout)}, {name: str(found)})
 
 
-def _by_formula(subject: BoundAtom, part: BoundOperand) -> Candidate | None:
+def _by_formula(subject: BoundMaps, part: BoundOperand) -> Candidate | None:
     """Return the layout that the formulas of an operand ask for."""
     wanted = repair.wanted_table(subject, part)
     return None if wanted is None else repair.find(part, wanted)
 
 
-def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candidate] | None:
+def _by_the_other_side(subject: BoundMaps) -> tuple[str, Candidate] | None:
     """Return the operand that names the bits of a copy, with the layout by the names that the other side gives them.
 
     The formula of the one follows from the layout of the other, so this is the same equation solved for the other side.
     """
     if subject.by is None or subject.thr is None or subject.rep_size != 1:
         return None
-    by_name = copy_operands(atom, subject.by)
+    by_name = copy_operands(subject.space, subject.by)
     parts = {part.name: part for part in subject.parts}
-    given = next((name for name in COPY_OPERANDS if atom.space[name] != "reg"), "Src")
+    given = next((name for name in COPY_OPERANDS if subject.space[name] != "reg"), "Src")
     (other,) = set(COPY_OPERANDS) - {given}
     if not by_name or parts[other].layout is None:
         return None
@@ -170,7 +174,7 @@ def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candida
     lanes = np.array([subject.thr(thread) for thread in range(subject.threads)])[:, None]
     numbers: repair.Table | None = None
     with suppress(IsaError):  # a wrong adapter names bits that the instruction doesn't have
-        numbers = _numbers(by_name[other], lanes, atom.adapter if other == "Dst" else None)
+        numbers = _numbers(by_name[other], lanes, subject.adapter if other == "Dst" else None)
     if numbers is None or numbers.shape != names.shape:
         return None
     known, first, which = np.unique(numbers, return_index=True, return_inverse=True)
@@ -192,15 +196,16 @@ def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> repair.Table:
     return np.broadcast_to(found, (len(lanes), operand.per_thread))
 
 
-def _as_other(subject: BoundAtom) -> Iterator[KeyChange]:
+def _as_other(subject: BoundMaps) -> Iterator[KeyChange]:
     """Yield the layouts of a copy with one in place of another: Ref is one of the two others."""
+    texts = {part.name: part.text for part in subject.parts}
     for part in (*COPY_OPERANDS, "Ref"):
         for other in ("Ref", *COPY_OPERANDS):
-            if subject.atom.operands[part] != (text := subject.atom.operands[other]):
+            if texts[part] != (text := texts[other]):
                 yield KeyChange({part: text}, {part: f"as {other}: {text}"})
 
 
-def _profiles(subject: BoundAtom) -> Iterator[KeyChange]:
+def _profiles(subject: BoundMaps) -> Iterator[KeyChange]:
     """Yield the stride's numbers in the profile of the shape, where the two differ."""
     for part in subject.parts:
         if part.well_formed:

@@ -157,12 +157,16 @@ def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> list[int]:
     return list(signature.shape)
 
 
-def in_order(instruction: isa_tables.Instruction) -> str:
-    """Return the threads of an instruction in the order of their lanes; of its first product if it makes several."""
+def lanes_in_order(instruction: isa_tables.Instruction) -> list[int]:
+    """Return the lanes of an instruction's threads; of its first product if it makes several."""
     signature = instruction.signature
     lanes = [*range(signature.lanes * signature.ctas)]
-    if signature.products > 1:
-        lanes = [lane for lane in lanes if instruction.product(lane) == 0]
+    return lanes if signature.products == 1 else [lane for lane in lanes if instruction.product(lane) == 0]
+
+
+def in_order(instruction: isa_tables.Instruction) -> str:
+    """Return the threads of an instruction in the order of their lanes, as a layout."""
+    lanes = lanes_in_order(instruction)
     return str(from_samples(len(lanes), lanes.__getitem__))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import gpu_checks
 from gpu_checks.model import Labels
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 
 Key = tuple[object, ...]
 
@@ -31,12 +31,12 @@ def _table(labels: Labels) -> _Table:
     return _Table(place, owner)
 
 
-def atom_key(subject: BoundAtom) -> Key:
+def atom_key(subject: BoundMaps) -> Key:
     """Return the key of an atom: all that the evidence depends on in it and in its instruction."""
     parts = tuple((part.name, part.text, part.map and part.map.key, part.extent, part.keys) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature
     tables = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
-    return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), tables, signature.sparsity
+    return subject.thr_text, subject.lanes, parts, tuple(subject.space.items()), tables, signature.sparsity
 
 
 def recording_key(recording: gpu_checks.Recording) -> Key:

@@ -25,8 +25,8 @@ import gpu_checks
 from gpu_checks.recordings_io.reader import is_external
 from isa_tables.signature import Signature
 from layouts import Layout, batched, size
-from verify.binding.atom import BoundAtom
 from verify.binding.axes import AXES
+from verify.binding.bound import BoundMaps
 from verify.binding.coordinates import codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
@@ -46,10 +46,10 @@ Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
 NOTHING = (-1, -1)  # in place of an element, for lanes to which the atom distributes none
 Answer = tuple[Status, str, int, Counterexample | None]
-Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording, Memo], Answer]
+Compare = Callable[[BoundMaps, Labels, gpu_checks.Recording, Memo], Answer]
 
 
-def labels(subject: BoundAtom) -> Labels | str:
+def labels(subject: BoundMaps) -> Labels | str:
     """Return the element that the atom gives every (lane, value) of its operands in registers, or why there is none.
 
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
@@ -66,7 +66,7 @@ def labels(subject: BoundAtom) -> Labels | str:
     for part in subject.parts:
         if not part.well_formed:
             return f"{part.name} is not well formed"
-        if subject.mma.space.get(part.name, "reg") != "reg":
+        if subject.space.get(part.name, "reg") != "reg":
             continue
         if part.domain[0] > subject.threads:
             return f"{part.name} distributes elements to {part.domain[0]} threads, the atom has {subject.threads}"
@@ -93,7 +93,7 @@ def _by_lane(layout: Layout | FragmentMap, width: int, thr: Layout, rep: Layout,
     return table
 
 
-def _are_read_alike(subject: BoundAtom, claimed: Labels) -> bool:
+def _are_read_alike(subject: BoundMaps, claimed: Labels) -> bool:
     """Whether the blocks of the maps, which share nothing with the labels, have every element of the labels."""
     lanes = batched.batch(subject.numbering[0]).values()
     for part in subject.parts:
@@ -105,7 +105,7 @@ def _are_read_alike(subject: BoundAtom, claimed: Labels) -> bool:
 
 
 def relabelling(
-    subject: BoundAtom,
+    subject: BoundMaps,
     claimed: Labels,
     recording: gpu_checks.Recording,
     axes: str = "mnk",
@@ -128,7 +128,7 @@ def relabelling(
     if outside is not None:
         return outside
     for part in parts:
-        in_memory = subject.atom.space.get(part.name, "reg") != "reg"
+        in_memory = subject.space.get(part.name, "reg") != "reg"
         unread = _unread(part, claimed[part.name], recording.operands[RECORDED[part.name]], in_memory)
         if unread is not None:
             return unread
@@ -287,18 +287,18 @@ class Recorded:
         return self.stale[key]
 
 
-def relation(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
+def relation(subject: BoundMaps, lookup: Lookup, memo: Memo) -> list[Evidence]:
     """One piece of evidence for each GPU that recorded the atom's instruction."""
     return _each(subject, lookup, _relate, memo)
 
 
-def absolute(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
+def absolute(subject: BoundMaps, lookup: Lookup, memo: Memo) -> list[Evidence]:
     """Return the atom's labels compared with absolute coordinates, one piece of evidence for each recording."""
     return _each(subject, lookup, _absolute, memo)
 
 
-def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, memo: Memo) -> list[Evidence]:
-    def of_subject(find: Callable[[BoundAtom], T]) -> T:
+def _each(subject: BoundMaps, lookup: Lookup, compare: Compare, memo: Memo) -> list[Evidence]:
+    def of_subject(find: Callable[[BoundMaps], T]) -> T:
         """Return what is found of the atom, which its next recording and its next property need too."""
         last = memo.values.get(find)
         if not (isinstance(last, tuple) and last[0] is subject):
@@ -335,7 +335,7 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, memo: Memo) -> l
     return [evidence(recording) for recording in recordings]
 
 
-def _relate(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
+def _relate(subject: BoundMaps, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
     view = comparable(subject, claimed, recording, memo)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
@@ -370,7 +370,7 @@ def _compare_passthrough(claimed: Table, recording: gpu_checks.Recording) -> int
     return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
 
 
-def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
+def _absolute(subject: BoundMaps, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
     """Whether every absolute coordinate is the atom's label; replicas share the labels of the atom."""
     if not recording.coordinates:
         return Status.UNCHECKED, "no absolute coordinates are known for the registers of this instruction", 0, None

@@ -10,7 +10,7 @@ import numpy as np
 import gpu_checks
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, runs_on
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
 from verify.evidence.gpu import MissingRecording, Table, labels
 
@@ -44,7 +44,7 @@ class Live:
             found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm)
         )
 
-    def product(self, subject: BoundAtom) -> list[Evidence]:
+    def product(self, subject: BoundMaps) -> list[Evidence]:
         """Return the evidence of random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)
         if isinstance(claimed, str):

@@ -23,7 +23,7 @@ import isa_tables
 from gpu_checks import Image
 from gpu_checks.model import CONTRACTED
 from layouts.atoms import AnyAtom, Atom, CopyAtom
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.binding.coordinates import Registers, codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import every, halves, modes
@@ -51,7 +51,7 @@ class Comparable(NamedTuple):
 
 
 def comparable(
-    subject: BoundAtom,
+    subject: BoundMaps,
     claimed: Mapping[str, Table],
     recording: gpu_checks.Recording,
     memo: Memo,
@@ -92,12 +92,12 @@ def comparable(
     return Comparable(tables, seen, tied, "mn" if sparse else "mnk", "; ".join(how), times, stored)
 
 
-def _space(subject: BoundAtom, part: BoundOperand) -> str:
-    return subject.atom.space.get(part.name, "reg")
+def _space(subject: BoundMaps, part: BoundOperand) -> str:
+    return subject.space.get(part.name, "reg")
 
 
 def _sparse(
-    subject: BoundAtom,
+    subject: BoundMaps,
     claimed: Mapping[str, Table],
     tables: Mapping[str, Table],
     seen: gpu_checks.Recording,
@@ -139,7 +139,7 @@ def _whole(shape: object, stride: object, elements: int) -> bool:
 
 
 def _by_address(
-    subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Recording, memo: Memo
+    subject: BoundMaps, part: BoundOperand, recording: gpu_checks.Recording, memo: Memo
 ) -> tuple[Table, Table, int] | str:
     """Labels and recorded classes of every slot of every recorded image that has an element by the ISA tables.
 

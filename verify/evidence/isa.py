@@ -27,8 +27,8 @@ from verify.maps.map import Axis, IsaFormula, Map, has_arrays
 from verify.maps.strided import StridedMap
 
 if TYPE_CHECKING:
-    from verify.binding.atom import BoundAtom
     from verify.binding.axes import OperandFormula
+    from verify.binding.bound import BoundMaps
     from verify.binding.operand import BoundOperand
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -84,7 +84,7 @@ def read_again(text: str, layout: Layout) -> list[Evidence]:
 
 
 def evaluate(layout: Layout, kept: dict[Hashable, Any] | None = None) -> Table:
-    """Evaluate the layout at every (thread, value): an array [thread][value], `BoundAtom.tables` if it is there.
+    """Evaluate the layout at every (thread, value): an array [thread][value], `BoundMaps.tables` if it is there.
 
     >>> evaluate(Layout.parse("(2,4):(4,1)")).tolist()
     [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -101,7 +101,7 @@ def computed_rows(table: Table) -> tuple[Table, int]:
     return (table, 1) if table.strides[0] else (table[:1], len(table))
 
 
-def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
+def fragment_size(subject: BoundMaps, part: BoundOperand) -> Finding:
     """Find whether a map has as many threads and values as its fragment, or as its tile needs."""
     m, wanted = part.points, subject.expect_extents(part)
     if part.layout is None:
@@ -148,7 +148,7 @@ def _with_sums(m: Map, wrong: Counterexample | None) -> Counterexample | None:
     return wrong._replace(arithmetic=" = ".join(sums))
 
 
-def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
+def equals(subject: BoundMaps, part: BoundOperand) -> Finding:
     """Find whether L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula.
 
     >>> from verify.binding.atom import prepare
@@ -185,7 +185,7 @@ def _number(formula: OperandFormula, width: int, lane: Any, value: Any) -> tuple
     return (x + width * y,)
 
 
-def lanes_of(subject: BoundAtom, replica: int) -> list[int]:
+def lanes_of(subject: BoundMaps, replica: int) -> list[int]:
     """Return the lanes of the logical threads of a replica."""
     thr, rep = subject.numbering
     if "lanes" not in subject.tables:
@@ -194,7 +194,7 @@ def lanes_of(subject: BoundAtom, replica: int) -> list[int]:
     return [lane + first for lane in subject.tables["lanes"]]
 
 
-def _misread_lane(subject: BoundAtom) -> Counterexample | None:
+def _misread_lane(subject: BoundMaps) -> Counterexample | None:
     """Return a thread whose lane is another by arrays than digit by digit; None where there are no arrays."""
     lanes = lanes_of(subject, 0)
     thr, rep = subject.numbering
@@ -250,7 +250,7 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     return Evidence(Check.ISA, Status.PROVED, "exhaustive", points, ENGINE, differently)
 
 
-def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
+def inverse_holds(subject: BoundMaps, part: BoundOperand) -> Finding:
     """Whether L(R(k)) = k for every element k of the tile, with R the right inverse of the layout."""
     if part.layout is None:
         return search.METHOD, len(part.points), search.find_missing_owner(part.points)

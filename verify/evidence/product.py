@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.binding.coordinates import Memory, Registers
 from verify.binding.operand import BoundOperand
 from verify.core.digits import every
@@ -31,7 +31,7 @@ NUMBERS, SCALES = (-8, 8), (1, 4)
 RANGES = {"A": NUMBERS, "B": NUMBERS, "E": (0, 2), "SFA": SCALES, "SFB": SCALES}  # of metadata: whether kept
 
 
-def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
+def product(subject: BoundMaps, trials: int = 4, seed: int = 0) -> Evidence:
     """Compare random exact products through the atom's maps and the ISA's formulas with numpy's.
 
     Every operand is distributed to (lane, value) by the atom's map, the instruction reads and writes by the formulas of
@@ -47,7 +47,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     started = time.perf_counter()
     from random import Random  # numpy.random takes 10 ms to load
 
-    m, n, _ = subject.mma.shape
+    m, n, _ = subject.shape
     maps = {part.name: by_lane(subject, part, _table) for part in subject.parts}
     places = {}
     for part in subject.parts:
@@ -109,7 +109,7 @@ def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
     return a, b * matrices.get("SFB", 1)
 
 
-def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, BoundOperand], Table]) -> Table:
+def by_lane(subject: BoundMaps, part: BoundOperand, of: Callable[[BoundMaps, BoundOperand], Table]) -> Table:
     """Return the element of each (lane, value): the operand's table at the lane's logical thread, for every replica.
 
     In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
@@ -124,18 +124,18 @@ def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, Bou
     return spread
 
 
-def _table(subject: BoundAtom, part: BoundOperand) -> Table:
+def _table(subject: BoundMaps, part: BoundOperand) -> Table:
     """Return the element of each (thread, value)."""
     return _plain_table(subject, part) if part.layout is None else evaluate(part.layout_of_text, subject.tables)
 
 
-def _plain_table(subject: BoundAtom, part: BoundOperand) -> Table:
+def _plain_table(subject: BoundMaps, part: BoundOperand) -> Table:
     """Return the same, evaluated in plain integers."""
     return np.array(part.rows(), dtype=np.int64)
 
 
 def _through_fragments(
-    subject: BoundAtom,
+    subject: BoundMaps,
     maps: Mapping[str, Table],
     places: Mapping[str, tuple[Table, Table]],
     given: Mapping[str, Matrix],

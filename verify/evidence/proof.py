@@ -19,7 +19,7 @@ from verify.maps.map import Map
 from verify.maps.strided import StridedMap
 
 if TYPE_CHECKING:
-    from verify.binding.atom import BoundAtom
+    from verify.binding.bound import BoundMaps
     from verify.binding.operand import BoundOperand
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
@@ -63,7 +63,7 @@ def _certificate(m: StridedMap, copies: int) -> list[Evidence]:
     return [Evidence(Check.PROOF, Status.PROVED, f"{found.method} certificate")]
 
 
-def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[Evidence]:
+def one_product(subject: BoundMaps, budget: int, solver: proofs.Solver) -> list[Evidence]:
     """Return the proof that all threads of a replica work for one product, where an instruction makes several."""
     instruction = subject.instruction
     if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
@@ -97,7 +97,7 @@ def _extent(m: StridedMap) -> tuple[int, int]:
     return x, y
 
 
-def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
+def equals(subject: BoundMaps, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """Prove equality with every formula of the operand; a layout of another size is refuted by counting."""
     m = plain(part.points)
     layout, copies = m.plain_layout, subject.multiplicity(part)

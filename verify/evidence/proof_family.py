@@ -23,6 +23,7 @@ from layouts.toml.template import PLACE, Word, fill, tokens
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
 from verify.binding.atom import BoundAtom, prepare
 from verify.binding.axes import AXES, OperandFormula
+from verify.binding.bound import BoundMaps
 from verify.binding.coordinates import Memory, Registers
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Evidence, Status
@@ -43,19 +44,21 @@ class Whole(NamedTuple):
     domain: str  # the values of the parameters, in words
 
 
-def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
+def scope(subject: BoundMaps, part: BoundOperand) -> tuple[object, ...] | None:
     """Return the key by which evidence for a family is shared; None for an operand that is the same in every instance.
 
     A proof about a family does not cover a member whose instruction has another number of values.
     """
-    family = subject.atom.family if isinstance(subject.atom, Atom) else None
+    if not isinstance(subject, BoundAtom) or subject.is_copy:
+        return None
+    family = subject.atom.family
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
         return None
-    if part.layout is None or part.domain != subject.expect_extents(part) or subject.mma.relabel:
+    if part.layout is None or part.domain != subject.expect_extents(part) or subject.relabel:
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
-    threads = (subject.atom.thr, subject.lanes, subject.multiplicity(part))
+    threads = (subject.thr_text, subject.lanes, subject.multiplicity(part))
     steps = tuple((name, step, max(family.params[name])) for name, step in _steps(family).items())
     words = tuple(item for item in subject.atom.params.items() if isinstance(item[1], str))
     return text, tuple(_extents(family, part)), threads, steps, words, formulas

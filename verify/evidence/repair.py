@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from layouts import Layout, batched, fit
 from layouts.arrays import np
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.binding.operand import BoundOperand
 from verify.core.digits import every, halves, modes
 
@@ -67,7 +67,7 @@ def _difference(given: Layout | None, right: Layout) -> str:
     return "the ISA's layout"
 
 
-def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
+def wanted_table(subject: BoundMaps, part: BoundOperand) -> Table | None:
     """Return the ISA's element at every (logical thread, value); None if formulas or replicas differ."""
     if subject.thr is None or subject.rep is None or not part.formulas:
         return None

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry with A, B and C as a whole atom: the product through its maps, and the relation that a GPU recorded."""
+"""An entry with A, B and C as a whole: the product through its maps, and the relation that a GPU recorded."""
 
 from __future__ import annotations
 
-from isa_tables import Instruction
-from layouts.atoms import Atom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS_ABSOLUTE, PRODUCT, RELABEL, RELATION
-from verify.binding.atom import BoundAtom, prepare
 from verify.binding.axes import AXES
+from verify.binding.bound import BoundMaps, bind_maps, issuers
 from verify.core.verdict import Verdict
 from verify.index.bind import BoundIndex
 from verify.maps.fragment_map import FragmentMap
@@ -33,22 +31,12 @@ def maps_of(subject: BoundIndex) -> dict[str, FragmentMap]:
     return found
 
 
-def bind_whole(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
-    """Return the entry as an atom bound to its instruction."""
-    instruction: Instruction = subject.instruction
-    signature = instruction.signature
-    m, n, k = signature.shape
+def bind_whole(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundMaps:
+    """Return the entry's three maps, bound to its instruction."""
     texts = {part.name: part.text for part in subject.parts}
-    atom = Atom(  # product and relation are of A, B and C together: an atom is what has all three
-        name=subject.name,
-        ptx=(signature.mnemonic,),
-        shape=(m, n, k),
-        thr=f"{signature.lanes * signature.ctas}:1",
-        types=signature.types[0],
-        operands={name: texts.get(name, texts.get("D", name)) for name in maps},
-        relabel=subject.spec.relabel,
-    )
-    return prepare(atom, maps)
+    given = {name: (texts.get(name, texts.get("D", name)), found, "") for name, found in maps.items()}
+    thr_text = f"{issuers(subject.instruction)}:1"
+    return bind_maps(subject.name, subject.instruction, thr_text, given, subject.spec.relabel)
 
 
 def with_whole(subject: BoundIndex, verdicts: list[Verdict]) -> list[Verdict]:
@@ -62,5 +50,5 @@ def with_whole(subject: BoundIndex, verdicts: list[Verdict]) -> list[Verdict]:
     premises = [one for one in verdicts if one.claim.prop.key in ("size", "in_bounds")]
     if not maps or len(subject.instruction.signature.shape) != 3 or not all(one.status.confirmed for one in premises):
         return verdicts
-    checker, atom = AtomChecker(), bind_whole(subject, maps)
-    return checker.explain_by_relabelling(atom, [*verdicts, *checker.verdicts(ROWS, atom)])
+    checker, whole = AtomChecker(), bind_whole(subject, maps)
+    return checker.explain_by_relabelling(whole, [*verdicts, *checker.verdicts(ROWS, whole)])

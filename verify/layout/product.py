@@ -9,13 +9,13 @@ from functools import partial
 
 import isa_tables
 from layouts import Layout, LayoutError, ProfileError
-from layouts.atoms import Atom
 from verify.atom import repairs
 from verify.atom.cause import add_causes
 from verify.atom.checker import AtomChecker, draw_atom, list_citations
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
-from verify.binding.atom import BoundAtom, bind_atom, look_up
+from verify.binding.atom import look_up
 from verify.binding.axes import AXES
+from verify.binding.bound import BoundMaps, bind_maps, extent_of, read_map
 from verify.binding.completion import FRAGMENTS, in_order, moves
 from verify.core.errors import UsageError
 from verify.core.verdict import Check, Verdict, add_replay
@@ -28,7 +28,8 @@ def of_operand(
     text: str, ptx: str, operand: str, extent: tuple[int, int] | None = None, checks: Collection[Check] | None = None
 ) -> Report:
     """Return the verdicts on a layout as one operand of an instruction, `extent` its tile where that is given."""
-    subject = bind_operand(text, ptx, operand)
+    instruction = find_product(ptx, operand)
+    subject = bind_layout(text, operand, instruction)
     part = subject.parts[0]
     if extent is not None and extent != part.extent:
         given, tile = ("x".join(map(str, one)) for one in (extent, part.extent))
@@ -38,8 +39,8 @@ def of_operand(
     verdicts = repairs.add_repairs(
         subject,
         _list_verdicts(subject, checker),
-        lambda keys: repairs.edit_atom(subject.atom, keys) if keys.keys() == {operand} else None,
-        lambda atom: all(one.status.confirmed for one in _list_verdicts(bind_atom(atom), checker)),  # type: ignore[arg-type]
+        lambda keys: bind_layout(keys[operand], operand, instruction) if keys.keys() == {operand} else None,
+        lambda edited: all(one.status.confirmed for one in _list_verdicts(edited, checker)),
     )
     replay = shlex.join(["lanecheck", "layout", *words])
     verdicts = [add_replay(one, lambda: replay) for one in add_causes(subject, verdicts)]
@@ -62,8 +63,8 @@ def of_operand(
     )
 
 
-def _list_verdicts(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
-    """Return the verdicts on the only operand of an atom."""
+def _list_verdicts(subject: BoundMaps, checker: AtomChecker) -> list[Verdict]:
+    """Return the verdicts on the only operand of some maps."""
     (part,) = subject.parts
     found: list[Verdict] = []
     for row in (WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS):
@@ -71,36 +72,28 @@ def _list_verdicts(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
     return found
 
 
-def bind_operand(text: str, ptx: str, operand: str) -> BoundAtom:
-    """Return a layout as the only operand of an atom that issues an instruction. Raises UsageError."""
-    mnemonic, instruction = find_product(ptx, operand)
-    m, n, k = instruction.signature.shape
-    extent = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}[operand]
-    maps, shown = {}, text
+def bind_layout(text: str, operand: str, instruction: isa_tables.Instruction) -> BoundMaps:
+    """Return a layout as the only operand that is given of an instruction. Raises UsageError."""
+    extent = extent_of(operand, instruction.signature.shape)
+    shown, points = text, None
     try:
         found = parse_small(text)
         if isinstance(found, Layout) and plain(found):
             shown = str(found)
         else:
-            maps = {operand: map_onto(as_pairs(found), **dict(zip(AXES[operand], extent, strict=True)))}
+            points = map_onto(as_pairs(found), **dict(zip(AXES[operand], extent, strict=True)))
     except ProfileError:
         pass  # the first claim is that it is one
     except LayoutError as error:
         raise UsageError(describe_fault(text, error)) from error
     except ValueError as error:
         raise PointsError(str(error)) from error
-    # an atom, since rows, repairs, causes and drawing, which it shares with atoms, read some thirty of its attributes
-    return bind_atom(
-        Atom(
-            name=text, ptx=(mnemonic,), shape=(m, n, k), thr=in_order(instruction),
-            types=dict(instruction.signature.types[0]), operands={operand: shown},
-        ),
-        maps,
-    )  # fmt: skip
+    given = (points, "") if points is not None else read_map(operand, shown, extent)
+    return bind_maps(text, instruction, in_order(instruction), {operand: (shown, *given)})
 
 
-def find_product(ptx: str, operand: str) -> tuple[str, isa_tables.Instruction]:
-    """Return the mnemonic that `ptx` is, or is short for, and its instruction.
+def find_product(ptx: str, operand: str) -> isa_tables.Instruction:
+    """Return the instruction of the mnemonic that `ptx` is, or is short for.
 
     Raises UsageError for one that multiplies no matrices or lacks the operand, SpecError for a name that is short for
     instructions whose operands differ.
@@ -120,4 +113,4 @@ def find_product(ptx: str, operand: str) -> tuple[str, isa_tables.Instruction]:
     if not {operand, *("CD" if operand == "C" else "")} & named.instruction.operands.keys():
         listed = ", ".join(name for name in known if name in named.instruction.operands)
         raise UsageError(f"--operand: {ptx} has no operand {operand}: it has {listed}")
-    return mnemonic, named.instruction
+    return named.instruction

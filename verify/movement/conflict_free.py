@@ -28,7 +28,10 @@ def claim(_: object, access: SmemAccess) -> Statement:
 
 
 def enumerate_accesses(run: object, _: object, access: SmemAccess) -> list[Evidence]:
-    """Every access at every base within a word, by the model of banks: a base of whole words shifts all banks alike."""
+    """Every access at every base within a word, by the model of banks: a base of whole words shifts all banks alike.
+
+    Two lanes conflict by different words of one bank, in one phase: no question about one map, so no search asks it.
+    """
     started = time.perf_counter()
     each = [one for base in range(0, WORD, min(access.unit, WORD)) for one in access.accesses(base)]
     found = [_split_phases(one) for one in each]

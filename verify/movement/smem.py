@@ -7,7 +7,7 @@ enumerated at base 0, and proved at every base below the size of shared memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,13 +22,16 @@ from verify.evidence.run import Run
 from verify.maps import search
 from verify.maps.array_map import ArrayMap
 from verify.maps.blocks import EvaluationMismatch
-from verify.maps.map import Axis
+from verify.maps.map import Axis, Point
 from verify.movement import conflict_free
 from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Table
 
 
 def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
-    """Evidence that a CTA can have as much shared memory as the tile spans, from its base on."""
+    """Evidence that a CTA can have as much shared memory as the tile spans, from its base on.
+
+    The largest place is asked for, not the first that is too large, so no search of maps answers it.
+    """
     places = access.places.values()
     base, most, last = access.base or 0, access.capacity, int(places.argmax())
     needed = base + (int(places[last]) + 1) * access.element // BYTE
@@ -80,38 +83,59 @@ def whole_claim(_: object, access: SmemAccess) -> Statement:
 
 def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence of every access at base 0: all bases are alike, multiples of the width and of the swizzle's period."""
-    offsets = access.offsets()
-    bad = _not_whole(access, offsets)
-    wrong = None
-    if len(bad):
-        thread, step, place = (int(c) for c in bad[0])
-        here, first = int(offsets[thread, step, place]), int(offsets[thread, step, 0])
-        value = step * access.vector
-        statement = f"T{thread} V{value} lies at element {first}, which is no multiple of {access.vector}"
-        if here != first + place:
-            expected = f"V{value} at {first}: expected {place} further on"
-            statement = f"T{thread} V{value + place} lies at element {here}, {expected}"
+    m, expected = _map_elements(access), _map_neighbours(access)
+    try:
+        found, wrong = search.locate_difference(m, expected), None
+    except EvaluationMismatch as fault:
+        found, wrong = None, fault.counterexample
+    if found is not None:
+        thread, value = found.point
+        start = value - value % access.vector
+        here, first = access.offset(thread, value), access.offset(thread, start)
+        statement = f"T{thread} V{start} lies at element {first}, which is no multiple of {access.vector}"
+        if value > start:
+            expected_at = f"V{start} at {first}: expected {value - start} further on"
+            statement = f"T{thread} V{value} lies at element {here}, {expected_at}"
         widths = [w for w in sorted(WIDTHS[access.how], reverse=True) if access.element <= w < access.width]
-        narrower = (
-            one for one in (replace(access, width=w) for w in widths) if not len(_not_whole(one, one.offsets()))
-        )
+        narrower = (one for one in (replace(access, width=w) for w in widths) if _is_whole(one))
         widest = next((one.width for one in narrower), 0)
         alone = f"accesses of {widest} bits are whole"
         wrong = Counterexample(
-            {"thread": thread, "value": value + place},
+            {"thread": thread, "value": value},
             statement,
             extent="smallest",
             damage=(alone,) if widest else (),
             proposals=(Proposal(f"--width {widest}", partial(replace, width=widest)),) if widest else (),
-            reproduced=(access.offset(thread, value), access.offset(thread, value + place)) == (first, here),
+            reproduced=found.reproduced,
         )
-    return [finding(Check.ISA, wrong, "exhaustive", offsets.size, "numpy")]
+    return [finding(Check.ISA, wrong, "exhaustive", len(m), "numpy")]
 
 
-def _not_whole(access: SmemAccess, offsets: Table) -> Table:
-    """Return the (thread, access, place) of every element that is not the next one, or whose access is not aligned."""
-    scattered = offsets - offsets[:, :, :1] != np.arange(access.vector)
-    return np.argwhere(scattered | (offsets[:, :, :1] * access.element % access.width != 0))
+def _map_elements(access: SmemAccess) -> ArrayMap:
+    """Return the map of each (thread, value) to its element of memory, from base 0."""
+    return _map_values(access, access.offsets(), lambda thread, value: (access.offset(thread, value),))
+
+
+def _map_neighbours(access: SmemAccess) -> ArrayMap:
+    """Return the map of each (thread, value) to its place in an access of neighbours at a multiple of the width."""
+    vector = access.vector
+    first = access.offsets()[:, :, :1] // vector * vector
+
+    def locate(thread: int, value: int) -> Point:
+        return (access.offset(thread, value - value % vector) // vector * vector + value % vector,)
+
+    return _map_values(access, first + np.arange(vector), locate)
+
+
+def _map_values(access: SmemAccess, elements: Table, locate: Callable[[int, int], Point]) -> ArrayMap:
+    """Return the map of an array [thread][access][place], and of what is at one thread and value."""
+    inputs = Axis("thread", len(elements)), Axis("value", elements[0].size)
+    return ArrayMap(access, inputs, (elements,), (Axis("element", 1 + int(elements.max())),), locate)
+
+
+def _is_whole(access: SmemAccess) -> bool:
+    """Return whether each access is of neighbours, at a multiple of its width."""
+    return search.locate_difference(_map_elements(access), _map_neighbours(access)) is None
 
 
 def whole_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from layouts import Layout
-from verify.binding.atom import BoundAtom
+from verify.binding.bound import BoundMaps
 from verify.binding.copy import BYTE, Carried
 from verify.core.digits import halves, modes
 from verify.core.verdict import Verdict
@@ -20,7 +20,7 @@ from verify.pictures.picture import WHOLE, Panel, Picture, Window, choose_shown
 
 
 def of_atom(
-    subject: BoundAtom,
+    subject: BoundMaps,
     verdicts: Iterable[Verdict] = (),
     status: str = "",
     operands: Sequence[str] = (),
@@ -52,7 +52,7 @@ def of_atom(
     return replace(picture, notes=(*picture.notes, *notes))
 
 
-def _formulas(subject: BoundAtom, name: str) -> Iterator[NumberedFormula]:
+def _formulas(subject: BoundMaps, name: str) -> Iterator[NumberedFormula]:
     """Yield the formulas of an operand, of each instruction and replica of the threads."""
     for view in subject.views:
         part = next((part for part in view.parts if part.name == name), None)
@@ -61,7 +61,7 @@ def _formulas(subject: BoundAtom, name: str) -> Iterator[NumberedFormula]:
                 yield NumberedFormula(formula, lanes_of(view, replica))
 
 
-def grain(subject: BoundAtom) -> int:
+def grain(subject: BoundMaps) -> int:
     """Return the bits of a copy that stay together by each layout and formula, a power of two; 1 for no copy."""
     if any(len(part.axes) > 1 or part.layout is None for part in subject.parts):
         return 1
@@ -94,7 +94,7 @@ def _find_run(layout: Layout) -> int:
     return found & -found
 
 
-def list_tables(subject: BoundAtom, window: Window = WHOLE) -> Iterator[Panel]:
+def list_tables(subject: BoundMaps, window: Window = WHOLE) -> Iterator[Panel]:
     """Yield for each operand the elements of each (thread, value)."""
     for number, one in enumerate(one for one in subject.parts if one.well_formed):
         if one.layout is None:

@@ -53,7 +53,7 @@ def _definitions(path: Path) -> Iterator[HeaderEntry]:
 
 def functions_of(entry: HeaderEntry, resources: Resources) -> Functions:
     """Return the map of each layout of a definition; what cannot be read is locked as that."""
-    from verify.binding.atom import thread_value
+    from verify.binding.bound import thread_value
     from verify.core.digits import walks
     from verify.maps.strided import of_rows
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from layouts import Layout, LayoutError, size
 from verify import kinds
-from verify.binding.atom import thread_value
 from verify.binding.axes import AXES
+from verify.binding.bound import thread_value
 from verify.binding.operand import BoundOperand, map_layout
 from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct

@@ -14,8 +14,9 @@ from layouts.atoms import AnyAtom, Atom
 from layouts.coords import Index
 from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
-from verify.binding.atom import BoundAtom, thread_value
+from verify.binding.atom import BoundAtom
 from verify.binding.atom import prepare as prepare_atom
+from verify.binding.bound import thread_value
 from verify.binding.operand import BoundOperand, map_layout
 from verify.core.digits import modes
 from verify.core.errors import SpecError

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from verify.atom.mnemonic import type_faults
 from verify.atom.properties import not_given
-from verify.binding.atom import BoundAtom, mnemonic_of
+from verify.binding.atom import BoundAtom
+from verify.binding.bound import mnemonic_of
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Evidence, leave_unchecked
 from verify.evidence import isa

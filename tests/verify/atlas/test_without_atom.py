@@ -13,10 +13,10 @@ from gpu_checks import recordings
 from isa_tables import instruction, mnemonics
 from isa_tables.signature import find
 from layouts import Layout, size
-from layouts.atoms import Atom, CopyAtom, registry
+from layouts.atoms import registry
 from verify.atlas import command
 from verify.atlas.rows import Atlas, CheckOutcome, tabulate
-from verify.atlas.without_atom import NoAtom, as_atom, find_layout_text, without_atom
+from verify.atlas.without_atom import NoAtom, bind_own, find_layout, without_atom
 from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
 from verify.core.verdict import Check
@@ -43,7 +43,7 @@ def test_every_instruction_has_an_atom_or_is_counted_here(bare: Atlas) -> None:
 
 def is_product(mnemonic: str) -> bool:
     try:
-        return isinstance(as_atom(mnemonic), Atom)
+        return not bind_own(mnemonic).is_copy
     except NoAtom:
         return False
 
@@ -72,15 +72,14 @@ def test_what_the_isa_leaves_open_is_unspecified(bare: Atlas) -> None:
 def test_the_layouts_equal_the_formulas_of_the_tables(name: str) -> None:
     """At every lane and value, for operands whose elements are elements of the tile."""
     try:
-        found = as_atom(name)
+        found = bind_own(name)
     except NoAtom as none:
         assert "C and D have different layouts" in none.reason
         return
-    assert isinstance(found, Atom)
-    expected = instruction(name)
+    expected, layouts = instruction(name), {part.name: part.layout_of_text for part in found.parts}
     for operand, swapped in (("B", True), ("C", False)):
         table = expected.operands["D" if operand == "C" else operand]
-        layout, thr = Layout.parse(found.operands[operand]), Layout.parse(found.thr)
+        layout, thr = layouts[operand], Layout.parse(found.thr_text)
         lanes = np.array([thr(t) for t in range(size(thr))])
         row, col = table.locate(lanes[:, None], np.arange(table.values))
         x, y = (col, row) if swapped else (row, col)
@@ -90,14 +89,14 @@ def test_the_layouts_equal_the_formulas_of_the_tables(name: str) -> None:
 
 def test_accumulators_that_differ_are_no_atom() -> None:
     with pytest.raises(NoAtom, match="C and D have different layouts"):
-        as_atom("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
-    moved = as_atom("ldmatrix.sync.aligned.m8n8.x1.b16")
-    assert isinstance(moved, CopyAtom) and moved.copies["Src"] == 4 and moved.space == {"Src": "smem", "Dst": "reg"}
+        bind_own("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
+    moved = bind_own("ldmatrix.sync.aligned.m8n8.x1.b16")
+    assert moved.is_copy and moved.copies["Src"] == 4 and moved.space == {"Src": "smem", "Dst": "reg"}
 
 
 def test_a_function_that_is_no_layout_is_not_written_as_one() -> None:
-    assert find_layout_text(lambda lane, value: lane ^ value, range(4), 4) is None
-    assert find_layout_text(lambda lane, value: 1 + lane + 4 * value, range(4), 4) is None
+    assert find_layout(lambda lane, value: lane ^ value, range(4), 4) is None
+    assert find_layout(lambda lane, value: 1 + lane + 4 * value, range(4), 4) is None
 
 
 def test_a_wrong_table_is_contradicted_by_the_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def test_atoms_whose_instructions_distribute_alike_have_one_key() -> None:
 def test_another_layout_or_space_is_another_key() -> None:
     right = bound(F16)
     assert atom_key(right) != atom_key(bound(F16, C="((4,8),(2,2)):((32,1),(8,16))"))
-    moved = replace(right, atom=replace(right.atom, space={"A": "smem"}))
+    moved = replace(right, space={"A": "smem"})
     assert atom_key(right) != atom_key(moved)
 
 
@@ -48,7 +48,7 @@ def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
     "changed",
     [
         lambda one: replace(one, lanes=one.lanes + 1),
-        lambda one: replace(one, atom=replace(one.atom, thr="32:2")),
+        lambda one: replace(one, thr_text="32:2"),
         lambda one: with_part(one, name="B"),
         lambda one: with_part(one, text="1:0"),
         lambda one: with_part(one, extent=(1, 1)),

@@ -196,7 +196,7 @@ PROGRAMS: dict[str, tuple[Callable[[], int], set[str]]] = {  # maps that a progr
     ),
     "a store": (
         lambda: movement.main([*access(SW128, "--how", "store"), "--format", "json"]),
-        {"disjoint"},
+        {"disjoint", "whole_accesses"},
     ),
 }
 

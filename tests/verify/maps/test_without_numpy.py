@@ -33,7 +33,7 @@ for atom in registry().values():
         if key not in known:
             assert not part.points.searchable
             known[key] = [find(subject, part)[2] for find in FIND]
-            layout = part.parsed
+            layout = part.layout_of_text
             wrong = part.of_layout(with_strides(layout, [2 * d for _, d in modes(layout.shape, layout.stride)]))
             refuted += any(find(subject, wrong)[2] is not None for find in FIND)
 print(len(known), sum(any(each) for each in known.values()), refuted)
