@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import random
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gpu_checks
-from benchmarks.kernels.lifted import PROVED_KERNELS, draw_sizes
+from benchmarks.kernels.lifted import EVERY_PROVED, draw_sizes
 from benchmarks.kernels.silicon import drawn, job, rounded, unpacked
 from benchmarks.kernels.sizes import COMPILED, claim_for_all
 from gpu_checks import Unavailable
@@ -22,7 +22,13 @@ from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.statement import state
 
 MANY, SEED = 50, 20261128
-STEP = 32  # elements of k in a trip, of each of these kernels
+STEP = 32  # elements of k by which the number of trips is drawn
+Arrays = Mapping[str, np.ndarray]
+# what claims do with the sum; all others claim the sum itself
+CLAIMED: Mapping[str, Callable[[np.ndarray, Arrays], np.ndarray]] = {
+    "mma_relu": lambda product, arrays: np.maximum(product + arrays["bias"], 0),
+    "simt_tn": lambda product, arrays: 2 * product + 3 * arrays["C"],
+}
 Job = tuple[str, RunCompiled, int, Array, np.ndarray]
 
 
@@ -39,19 +45,20 @@ def jobs_of(name: str, many: int) -> Iterator[Job]:
         b = samples["B"] if launch.array("B").dims == ("k", "n") else samples["B"].T
         target = launch.array(launch.target.name)
         made = job(parse_kernel(ptx, table["kernel"]), ptx, launch, samples)
-        yield f"{name} at {sizes}", made, launch.arrays.index(target), target, samples["A"] @ b
+        claimed = CLAIMED.get(name, lambda product, arrays: product)(samples["A"] @ b, samples)
+        yield f"{name} at {sizes}", made, launch.arrays.index(target), target, claimed
 
 
 @pytest.mark.long
 def test_each_job_has_the_arrays_of_its_sizes() -> None:
-    for name in PROVED_KERNELS:
+    for name in EVERY_PROVED:
         for words, made, number, target, product in jobs_of(name, 2):
             assert name in words and product.shape == target.shape
-            assert len(made.memory) == 3 and made.memory[number].size >= 4 * target.places.max()
+            assert 3 <= len(made.memory) <= 4 and made.memory[number].size >= 2 * target.places.max()
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", PROVED_KERNELS)
+@pytest.mark.parametrize("name", EVERY_PROVED)
 def test_a_gpu_computes_what_is_proved(name: str) -> None:
     assert not isinstance(gpu_checks.device_info(), Unavailable)
     every = list(jobs_of(name, MANY))

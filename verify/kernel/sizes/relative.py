@@ -91,7 +91,10 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("write_line", "read_line"), _TEXT),
     },
     Barriers: dict.fromkeys(("shared", "findings", "threads"), _SAME),
-    Barrier: {"line": _TEXT, "expected": "read where threads have arrived, and none have"},
+    Barrier: {
+        "line": _TEXT,
+        **dict.fromkeys(("expected", "aligned"), "read where threads have arrived, and none have"),
+    },
     Global: {
         **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),
         "order": "that of shared memory, which is compared",
