@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of order and of masks in kernels that are SAFE: `python -m benchmarks.kernels.safety [KERNEL.ptx…]`.
 
-Each barrier, wait, commit and fence is left out, and moved below the next access of memory; each guard of an access is
-left out. A fault that is neither refuted nor unknown nor warned of is printed: it is harmless, or a false SAFE.
+Each barrier, wait, commit and fence is left out (a wait for an mbarrier is over at once), and moved below the next
+access of memory; each guard of an access is left out. A fault that is neither refuted nor unknown nor warned of is
+printed: it is harmless, or a false SAFE.
 `--record` keeps the fate of each fault, and a run that was cut off goes on where it ended.
 """
 
@@ -28,6 +29,7 @@ _ORDERS = re.compile(
     r"|tcgen05\.(wait|commit|fence|dealloc))"
 )
 _ACCESS = re.compile(r"\s*(@!?%\w+\s+)?(ld|st|atom|red|cp\.async|ldmatrix|stmatrix|wgmma\.mma|tcgen05)\b[^;]*;")
+_WAIT = re.compile(r"mbarrier\.(?:try|test)_wait\S*\s+(%?\w+),[^;]*;")
 _MASK = re.compile(r"^(\s*)@!?%\w+\s+(?=(ld|st|atom|red)\.)")
 
 
@@ -50,7 +52,8 @@ def plant_faults(text: str) -> Iterator[PlantedFault]:
     lines = text.splitlines()
     for at, line in enumerate(lines):
         if _ORDERS.match(line):
-            yield PlantedFault("left out", at + 1, line.strip(), "\n".join([*lines[:at], "", *lines[at + 1 :]]))
+            bare = _WAIT.sub(r"setp.eq.u32 \1, 0, 0;", line) if _WAIT.search(line) else ""  # it is over at once
+            yield PlantedFault("left out", at + 1, line.strip(), "\n".join([*lines[:at], bare, *lines[at + 1 :]]))
             below = next((to for to in range(at + 1, len(lines)) if _ACCESS.match(lines[to])), None)
             if below is not None and not any(one.rstrip().endswith(":") for one in lines[at:below]):
                 moved = [*lines[:at], "", *lines[at + 1 : below + 1], line, *lines[below + 1 :]]

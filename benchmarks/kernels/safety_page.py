@@ -39,6 +39,16 @@ each store, load and atomic operation is left out. All of them, one at a time (`
 |---|---|---|---|---|---|
 """
 REASONS = (  # (a part of a fault's name, why it is harmless)
+    ("tcgen05_32:79: moved: bar.sync", "it is moved below a `tcgen05.fence` before which no thread uses Tensor Memory, "
+     "and stays above all that it orders"),
+    ("tcgen05.fence", "no other thread uses Tensor Memory before it, or none does after it: it orders nothing "
+     "(9.7.16.6.2)"),
+    ("fence.mbarrier_init", "a `fence.proxy.async` before the first copy or commit shows it to the engine too "
+     "(9.7.13.15.9)"),
+    ("moved: fence.proxy.async", "it stays between the writes and the reads by the engine, behind the barrier that "
+     "orders them: a fence anywhere on that path is one (8.9.3)"),
+    ("left out: fence.proxy.async", "the `fence.mbarrier_init` before it shows it to the engine (9.7.13.15.9)"),
+    ("expect_tx", "below the copy that it expects: the phase is open until this arrival (9.7.13.15.5)"),
     ("unmasked", "its address is in bounds without the guard: other values, and no other address"),
     ("commit_group", "the next `commit_group` closes the same copies, and the wait is for that group (9.7.9.25.3.2)"),
     ("bar.sync", "no thread reads or writes shared memory after it that another one wrote or read before it, so there "

@@ -9,6 +9,7 @@ has a meaning, and by a number that differs where a comparison chose.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
 from verify.kernel.ptx.libdevice import name_others, replace_functions
 from verify.kernel.ptx.parse import parse_kernel
-from verify.kernel.ptx.source import Kernel
+from verify.kernel.ptx.source import Kernel, PtxInstruction
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.unwritten import WAYS, blame_contents, fill_registers
 
@@ -35,6 +36,7 @@ _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it 
 _LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
 _OPPOSITE = "elect.sync chooses another lane than in a first run, which found nothing wrong"
+_LINE = re.compile(r"(?<!PTX )\bline (\d+)\b")  # of the PTX, in a text
 _NO_MEANING = "no meaning"  # a kind of findings
 _AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besides what the first run suggests
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
@@ -275,12 +277,27 @@ def _wrong_again(run: Interpretation, found: Comparison, seed: int, budget: int)
 
 
 def locate_finding(found: Finding, kernel: Kernel) -> Finding:
-    """Return a finding with the line of the source file that its instruction comes from, if the PTX has it."""
-    one = next((one for one in kernel.instructions if one.line == found.line), None) if found.line else None
-    if one is None or one.source is None or one.source[0] not in kernel.files:
+    """Return a finding with the line of the source file that its instruction comes from, if the PTX has it.
+
+    Other lines that its text names get theirs.
+    """
+    at = {one.line: one for one in reversed(kernel.instructions) if one.source and one.source[0] in kernel.files}
+
+    def name_source(number: str) -> str:
+        one = at.get(int(number))
+        return f"{_spell_source(one, kernel)} (PTX line {number})" if one is not None else f"line {number}"
+
+    found = found._replace(text=_LINE.sub(lambda line: name_source(line[1]), found.text))
+    one = at.get(found.line)
+    if one is None or one.source is None:
         return found
-    path, line = kernel.files[one.source[0]], one.source[1]
-    return found._replace(source=f"{path.rpartition('/')[2]}:{line}", column=one.column, path=path)
+    return found._replace(source=_spell_source(one, kernel), column=one.column, path=kernel.files[one.source[0]])
+
+
+def _spell_source(one: PtxInstruction, kernel: Kernel) -> str:
+    """Return `file:line` of an instruction that has one."""
+    assert one.source is not None
+    return f"{kernel.files[one.source[0]].rpartition('/')[2]}:{one.source[1]}"
 
 
 def _domain(launch: Launch, align: int) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import tempfile
@@ -21,7 +22,8 @@ def compile_cuda(text: str, name: str, target: str, folder: Path) -> str:
         raise UsageError(f"{name} is CUDA C++, and nvcc isn't on the PATH: run `{by_hand}` elsewhere, and give the PTX")
     with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
         source, result = Path(home, "kernel.cu"), Path(home, "kernel.ptx")
-        source.write_text(text, encoding="utf-8")
+        path = Path(name).resolve()  # whose lines are those of the text
+        source.write_text(f"#line 1 {json.dumps(str(path))}\n{text}" if path.is_file() else text, encoding="utf-8")
         command = [nvcc, "-ptx", "-lineinfo", f"-arch={target}", f"-I{folder}", str(source), "-o", str(result)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
@@ -29,6 +31,7 @@ def compile_cuda(text: str, name: str, target: str, folder: Path) -> str:
             raise UsageError(f"{name}: nvcc has not compiled it within {SECONDS} s") from None
         if done.returncode:
             lines = done.stderr.strip().splitlines() or ["it says nothing"]
-            first = next((line for line in lines if "error" in line), lines[0]).replace(str(source), name)
+            first = next((line for line in lines if "error" in line), lines[0])
+            first = first.replace(str(path), name).replace(str(source), name)
             raise UsageError(f"{name} was not compiled: {first[:300]}")
         return result.read_text("utf-8")

@@ -38,13 +38,19 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
         sources = {source for case in report.cases if (source := _source(case))}
         alike = len(sources) == 1 and len(report.cases) > 1  # then they are printed once
         for first, *others in [[one] for one in report.cases] if verbose else group_alike(report.cases):
-            lines += _case(first, verbose, room, alike)
+            brief = not verbose and first.status == "VERIFIED" and _has_wrong_sizes(first, report)
+            lines += [_headline(first, room, alike)] if brief else _case(first, verbose, room, alike)
             lines += [f"  {report.why_accepted(first)}"] if report.is_accepted(first) else []
             lines += [f"  so too   {'; '.join(map(name_sizes, others))}"] if others else []
         lines += [surprise(name, how) for name, how in report.surprises.items()]
         lines += [f"gpu: {source}" for source in sources if alike]
         lines += totals(report) if len(report.cases) >= MANY else []
     return "\n".join([*lines, summary(report)]) + "\n"
+
+
+def _has_wrong_sizes(case: Case, report: Report) -> bool:
+    """Return whether a kernel is wrong at other sizes: what is right is a line then."""
+    return bool(case.family) and any(one.family == case.family and one.status == Status.REFUTED for one in report.cases)
 
 
 def summary(report: Report) -> str:

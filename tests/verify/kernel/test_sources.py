@@ -2,6 +2,7 @@
 """Where a kernel comes from: files, texts, objects, the claim itself; and what is said of anything else."""
 
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -165,3 +166,21 @@ def test_cuda_is_compiled_by_nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     nvcc.write_text(f"#!{sys.executable}\nimport sys\nprint('kernel.cu(1): error: no', file=sys.stderr)\nsys.exit(1)\n")
     with pytest.raises(UsageError, match=r"k.cu was not compiled: .*error: no"):
         verify_kernel(file, CLAIM)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on the PATH")
+def test_a_finding_in_cuda_is_at_the_line_of_the_users_file_and_quotes_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text('#include "beside.h"\nextern "C" __global__ void mine(const float* A, float* C) {\n'
+                    "  C[threadIdx.x] =\n      A[threadIdx.x + ONE];\n}\n")  # fmt: skip
+    (tmp_path / "beside.h").write_text("#define ONE 1\n")
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "AC"}
+    claim = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "C"], "arrays": arrays, "claim": "C[i] = A[i]"}
+    report = verify_kernel(file, claim, seed=1)
+    assert "mine.cu:4 (PTX line" in report.text() and "4 | A[threadIdx.x + ONE];" in report.text()
+    place = next(one.place for case in report.cases for one in case.verdicts if one.status.refuted)
+    assert place is not None and (place.file, place.line) == (str(file), 4)
+    file.write_text("void f( {}\n")
+    with pytest.raises(UsageError, match=r"mine\.cu was not compiled: .*mine\.cu\(1\): error"):
+        verify_kernel(file, claim, seed=1)

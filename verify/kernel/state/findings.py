@@ -69,9 +69,12 @@ def _once(several: list[Finding]) -> Finding:
     first, *others = several
     if not others:
         return first
-    lines = sorted({one.line for one in others} - {first.line, 0})
+    places = {one.line: one.source for one in sorted(others, key=lambda one: one.line)}
+    lines = [line for line in places if line not in (first.line, 0)]
     named = ", ".join(map(str, lines[:_LINES])) + (f" and {len(lines) - _LINES} more" if len(lines) > _LINES else "")
-    what = f"also at line{'s' * (len(lines) > 1)} {named}" if lines else f"{len(several)} times"
+    sources = ", ".join(dict.fromkeys(places[line] for line in lines[:_LINES] if places[line] != first.source))
+    ptx = f"{'PTX ' * bool(first.source)}line{'s' * (len(lines) > 1)} {named}"
+    what = f"also at {f'{sources} ({ptx})' if sources else ptx}" if lines else f"{len(several)} times"
     return first._replace(text=f"{first.text} ({what})")
 
 
