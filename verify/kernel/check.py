@@ -28,7 +28,9 @@ from verify.kernel.ptx.guards import constant_guards
 from verify.kernel.ptx.libdevice import name_others, replace_functions
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel, PtxInstruction
+from verify.kernel.replicas import MET, find_owners, is_rounded, settle_rounded, warn_unused
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
+from verify.kernel.state.meetings import Numbers
 from verify.kernel.unwritten import WAYS, blame_contents, fill_registers
 
 _ONCE = "the kernel differs from the claim on one sample and not on another: doubles are rounded, or the case is rare"
@@ -102,6 +104,10 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             outcome = _outcome(run, seed, strict, budget, samples or {})
             if outcome.status == "UNKNOWN" and run.machine.unwritten:
                 outcome = _with_contents(run, outcome, budget, samples or {}) or outcome
+            if is_rounded(outcome.findings):
+                outcome = _settle_rounded(run, outcome, strict, budget)
+            if outcome.status == "REFUTED" and (owners := find_owners(run, outcome.findings)):
+                outcome = _settle_unused(run, owners, outcome, strict, budget, samples or {})
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
             primes += 1
@@ -151,6 +157,28 @@ def _elect_opposite(
     again = _run_again(run, run.kernel, run.launch.elect_opposite(), right.seed, budget, samples)
     found = _outcome(again, right.seed, strict, budget, samples)
     return right if found.status == "VERIFIED" else name_elections(found, elections(run.kernel, run.launch))
+
+
+def _settle_rounded(run: Interpretation, found: Outcome, strict: bool, budget: int) -> Outcome:
+    """Return the outcome after a second run has told which writes of rounded values are equal."""
+    settled = settle_rounded(run, found.seed, budget, found.findings)
+    located = tuple(one if one in found.findings else locate_finding(one, run.kernel) for one in settled)
+    return found._replace(findings=located, status=_status(located, strict))
+
+
+def _settle_unused(
+    run: Interpretation, owners: Mapping[int, Numbers], found: Outcome, strict: bool, budget: int,
+    samples: Mapping[str, Samples],
+) -> Outcome:  # fmt: skip
+    """Return the outcome with warnings for reads that race, if all is right too where they give no value."""
+    again = _run_again(run, run.kernel, run.launch, found.seed, budget, samples)
+    again.memory.meetings.owners = owners
+    without = _outcome(again, found.seed, False, budget, samples)
+    rest = tuple(one for one in without.findings if one.kind not in MET)
+    if _status(rest, False) != "VERIFIED" or again.memory.meetings.several:
+        return found
+    warned = warn_unused(found.findings)
+    return found._replace(findings=warned, status=_status(warned, strict))
 
 
 def _run_again(

@@ -23,12 +23,14 @@ from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.intervals import ones
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.points import Points
-from verify.kernel.data.values import LIMITS, Values
+from verify.kernel.data.rounding import RoundingValues
+from verify.kernel.data.values import LIMITS
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.mends import Mending, mend
 from verify.kernel.ptx.libdevice import replace_functions
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel
+from verify.kernel.replicas import find_owners, list_open, warn_unused
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.verdict import PROPERTIES, JudgedKernel, KernelChecker, list_notes
 from verify.report import Alone, Case
@@ -82,6 +84,7 @@ def _interpret(
     except Unclear as error:
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
     raw = _settle_reached(run, seed, budget, _settle_twice(run, seed, budget, [*run.findings.found.values(), *extra]))
+    raw = _settle_unused(run, seed, budget, raw)
     found = tuple(locate_finding(_as_safety(one), kernel) for one in raw)
     severities = {one.severity for one in found}
     refuted = severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS)
@@ -99,33 +102,48 @@ def _interpret(
 def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of two writes that nothing orders as warnings if both write the same value.
 
-    One datum can't be told from another here, so a second run, on values, says which are equal; if that run can't go
-    on, whether they are equal is unknown.
+    One datum can't be told from another here, so a second run, on values, says which are equal: all rounded alike. If
+    that run can't go on, whether they are equal is unknown.
     """
     twice = [one for one in found if one.kind in TWICE and one.severity is Severity.RACE]
     if not twice:
         return list(found)
     kernel = replace(run.kernel, instructions=[*run.kernel.instructions])
     replace_functions(kernel)  # which branch on data, instruction by instruction
-    again = Interpretation(kernel, run.launch, Values(seed, exponents=True), budget, {})
+    again = Interpretation(kernel, run.launch, RoundingValues(seed, exponents=True), budget, {})
     ended = True
     try:
         again.interpret()
     except (Missing, Unclear):
         ended = False
     known, settled = again.findings.found, list[Finding]()
+    open_ = list_open([*known.values()])
     for one in found:
         equal = known.get((TWICE[one.kind], one.line)) if one in twice else None
-        if one not in twice or (one.kind, one.line) in known:
+        if one not in twice or (one.kind, one.line) in known or (equal is None and ended):
             settled.append(one)
-        elif equal is not None and ended:
+        elif ended and equal is not None and one.line not in open_:
             settled.append(equal)
-        elif not ended:
+        else:
             text = f"{one.text}; whether both write the same value is not known"
             settled.append(one._replace(severity=Severity.UNKNOWN, text=text))
-        else:
-            settled.append(one)
     return settled
+
+
+def _settle_unused(run: Interpretation, seed: int, budget: int, found: list[Finding]) -> list[Finding]:
+    """Return the findings, those of reads that race as warnings if nothing more is wrong where they give no value."""
+    owners = find_owners(run, found)
+    if not owners or _reaches(run):
+        return found
+    again = Interpretation(run.kernel, run.launch, OpaqueValues(seed), budget, {})
+    again.memory.meetings.owners = owners
+    try:
+        again.run()
+    except (Missing, Unclear):
+        return found
+    known = {(one.kind, one.line) for one in found}
+    more = [one for one in again.findings.found.values() if (one.kind, one.line) not in known]
+    return found if more or again.memory.meetings.several else [*warn_unused(found)]
 
 
 def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:

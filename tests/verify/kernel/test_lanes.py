@@ -161,6 +161,7 @@ def test_a_barrier_orders_a_lanes_write_after_the_reads_of_other_lanes(barrier: 
 @pytest.mark.parametrize("barrier", ["bar.sync 0;", "bar.warp.sync -1;", ""])
 def test_a_barrier_orders_a_lanes_write_to_global_memory_after_the_reads_of_other_lanes(barrier: str) -> None:
     read = "xor.b32 %r2, %r1, 1; mul.wide.u32 %d8, %r2, 4; add.s64 %d9, %d3, %d8; ld.global.f32 %f4, [%d9]; "
+    read += "mul.f32 %f4, %f4, 0f00000000; add.f32 %f1, %f1, %f4; "
     for own in ("", "ld.global.f32 %f5, [%d7]; "):
         found = added(f"{read}{barrier}{own}add.f32 %f3, %f1, %f2;")
         assert found.status == ("VERIFIED" if barrier else "REFUTED"), said(found)

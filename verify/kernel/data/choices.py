@@ -188,6 +188,11 @@ class Choices:
             for row, known, p in zip(rows, self.log2_e, self.primes[:, 0], strict=True)
         ]
 
+    def round_to(self, kind: str, argument: Residues) -> Residues:
+        """Return values rounded to a format, where that is a function of its own; 0 is in every format."""
+        made = self._hashed(f"round to {kind}", [argument])
+        return np.where((argument == 0).all(0), np.uint64(0), made)
+
     def _unary(self, name: str, argument: Residues) -> Residues:
         if name in ROUNDED:
             return self._round(name, argument)

@@ -6,16 +6,19 @@ from __future__ import annotations
 import numpy as np
 
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.histories import LATELY, NAN, join
+from verify.kernel.data.histories import BEFORE, LATELY, NAN, join
 from verify.kernel.data.values import FIRST, OUTSIDE, UNWRITTEN, Ids, Mask, Values
+
+NEARLY = "write of values that are equal but for how they were rounded"  # the kind of a race, which is not decided
 
 
 def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
     """Find labels that are the same byte of one value, or of two that are equal in exact arithmetic.
 
     Those have one type and a meaning, and went through no narrower format but as the last step of both; or before it,
-    if `most` is BEFORE: then they are equal but for how they were rounded.
+    if `most` is BEFORE: then they are equal but for how they were rounded, unless that is a part of the values.
     """
+    most = BEFORE if values.rounding else most
     if values.opaque:  # one id is not one value
         return np.asarray((old | new) == 0)
     found: Mask = np.asarray(old == new)

@@ -75,7 +75,7 @@ _QUEUED = 1 << 17  # elements of a batch
 class Values:
     """All values of a run."""
 
-    opaque = False  # whether nothing but bounds is known of data: `data.opaque`
+    opaque, rounding = False, False  # whether nothing but bounds is known of data; each rounding is a function
 
     def __init__(  # few at first: numpy has arrays of 4 MiB and more in pages of 2 MiB, each of which counts as used
         self, seed: int, primes: int = 3, capacity: int = (1 << 20) // 3, exponents: bool = False

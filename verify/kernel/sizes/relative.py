@@ -98,7 +98,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     Global: {
         **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),
         "order": "that of shared memory, which is compared",
-        "grid": _TEXT,
+        **dict.fromkeys(("grid", "meetings"), _TEXT),
         "fenced": "read by bulk copies of global memory, which no lifted kernel has",
     },
     Stored: {"labels": "nobody has written them", "plain": "nobody has written them"},

@@ -12,11 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from verify.kernel.data.equal_values import find_equal, find_unknown, join_labels
+from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, join_labels
+from verify.kernel.data.histories import BEFORE, LATELY
 from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
 from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.meetings import READ_LATE, UNUSED, WRITTEN_LATE, Meetings
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
 from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Region, Stored
@@ -37,6 +39,7 @@ class Global:
         self.flies = False  # whether any bulk copy wrote
         self.fetching: list[tuple[Fetches, Ints]] = []  # what the copy engine reads for the load under way
         self.constants = False  # whether any ld.global.nc read an array that may be written
+        self.meetings = Meetings()
 
     def _find(
         self, addresses: Bits, threads: Ints, count: int, verb: str, align: int = 0
@@ -124,6 +127,9 @@ class Global:
                 self._note_read(region.stored, place, threads[here])
             labels[here] = np.where(inside, region.stored.labels[place], OUTSIDE << 3)
             plain[here] = region.stored.plain[place]
+            lost = self.meetings.find_lost(region, place, (threads[here] + self.base)[:, None])
+            if lost is not None and lost.any():
+                labels[here] = np.where(lost, np.uint32(self.values.nowhere(UNUSED) << 3), labels[here])
         return labels, plain
 
     def _begin_fetch(self, stored: Stored, place: Ints, threads: Ints, ends: list[Ended] | None) -> None:
@@ -213,12 +219,13 @@ class Global:
         self._check_adders(region, stored, place, threads, "reads")
         other = self._others(stored, place, threads)
         if other.any():
+            self.meetings.note(region, place, other)
             row, column = (int(one[0]) for one in np.nonzero(other))
             where = region.where(int(place[row, column]))
             by = int(stored.writer[place[row, column]])
             text = f"{self.who(int(threads[row]))} reads {where}, which {self.who(by - self.base)} wrote; nothing "
             text += "orders the two"
-            self.findings.add("race: read after write in global memory", Severity.RACE, text)
+            self.findings.add(READ_LATE, Severity.RACE, text)
 
     def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:
         """Remember reads of an array that is written too, besides those that are ordered before them."""
@@ -258,12 +265,13 @@ class Global:
             stored.fetches.check(place, threads, self.order, self.findings, where)
         wrong = self._unordered_reads(stored, place, threads)
         if wrong.any():
+            self.meetings.note(region, place, wrong)
             row, column = (int(one[0]) for one in np.nonzero(wrong))
             where = region.where(int(place[row, column]))
             text = (
                 f"{self.who(int(threads[row]))} writes {where}, which another thread has read; nothing orders the two"
             )
-            self.findings.add("race: write after read in global memory", Severity.RACE, text)
+            self.findings.add(WRITTEN_LATE, Severity.RACE, text)
 
     def write(
         self, addresses: Bits, threads: Ints, labels: Ids, plain: Octets, flying: bool = False
@@ -283,6 +291,7 @@ class Global:
             label, octet = labels[here][inside], plain[here][inside]
             if self.values.opaque:
                 self.check_known(region, place, who, label)
+            self.meetings.check_owner(region, place, mine)
             self.check_overwritten(region, stored, place, who)
             other = self._others(stored, place, who, writes=True)
             apart = other & (stored.writer[place] // self.threads != mine // self.threads)
@@ -292,13 +301,15 @@ class Global:
             if other.any() or double.any():
                 old = stored.labels[place]
                 same, unknown = self._same(stored, place, label, octet), find_unknown(self.values, old, label)
+                nearly = self._same(stored, place, label, octet, BEFORE)
                 label = join_labels(self.values, stored.labels[place], label, same & other)
                 stored.labels[place], stored.plain[place] = label, octet
                 old = stored.labels[place]
                 again, later = self._same(stored, place, label, octet), find_unknown(self.values, old, label)
                 label = join_labels(self.values, stored.labels[place], label, again & double)
                 alike, maybe = np.where(other, same, again), np.where(other, unknown, later)
-                self._check_write(region, place, who, other | double, alike, maybe)
+                near = np.where(other, nearly, self._same(stored, place, label, octet, BEFORE))
+                self._check_write(region, place, who, other | double, alike, (near, maybe))
                 apart |= double & (stored.writer[place] // self.threads != mine // self.threads)
                 stored.atomic[place[other | double]], stored.written[place[apart]] = SEVERAL, ALWAYS
             stored.labels[place], stored.plain[place] = label, octet
@@ -400,18 +411,25 @@ class Global:
             return None
         return region.stored
 
-    def _same(self, stored: Stored, place: Ints, labels: Ids, plain: Octets) -> Mask:
-        """Find the bytes that hold equal values already, or the same bits."""
-        return np.asarray(find_equal(self.values, stored.labels[place], labels) & (stored.plain[place] == plain))
+    def _same(self, stored: Stored, place: Ints, labels: Ids, plain: Octets, most: int = LATELY) -> Mask:
+        """Find the bytes that hold equal values already, or the same bits; rounded before the last step at `most`."""
+        return np.asarray(find_equal(self.values, stored.labels[place], labels, most) & (stored.plain[place] == plain))
 
-    def _check_write(self, region: Region, place: Ints, threads: Ints, other: Mask, same: Mask, maybe: Mask) -> None:
-        """Report bytes that several threads write: other values, values that may be equal, or equal ones."""
+    def _check_write(
+        self, region: Region, place: Ints, threads: Ints, other: Mask, same: Mask, open_: tuple[Mask, Mask]
+    ) -> None:
+        """Report bytes that several threads write: other values, equal ones, or values that may be equal.
+
+        `open_` finds values that are equal but for how they were rounded, and values that have no meaning.
+        """
         differ = other & ~same
-        kind, severity, shown = "race: two writes in global memory", Severity.RACE, differ & ~maybe
-        if not shown.any():
-            kind, severity, shown = "race: write of values that have no meaning", Severity.UNKNOWN, differ
-        if not shown.any():
-            kind, severity, shown = "equal values written twice", Severity.EQUAL, other
+        ways = (
+            ("race: two writes in global memory", Severity.RACE, differ & ~open_[0] & ~open_[1]),
+            (f"race: {NEARLY}", Severity.UNKNOWN, differ & open_[0]),
+            ("race: write of values that have no meaning", Severity.UNKNOWN, differ),
+            ("equal values written twice", Severity.EQUAL, other),
+        )
+        kind, severity, shown = next(one for one in ways if one[2].any())
         row, column = (int(one[0]) for one in np.nonzero(shown))
         where = region.where(int(place[row, column]))
         text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"

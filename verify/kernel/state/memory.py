@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.equal_values import find_equal, find_unknown, join_labels
+from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, join_labels
 from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
@@ -312,10 +312,10 @@ class Shared:
         """Report writes that nothing orders: all of equal values, or those that are not."""
         alike = equal is not None and bool(equal[where].all())
         severity, kind = (Severity.EQUAL, "write of equal values") if alike else (Severity.RACE, "write after write")
-        kinds = ((self.nearly, "that are equal but for how they were rounded"), (self.maybe, "that have no meaning"))
-        for like, words in kinds if equal is not None and not alike else ():
+        kinds = ((self.nearly, NEARLY), (self.maybe, "write of values that have no meaning"))
+        for like, name in kinds if equal is not None and not alike else ():
             if like.repeat(len(where) // max(len(like), 1))[where].all():
-                severity, kind = Severity.UNKNOWN, f"write of values {words}"
+                severity, kind = Severity.UNKNOWN, name
                 break
         shown, other = where if alike or equal is None else where & ~equal, self.order.writer
         if did == "wrote":
