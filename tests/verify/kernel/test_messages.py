@@ -53,6 +53,12 @@ def test_a_wrong_element_that_is_no_change_of_the_claim_names_none() -> None:
     assert found.status == "REFUTED" and not texts(found, "another formula") and not texts(found, "tile elsewhere")
 
 
+def test_a_change_that_leaves_an_index_without_a_sum_is_no_change() -> None:
+    """Terms of a sum over k are left out where there is an exponential, and one of them is in no sum."""
+    found = added("mov.f32 %f3, %f1;", "C[i] = exp(A[i]) * rcp(sum_k exp(B[k]))")
+    assert found.status == "REFUTED" and not texts(found, "another formula")
+
+
 def test_a_tile_that_is_stored_elsewhere_is_named_with_its_cta() -> None:
     """CTA (x, y) takes the rows of y and the columns of x; it stores them the other way round."""
     text = ADD.replace("mul.wide.u32 %d4, %r1, 4;", """mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ctaid.y;

@@ -40,6 +40,8 @@ class NamedTensor(NamedTuple):
 
     def align(self, dims: Sequence[str]) -> tuple[Residues, Samples, NDArray[np.bool_] | None]:
         """Return its numbers with an axis for each of `dims`, of extent 1 where it does not depend on one."""
+        if stray := set(self.dims) - set(dims):
+            raise SpecError("claim", f"nothing sums over the index {min(stray)}")
         below = None if self.below is None else self.expand(self.below, dims)
         return self.expand(self.residues, dims, first=1), self.expand(self.sample, dims), below
 

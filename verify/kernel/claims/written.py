@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from verify.kernel.claims.expression import LARGEST, Apply, Below, ClaimNumber, Element, Node, Scalar, Sum
@@ -31,7 +33,14 @@ def _written_leaf(node: ClaimNumber | Scalar | Below | Element) -> str:
         return f"{node.name}[{','.join(node.indices)}]"
     if isinstance(node, Below):
         return "-inf"
-    return node.name if isinstance(node, Scalar) else _shortest(float(node.value))
+    return node.name if isinstance(node, Scalar) else _spell_number(node.value)
+
+
+def _spell_number(value: Fraction) -> str:
+    """Return a number; one that no float is as a quotient of whole ones."""
+    if Fraction(float(value)) == value:
+        return _shortest(float(value))
+    return f"{'-' * (value < 0)}({abs(value.numerator)} / {value.denominator})"
 
 
 def _shortest(number: float) -> str:
