@@ -41,7 +41,7 @@ def build_chain(
     launches: Launches,
     earlier: Sequence[int],
     last: tuple[int, Mapping[str, Any]],
-    sides: tuple[TensorReading, TensorReading],
+    sides: Sequence[tuple[TensorReading, TensorReading]],
     uses: Sequence[Mapping[str, Any]],
 ) -> TestClaim:
     """Return the claim of the last launch of a chain, (number, variant), as (side, reference); raises Unchecked."""

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import BITS, KINDS, Contents, TensorReading, Unchecked, is_exact, say_made
+from verify.capture.contents import KINDS, Contents, Places, TensorReading, Unchecked, find_launch, follow, say_made
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.masks import Names
+from verify.capture.pieces import write_pieces
 from verify.kernel.claims.expression import elements, read_claim
 
 APART = 256  # bytes before an array, so that none begins where its memory begins
@@ -66,58 +67,17 @@ def _arguments(contents: Contents, side: TensorReading, launch: int) -> set[str]
                 if contents.table[one]["kind"] == "after")  # fmt: skip
 
 
-def find_launch(contents: Contents, side: TensorReading) -> int | None:
-    """Return the last launch that was given the memory of a side, behind casts and copies; None if there was none."""
-    number = side.content
-    while True:
-        content, row = contents.table[number], contents.operation(number)
-        if content["kind"] == "after":
-            return int(content["launch"])
-        given = content["args"][0] if row is not None and row.cast and content["args"] else None
-        if not isinstance(given, dict) or "reading" not in given:
-            return None
-        number = given["reading"]["content"]
-
-
-def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], Any]:
-    """Return (arguments, places) of what a launch left: the side without casts and copies; raises Unchecked."""
-    reading, index = side, np.arange(int(np.prod(side.shape, dtype=object)))
-    places = reading.places
-    number = side.content
-    while (content := contents.table[number])["kind"] != "after":
-        row = contents.operation(number)
-        if row is None or not row.cast:
-            raise Unchecked(f"a side is {say_made(content)}, not what a launch wrote")
-        source = TensorReading.of(content["args"][0]["reading"])
-        if KINDS.get(content["dtype"]) not in BITS and not is_exact(source.dtype, content["dtype"]):
-            raise Unchecked(f"{say_made(content)} changes what the launch wrote: it is {content['dtype']} then")
-        layout = content["layout"]
-        own = TensorReading(
-            number, content["dtype"], layout["offset"], tuple(layout["shape"]), tuple(layout["strides"])
-        ).places
-        order = np.argsort(own)
-        at = np.searchsorted(own[order], places)
-        if (at >= len(own)).any() or (own[order][at] != places).any() or len(source.places) != len(own):
-            raise Unchecked(f"a part of {say_made(content)} is compared")
-        places, number = source.places[order[at]], source.content
-    assert len(index) == len(places)
-    if content["launch"] != launch:
-        raise Unchecked(f"launch {content['launch'] + 1} may have written it later")
-    return set(content["args"]), places
-
-
 def build_claim(
     contents: Contents,
     variant: Mapping[str, Any],
     launch: int,
-    side: TensorReading,
-    reference: TensorReading,
+    sides: Sequence[tuple[TensorReading, TensorReading]],
     uses: Sequence[Mapping[str, Any]] = (),
 ) -> TestClaim:
     """Return the claim of one variant of a launch, after the program used some numbers; raises Unchecked."""
     refuse_problem(variant)
     given = list_arrays(variant)
-    claim = claim_side(contents, (launch, variant), given, (side, reference), uses)
+    claim = claim_side(contents, (launch, variant), given, sides, uses)
     return replace(claim, parts=list_parts(given[0], variant))
 
 
@@ -125,36 +85,47 @@ def claim_side(
     contents: Contents,
     last: tuple[int, Mapping[str, Any]],
     given: tuple[list[GivenArray], dict[str, str]],
-    sides: tuple[TensorReading, TensorReading],
+    sides: Sequence[tuple[TensorReading, TensorReading]],
     uses: Sequence[Mapping[str, Any]],
 ) -> TestClaim:
     """Return the claim that (what a launch wrote, the reference) are equal, over arrays; raises Unchecked.
 
-    `last` is (number, variant) of the launch, `given` has the arrays, and the array of each of its arguments.
+    `last` is (number, variant) of the launch, `given` has the arrays, and the array of each of its arguments. Several
+    `sides` are parts that make up what the launch wrote.
     """
-    (launch, variant), (arrays, alias), (side, reference) = last, given, sides
-    writer = Writer(contents, launch, arrays)
-    names, places = follow(contents, side, launch)
+    (launch, variant), (arrays, alias) = last, given
+    writer, found = Writer(contents, launch, arrays), list[tuple[Places, TensorReading, TensorReading]]()
+    names = set[str]()
+    for side, reference in sides:
+        names, places = follow(contents, side, launch)
+        if reference.shape != side.shape:
+            raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
+        found.append((places, side, reference))
     target = next((one for one in arrays if one.name in {alias.get(name) for name in names}), None)
     if target is None:
         raise Unchecked("the launch isn't given what is compared")
-    own = target.reading.places
-    if len(np.unique(places)) != len(places) or set(places.tolist()) != set(own.tolist()):
-        raise Unchecked(f"a part of {target.name} is compared")
-    if reference.shape != side.shape:
-        raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
-    letters = NAMES.get(len(side.shape), "abcdefghi")
-    indices: Names = tuple(letters[x] if extent > 1 else "" for x, extent in enumerate(side.shape))
-    writer.sizes.update({name: extent for name, extent in zip(indices, side.shape, strict=True) if name})
-    shape, strides, offset = target.fit(places, side.shape)
-    axes = [(shape[x], strides[x], name) for x, name in enumerate(indices) if name]
-    text = f"{writer._name(target, axes, offset)} = {writer.write(reference, indices)}"
+    text = write_side(writer, target, *found[0]) if len(found) == 1 else write_pieces(writer, target, found)
     special = explain_special(contents, writer, target) or explain_uses(contents, writer.arrays, uses)
     table = make_table(variant, arrays, alias, writer.sizes, contents) | {
         "claim": text,
         "narrow": sorted(writer.narrow),
     }
     return TestClaim(table, text, target.name, frozenset(writer.unwritten), special, alias=alias)
+
+
+def write_side(
+    writer: Writer, target: GivenArray, places: Places, side: TensorReading, reference: TensorReading
+) -> str:
+    """Return the claim that all of an array, at some places, is a reference."""
+    own = target.reading.places
+    if len(np.unique(places)) != len(places) or set(places.tolist()) != set(own.tolist()):
+        raise Unchecked(f"a part of {target.name} is compared")
+    letters = NAMES.get(len(side.shape), "abcdefghi")
+    indices: Names = tuple(letters[x] if extent > 1 else "" for x, extent in enumerate(side.shape))
+    writer.sizes.update({name: extent for name, extent in zip(indices, side.shape, strict=True) if name})
+    shape, strides, offset = target.fit(places, side.shape)
+    axes = [(shape[x], strides[x], name) for x, name in enumerate(indices) if name]
+    return f"{writer._name(target, axes, offset)} = {writer.write(reference, indices)}"
 
 
 def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> TestClaim | None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,13 @@ class TensorReading:
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    grad: bool = field(default=False, compare=False)  # whether a gradient flows back through it
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> TensorReading:
         """Return the reading of a table of the log."""
-        return cls(table["content"], table["dtype"], table["offset"], tuple(table["shape"]), tuple(table["strides"]))
+        shape, strides = tuple(table["shape"]), tuple(table["strides"])
+        return cls(table["content"], table["dtype"], table["offset"], shape, strides, bool(table.get("grad")))
 
     @property
     def places(self) -> Places:
@@ -191,6 +193,46 @@ class Contents:
         if row.cast or (row.text in ("a + alpha * b", "a - alpha * b", "b - a", "a * b", "a / b", "0 - a")):
             return len(given) == 1 and self.is_free(given[0]["reading"]["content"]) and 0 not in content["args"]
         return row.random
+
+
+def find_launch(contents: Contents, side: TensorReading) -> int | None:
+    """Return the last launch that was given the memory of a side, behind casts and copies; None if there was none."""
+    number = side.content
+    while True:
+        content, row = contents.table[number], contents.operation(number)
+        if content["kind"] == "after":
+            return int(content["launch"])
+        given = content["args"][0] if row is not None and row.cast and content["args"] else None
+        if not isinstance(given, dict) or "reading" not in given:
+            return None
+        number = given["reading"]["content"]
+
+
+def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], Any]:
+    """Return (arguments, places) of what a launch left: the side without casts and copies; raises Unchecked."""
+    reading, index = side, np.arange(int(np.prod(side.shape, dtype=object)))
+    places = reading.places
+    number = side.content
+    while (content := contents.table[number])["kind"] != "after":
+        row = contents.operation(number)
+        if row is None or not row.cast:
+            raise Unchecked(f"a side is {say_made(content)}, not what a launch wrote")
+        source = TensorReading.of(content["args"][0]["reading"])
+        if KINDS.get(content["dtype"]) not in BITS and not is_exact(source.dtype, content["dtype"]):
+            raise Unchecked(f"{say_made(content)} changes what the launch wrote: it is {content['dtype']} then")
+        layout = content["layout"]
+        own = TensorReading(
+            number, content["dtype"], layout["offset"], tuple(layout["shape"]), tuple(layout["strides"])
+        ).places
+        order = np.argsort(own)
+        at = np.searchsorted(own[order], places)
+        if (at >= len(own)).any() or (own[order][at] != places).any() or len(source.places) != len(own):
+            raise Unchecked(f"a part of {say_made(content)} is compared")
+        places, number = source.places[order[at]], source.content
+    assert len(index) == len(places)
+    if content["launch"] != launch:
+        raise Unchecked(f"launch {content['launch'] + 1} may have written it later")
+    return set(content["args"]), places
 
 
 def parents(value: Any) -> Iterator[int]:

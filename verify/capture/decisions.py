@@ -23,12 +23,12 @@ from verify.capture.claims import (
     claim_nothing,
     claim_safety,
     claim_text,
-    find_launch,
     order_sides,
 )
-from verify.capture.contents import Contents, TensorReading, Unchecked
+from verify.capture.contents import Contents, TensorReading, Unchecked, find_launch
 from verify.capture.elements import explain_part
 from verify.capture.neighbours import list_neighbours
+from verify.capture.pieces import join_events
 from verify.capture.safety import INSTRUCTIONS, FoundSafety, SafetySearch, TooLong
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
@@ -242,7 +242,7 @@ class Judge:
             several = len(launch["variants"]) > 1
             for at in range(len(launch["variants"])):
                 name = f"launch {number + 1}" + (f", config {at + 1}" if several else "")
-                found = compared.get(number, [])
+                found = join_events(self.contents, launch["variants"][at], compared.get(number, []))
                 own = list(self._list_claims(launch["variants"][at], launch["at"]))
                 for place, event in enumerate(own):
                     yield f"{name}: claim" + (f" {place + 1}" if place else ""), number, at, event
@@ -332,13 +332,16 @@ class Judge:
 
     def _decide_values(self, launch: int, name: str, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
         """Return the decision on the values that a launch wrote; raises Unchecked if the comparison is no claim."""
-        self._refuse(event)
-        wrote, side, reference = order_sides(self.contents, event)
-        if wrote != launch:
-            raise Unchecked(f"launch {wrote + 1} wrote what is compared")
+        pieces, sides = event.get("pieces", [event]), []
+        for one in pieces:
+            self._refuse(one)
+            wrote, *pair = order_sides(self.contents, one)
+            if wrote != launch:
+                raise Unchecked(f"launch {wrote + 1} wrote what is compared")
+            sides.append((pair[0], pair[1]))
         events = self.record["events"]
-        uses = [one for one in events[: events.index(event)] if one["kind"] == "use"]
-        claim = self._build((launch, variant), (side, reference), uses)
+        uses = [one for one in events[: events.index(pieces[-1])] if one["kind"] == "use"]
+        claim = self._build((launch, variant), sides, uses)
         outcome = self.session.interpret(self.folder, variant, claim.table, claim.before)
         written = outcome.written if outcome.part is None else self.session.list_stored(self.folder, variant)
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
@@ -365,20 +368,20 @@ class Judge:
     def _build(
         self,
         last: tuple[int, Mapping[str, Any]],
-        sides: tuple[TensorReading, TensorReading],
+        sides: Sequence[tuple[TensorReading, TensorReading]],
         uses: Sequence[Mapping[str, Any]],
     ) -> TestClaim:
         """Return the claim of a launch: of a chain, if it reads what others wrote and the reference doesn't."""
         launch, variant = last
         earlier = list_earlier(self.contents, self.launches, launch)
         if not earlier:
-            return build_claim(self.contents, variant, launch, *sides, uses)
+            return build_claim(self.contents, variant, launch, sides, uses)
         try:
             return build_chain(self.contents, self.launches, earlier, last, sides, uses)
         except Unchecked as problem:
             why = str(problem)
         try:
-            return build_claim(self.contents, variant, launch, *sides, uses)
+            return build_claim(self.contents, variant, launch, sides, uses)
         except Unchecked as problem:
             alone = str(problem)
         raise Unchecked(alone if alone == why else f"{alone}; with the launches before it: {why}")

@@ -23,8 +23,10 @@ from verify.capture.contents import (
     read_operand,
     say_made,
 )
+from verify.capture.gradients import LEAF, write_gradient
 from verify.capture.integers import bound_integers
 from verify.capture.masks import Names, write_number
+from verify.capture.parts import locate_part, write_joined
 from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
@@ -77,6 +79,7 @@ class Writer:
     narrow: set[str] = field(default_factory=set)  # formats that the reference goes through
     unwritten: set[str] = field(default_factory=set)  # arguments of the launch that it must not have written
     made: int = 0  # indices
+    leaf: GivenArray | None = None  # the tensor of which a gradient is, while what it flows through is written
 
     def __post_init__(self) -> None:
         """Find which contents the launch was given, behind copies too."""
@@ -98,15 +101,51 @@ class Writer:
 
     def write(self, reading: TensorReading, names: Names, depth: int = 0) -> str:
         """Return the text of an element of a reading, whose indices have names."""
+        leaf = self.leaf
+        self.leaf = leaf if reading.grad else None  # a tensor that was detached is a constant
+        try:
+            return self._write(reading, names, depth)
+        finally:
+            self.leaf = leaf
+
+    def write_leaf(self, reading: TensorReading, names: Names, leaf: TensorReading, depth: int) -> str:
+        """Return the text of an element, in which a tensor has the name LEAF where a gradient flows to it."""
+        array = GivenArray(LEAF, leaf, offset=leaf.offset, named=True)
+        kept = [axis for axis, extent in enumerate(leaf.shape) if extent > 1]
+        array.shape, array.strides = (tuple(one[x] for x in kept) for one in (leaf.shape, leaf.strides))
+        before, self.leaf = self.leaf, array
+        try:
+            return self.write(reading, names, depth)
+        finally:
+            self.leaf = before
+
+    def _find_leaf(self, reading: TensorReading, names: Names) -> str | None:
+        """Return the element of the leaf that a reading is; empty if it is made of it, None if it has nothing of it."""
+        if self.leaf is None:
+            return None
+        number, leaf = self._resolve(reading.content), self._resolve(self.leaf.reading.content)
+        if number != leaf:
+            return "" if leaf in self.contents.closure(number) else None
+        places = reading.places
+        if set(places.tolist()) != set(self.leaf.reading.places.tolist()):
+            raise Unchecked(f"a part of {say_made(self.contents.table[leaf])} has a gradient")
+        shape, strides, offset = self.leaf.fit(places, reading.shape)
+        axes = [(shape[x], strides[x], name) for x, name in enumerate(names) if name and strides[x]]
+        return self._name(self.leaf, axes, offset)
+
+    def _write(self, reading: TensorReading, names: Names, depth: int) -> str:
         if depth > 60:
             raise Unchecked("the reference is a longer expression than is read")
-        element = self._element(reading, names)
+        element = self._find_leaf(reading, names)
+        element = self._element(reading, names) if element is None else element
         if element:
             return element
         number = self._resolve(reading.content)
         content, row = self.contents.table[number], self.contents.operation(number)
         if content["kind"] == "after":
             raise Unchecked(f"the reference was computed by a kernel, launch {content['launch'] + 1} ({content['at']})")
+        if content["kind"] == "unknown":
+            raise Unchecked(f"what the reference rests on isn't known: {say_made(content)}")
         if row is None:
             raise Unchecked(f"the reference rests on {say_made(content)}, which is not in the table of operations")
         if row.random:
@@ -143,12 +182,36 @@ class Writer:
             raise Unchecked(f"the reference reads elements of {array.name} that the kernel isn't given")
         there = own[order[at]]
         if len(np.unique(there)) != len(np.unique(own)):
-            raise Unchecked(f"the reference reads a part of {array.name}")
+            return self._name_part(array, there, reading.shape, names)
         kept = [axis for axis, name in enumerate(names) if name]
         shape, strides, offset = array.fit(there, reading.shape)
         if any(strides[axis] for axis in range(len(names)) if axis not in kept):
             raise Unchecked(f"{array.name} is broadcast in a way that is not read")
         return self._name(array, [(shape[x], strides[x], names[x]) for x in kept if strides[x]], offset)
+
+    def _name_part(self, array: GivenArray, places: Places, shape: Sequence[int], names: Names) -> str:
+        """Return an element of a part of an array, which has its own indices."""
+        if not array.named:
+            kept = [(x, y) for x, y in zip(array.reading.shape, array.reading.strides, strict=True) if x > 1 and y]
+            array.shape, array.strides = tuple(x for x, _ in kept), tuple(y for _, y in kept)
+            array.indices = tuple(self.index(x, summed=False) for x, _ in kept)
+            array.offset, array.named = array.reading.offset, True
+        shape, strides, offset = array.fit(places, shape)
+        axes = [(shape[x], strides[x], name) for x, name in enumerate(names) if name and strides[x]]
+        own = list(zip(array.shape, array.strides, strict=True))
+        found = locate_part(own, offset - array.offset, axes)
+        if found is None:
+            raise Unchecked(f"the reference reads a part of {array.name} that no indices describe")
+        return self._choose_elements(f"{array.name}[{{}}]", found, array.shape)
+
+    def _choose_elements(self, text: str, found: Sequence[str | int], shape: Sequence[int]) -> str:
+        """Return a text with indices, some of which are numbers: it is summed over all others, which are taken as 0."""
+        words = [one if isinstance(one, str) else self.index(extent, summed=True)
+                 for one, extent in zip(found, shape, strict=True)]  # fmt: skip
+        text = text.format(",".join(words))
+        for word, one in zip(words, found, strict=True):
+            text = text if isinstance(one, str) else f"(sum_{word} where({word} == {one}, {text}, 0))"
+        return text
 
     def _name(self, array: GivenArray, axes: Sequence[tuple[int, int, str]], offset: int) -> str:
         """Return an element of an array, in the order of indices in which the claim first named it."""
@@ -171,23 +234,18 @@ class Writer:
         return f"{array.name}[{','.join(found)}]"
 
     def _match(self, content: Mapping[str, Any], reading: TensorReading, names: Names) -> Names:
-        """Return the names of a content's own indices, where a reading of it has names."""
+        """Return the indices of a content, where a reading of it has names: expressions, if it is a part."""
         layout = content["layout"]
-        axes = [(x, y) for x, y in zip(layout["shape"], layout["strides"], strict=True)]
-        found = [""] * len(axes)
-        taken = set()
-        for extent, stride, name in zip(reading.shape, reading.strides, names, strict=True):
-            if extent == 1 or stride == 0 or not name:
-                continue
-            at = next((x for x, axis in enumerate(axes) if axis == (extent, stride) and x not in taken), None)
-            if at is None:
-                raise Unchecked(f"a view of {say_made(content)} that is not read")
-            taken.add(at)
-            found[at] = name
-        missing = [x for x, axis in enumerate(axes) if axis[0] > 1 and x not in taken]
-        if missing or reading.offset != layout["offset"]:
-            raise Unchecked(f"a part of {say_made(content)}")
-        return tuple(found)
+        own = list(zip(layout["shape"], layout["strides"], strict=True))
+        kept = [axis for axis in own if axis[0] > 1]
+        axes = [
+            one for one in zip(reading.shape, reading.strides, names, strict=True) if one[0] > 1 and one[1] and one[2]
+        ]
+        found = locate_part(kept, reading.offset - layout["offset"], axes)
+        if found is None or not all(isinstance(one, str) for one in found):
+            raise Unchecked(f"a view of {say_made(content)} that is not read")
+        left = iter(map(str, found))
+        return tuple(next(left) if extent > 1 else "" for extent, _ in own)
 
     def find_content(self, reading: TensorReading, names: Names) -> tuple[Mapping[str, Any], Names]:
         """Return the content that a reading is of, with its number, and the names of the content's own indices."""
@@ -207,14 +265,18 @@ class Writer:
         if content.get("changed") and row.text and "out" in content["kwargs"]:
             raise Unchecked(f"{say_made(content)} has the argument out")
         self._note(content)
-        given = {} if row.einsum else self.contents.arguments(number)
+        given = {} if row.einsum or row.gradient else self.contents.arguments(number)
         other = next((key for key in set(row.parameters) - READ if row.sum and given[key] != row.parameters[key]), None)
         if other is not None:
             raise Unchecked(f"{say_made(content)} has {other}")
+        if self.leaf is not None and "where(" in row.text:
+            raise Unchecked(f"{say_made(content)} has a derivative that jumps, and is torch's own where it does")
         common = content, given, names, depth
         ways: tuple[tuple[object, Callable[[], str]], ...] = (
             (row.cast, lambda: self._cast(content, given["a"], names, depth)),
             (row.product, lambda: self._product(*common)),
+            (row.joins, lambda: write_joined(self, content, given, row.joins, names, depth)),
+            (row.gradient, lambda: write_gradient(self, content, names, depth)),
             (row.einsum, lambda: moments.write_einsum(self, content, names, depth)),
             (row.norm, lambda: moments.write_norm(self, content, given, row.norm, names, depth)),
             (row.sum in MOMENTS, lambda: moments.write_sum(self, content, given, row.sum, names, depth)),
@@ -359,6 +421,8 @@ class Writer:
                 del words[axis]
             words.insert(axis, self.index(reading.shape[axis], summed=True) if reading.shape[axis] > 1 else "")
         text, index = self.write(reading, tuple(words), depth + 1), words[axis]
+        if index and not index.isidentifier():
+            raise Unchecked(f"a part of {say_made(content)} along the index that it goes over")
         if not index:
             return {"softmax": "1", "log_softmax": "0"}.get(kind, text)
         if kind == "log_softmax":

@@ -137,7 +137,7 @@ def write_range(content: Mapping[str, Any], given: Mapping[str, Any], names: Nam
     """Return the text of torch.arange(count): the index."""
     if not isinstance(given["a"], int) or KINDS.get(content["dtype"], "?")[0] not in "su":
         raise Unchecked(f"{say_made(content)} begins elsewhere than at 0, or has no whole numbers")
-    return names[0] or "0"
+    return names[0] if names[0].isidentifier() else f"({names[0] or 0})"
 
 
 def write_number(value: Any) -> str:

@@ -28,6 +28,8 @@ class TorchOperation:
     attention: bool = False  # softmax(scale * q @ k) @ v over the last two indices of each
     sum: str = ""  # "sum", "mean", "variance" or "logsumexp" over indices; "softmax" and "log_softmax" keep the index
     norm: str = ""  # "layer_norm" or "rms_norm" over the last indices
+    joins: str = ""  # "cat" of tensors along an index, or "stack" along a new one
+    gradient: bool = False  # what autograd gives, of a result, the gradient there, and the tensor whose gradient it is
     einsum: bool = False  # the sum of products that its first argument writes
     cast: bool = False  # the same numbers in another type, or at another place
     constant: str = ""  # the number that every element is; "value" for the parameter of that name

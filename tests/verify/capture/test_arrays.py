@@ -102,7 +102,9 @@ def call(name: str, row: TorchOperation, x: Any) -> list[Any]:
     return [function(*one) for one in given]
 
 
-ORDINARY = [one for one in NUMPY if not (one[1].constant or one[1].random)]
+ORDINARY = [
+    one for one in NUMPY if not (one[1].constant or one[1].random or one[1].joins)
+]  # these are in test_parts.py
 
 
 @pytest.mark.parametrize(("name", "row"), ORDINARY, ids=[name for name, _ in ORDINARY])

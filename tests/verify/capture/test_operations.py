@@ -4,6 +4,7 @@
 import importlib
 import importlib.util
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,17 @@ from verify.kernel.claims.expression import Apply, Below, ClaimNumber, Element, 
 ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
 needs_torch = pytest.mark.skipif(bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (CPU build)")
 EVERY = [(name, row) for row in read_table() for name in row.names]
-# those of numpy are in test_arrays.py, those of masks and norms in test_masks.py
+# those of numpy are in test_arrays.py, of masks and norms in test_masks.py, of parts and gradients in their own files
 ROWS = [(name, row) for name, row in EVERY if name.startswith("torch.")]
 COMPUTED = [
     (name, row)
     for name, row in ROWS
-    if not (row.relation or row.choice or row.triangle or row.range or row.norm or row.einsum)
+    if not (
+        row.relation or row.choice or row.triangle or row.range or row.norm or row.einsum or row.joins or row.gradient
+    )
 ]
 SHAPE = (6, 7)
+NAME = re.compile(r"[A-Za-z_]\w*")  # in an index
 
 
 def apply(name: str, parts: list[Any]) -> Any:
@@ -37,6 +41,15 @@ def apply(name: str, parts: list[Any]) -> Any:
     }[name](*parts)  # fmt: skip
 
 
+def take_places(value: Any, indices: tuple[str, ...], sizes: dict[str, int]) -> Any:
+    """The elements of an array along axes that have an expression of an index, `n+64`."""
+    for axis, text in enumerate(indices):
+        if not text.isidentifier():
+            (name,) = NAME.findall(text)
+            value = value.take([eval(text, {name: at}) for at in range(sizes[name])], axis)
+    return value
+
+
 def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int], sizes: dict[str, int] | None = None) -> Any:
     """The value of a claim's tree by numbers, with an axis for each index."""
     if isinstance(node, ClaimNumber):
@@ -47,7 +60,8 @@ def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int], sizes: dic
         assert sizes is not None
         return np.arange(sizes[node.name]).reshape([-1 if at == axes[node.name] else 1 for at in range(len(axes))])
     if isinstance(node, Element):
-        value = arrays[node.name]
+        value = take_places(arrays[node.name], node.indices, sizes or {})
+        node = Element(node.name, tuple(NAME.findall(one)[0] for one in node.indices))
         order = sorted(range(value.ndim), key=lambda axis: axes[node.indices[axis]])
         shape = [1] * len(axes)
         for axis, index in enumerate(node.indices):

@@ -20,7 +20,7 @@ from verify.capture.recording.recorder import OUTSIDE, UNSEEN, Recorder, digest
 DRAWS = "rand randn random random_sample standard_normal normal uniform randint integers".split()
 FILLED = "zeros ones full zeros_like ones_like full_like empty empty_like".split()
 FUNCTIONS = frozenset(
-    "where dot tril triu einsum".split()
+    "where dot tril triu einsum concatenate stack".split()
 )  # of which the whole call is recorded; others are recorded in their parts
 MADE_OF = "array asarray asanyarray ascontiguousarray".split()
 COPIES = "astype copy flatten".split()

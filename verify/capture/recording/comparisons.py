@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ def install_comparisons(recorder: Recorder, arrays: ArrayRecorder) -> None:
     """Record the comparisons of torch.testing and numpy.testing in place of making them."""
     _install_torch(recorder)
     _install_numpy(recorder, arrays)
+    _install_approx(recorder, arrays)
 
 
 def _install_torch(recorder: Recorder) -> None:
@@ -89,6 +91,24 @@ def _install_numpy(recorder: Recorder, arrays: ArrayRecorder) -> None:
         replace(testing, name)
     for name in ("allclose", "array_equal"):
         replace(numpy, name)
+
+
+def _install_approx(recorder: Recorder, arrays: ArrayRecorder) -> None:
+    """Replace what `array == pytest.approx(other)` asks, where pytest runs."""
+    module: Any = sys.modules.get("_pytest.python_api")  # the classes have no public name
+    if module is None:
+        return
+    real = module.ApproxNumpy.__eq__
+
+    def equal(approx: Any, actual: Any) -> Any:
+        with recorder.torch._C.DisableTorchFunction():
+            if not _are_recorded(recorder, arrays, actual, approx.expected):
+                return real(approx, actual)
+            tensor = isinstance(actual, recorder.torch.Tensor)
+            side = recorder.read_tensor(actual) if tensor else arrays.read(actual)
+            return recorder.compare("approx", side, arrays.read(approx.expected))
+
+    module.ApproxNumpy.__eq__ = equal
 
 
 def _are_recorded(recorder: Recorder, arrays: ArrayRecorder, *sides: Any) -> bool:

@@ -111,7 +111,8 @@ class Recorder:
         content = known.content
         if known.escaped:
             content = self.add("unknown", why=known.escaped, of=[content])
-        return {"content": content, "dtype": name_of(tensor.dtype), **layout_of(tensor)}
+        flows = {"grad": True} if tensor.requires_grad and self.torch.is_grad_enabled() else {}
+        return {"content": content, "dtype": name_of(tensor.dtype), **layout_of(tensor), **flows}
 
     def write(self, tensor: Any, content: int) -> None:
         """Note that a tensor's storage holds a content from here on."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from verify.capture.recording.arrays import ArrayRecorder, find_bytes
+from verify.capture.recording.gradients import HOOKS, Gradients
 from verify.capture.recording.recorder import Recorder, digest, layout_of, name_of
 from verify.capture.table import read_table
 
@@ -59,6 +60,7 @@ class _Handler:
         self.products = frozenset(name for row in read_table() if row.product for name in row.names)
         self.default: Any = None  # the device of tensors that are made without one
         self.makers = importlib.import_module("torch.utils._device")._device_constructors()
+        self.gradients = Gradients(recorder, self)
         self.special: Mapping[str, Callable[..., Any]] = {
             "cuda": lambda tensor, *_, **__: self._copy_to(tensor, True, tensor.dtype),
             "cpu": lambda tensor, *_, **__: self._copy_to(tensor, False, tensor.dtype),
@@ -68,6 +70,8 @@ class _Handler:
             "numpy": self._numpy,
             "__array__": self._numpy,
             "pin_memory": lambda tensor, *_, **__: tensor,
+            "backward": self.gradients.backward_any,
+            "grad": self.gradients.grad,
             "get_device": lambda tensor: self.device.index if self._on_device([tensor]) else -1,
         }
 
@@ -92,6 +96,8 @@ class _Handler:
             return self.special[name](*args, **kwargs)
         if not kwargs and (made := self._answer_each_of(name, args)) is not None:
             return made
+        if name in HOOKS:
+            self.gradients.note_hook()
         full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
         if full in ESCAPES:
             self._escape(args[0], ESCAPES[full])
@@ -152,7 +158,8 @@ class _Handler:
         versions = [(one, one._version) for one in before]
         args, kwargs = self._to_cpu(args), self._to_cpu(kwargs)
         operation: dict[str, Any] = {"op": full, "args": encoded, "kwargs": named}
-        if full in self.products and self._cost(before) > MOST:
+        grads = self.torch.is_grad_enabled() and any(one.requires_grad for one in before)
+        if full in self.products and self._cost(before) > MOST and not grads:
             made = self._without_value(func, args, kwargs)
             operation["valueless"] = "it has more than 2^24 multiply-adds"
         else:

@@ -32,8 +32,8 @@ class ClaimTextError(SpecError):
         self.text, self.letter = text, letter
 
 
-MAX_LENGTH = 4000
-MAX_NODES = 500
+MAX_LENGTH = 16000
+MAX_NODES = 2000  # words
 
 
 class ClaimNumber(NamedTuple):
