@@ -1,35 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run test suites of others without a GPU: `python -m benchmarks.suites CHECKOUT`, for the suites of `suites.toml`.
 
-Prints what `pytest --lanecheck-kernels` says of each file: how many launches were compared, and why others were not.
-Exit code 1 if a launch is refuted or too few are compared, 4 if nothing of a suite could be measured.
+What `pytest --lanecheck-kernels` says of each test is a line of a journal: a run that was ended goes on where it was.
+`--write` makes `suites.json` of it, of which the table in docs/pytest.md is made. Exit code 1 if a launch is refuted
+or too few are compared, 4 if nothing of a suite could be measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
-SUITES = Path(__file__).with_name("suites.toml")
-COUNT = re.compile(r"(\d+) (compared|refuted|partial|undecided|safety only|not captured)")
+from lanecheck.kernel_recording import TASK
+
+ROOT = Path(__file__).parent.parent
+SUITES, DATA = Path(__file__).with_name("suites.toml"), Path(__file__).with_name("suites.json")
+COUNT = re.compile(r"(\d+) (compared|claimed|refuted|partial|undecided|safety only|not captured)")
+KINDS = ("compared", "refuted", "partial", "undecided", "safety only", "not captured", "skipped")
+TOGETHER = 12  # tests of one process
+SECONDS = 3600
+BLOCK = "<!-- suites -->", "<!-- /suites -->"  # of docs/pytest.md
+REASONS = 12  # of a page
+PLACE = re.compile(r" ?\(?\b[\w-]+\.py:\d+\)?:?")  # in a reason: the same reason elsewhere is the same
+NUMBERS = re.compile(r"\d+")
 
 
 def read_suites() -> dict[str, Any]:
     """Return the suites by name."""
     return tomllib.loads(SUITES.read_text("utf-8"))
-
-
-def command(suite: dict[str, Any], file: str, more: list[str]) -> list[str]:
-    """Return the command that verifies the launches of one file."""
-    chosen = suite["select"].get(file)
-    options = ["-p", "no:cacheprovider", "-q", "--lanecheck-kernels", "--lanecheck-target", suite["target"], *more]
-    return [sys.executable, "-m", "pytest", *options, *(["-k", chosen] if chosen else []), file]
 
 
 def count_launches(text: str) -> Counter[str]:
@@ -42,32 +51,171 @@ def count_launches(text: str) -> Counter[str]:
     return Counter({kind: int(number) for number, kind in COUNT.findall(lines[-1])} if lines else {})
 
 
-def main() -> int:
+def list_tests(folder: Path, file: str, chosen: str, target: str) -> list[str]:
+    """Return the tests of a file, as they are collected where a GPU seems to be; the error of a file that isn't."""
+    with tempfile.TemporaryDirectory() as home:
+        task = {"folder": home, "target": target, "configs": "first", "seed": 1, "script": False}
+        words = ["-p", "lanecheck.kernel_recording", "-p", "no:cacheprovider", "--collect-only", "-q"]
+        done = run_pytest([*words, *(["-k", chosen] if chosen else []), file], folder, {TASK: json.dumps(task)})
+    found = [line for line in done.stdout.splitlines() if line.startswith(file + "::")]
+    errors = [line for line in done.stdout.splitlines() if line.startswith(("E ", "ERROR"))]
+    return found or [f"{file}: not collected: {(errors or ['no test is chosen'])[0].removeprefix('E ').strip()}"]
+
+
+def run_pytest(words: Sequence[str], folder: Path, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run pytest in a folder of the checkout."""
+    environment = {**os.environ, **more, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pytest", *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+
+
+def measure(tests: Sequence[str], folder: Path, target: str, more: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return what became of each launch of some tests."""
+    with tempfile.TemporaryDirectory() as home:
+        report = Path(home) / "report.xml"
+        words = ["-p", "no:cacheprovider", "-q", "--lanecheck-kernels", "--lanecheck-target", target,
+                 "--lanecheck-seed", "1", "--lanecheck-seconds", str(SECONDS - 600)]  # fmt: skip
+        done = run_pytest([*words, f"--junitxml={report}", *more, *tests], folder, {})
+        if not report.exists():
+            last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+            return [{"item": tests[0], "kind": "not captured", "why": " ".join(last)}]
+        return list(read_report(report.read_text("utf-8")))
+
+
+def read_report(text: str) -> Iterator[dict[str, str]]:
+    """Yield what became of each item of a JUnit report: its kind, and the reason."""
+    for case in ElementTree.fromstring(text).iter("testcase"):
+        given = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+        skipped = case.find("skipped")
+        why = given.get("lanecheck-reason", "" if skipped is None else skipped.get("message", ""))
+        kind = given.get("lanecheck", "not captured")
+        yield {
+            "item": case.get("name", ""),
+            "kind": "skipped" if "[skipped]" in case.get("name", "") else kind,
+            "why": why,
+        }
+
+
+def list_scripts(suite: Mapping[str, Any], checkout: Path, home: Path) -> Iterator[tuple[str, str, Path]]:
+    """Yield (file, name, copy) of each script: once with all of its sizes, or once with each."""
+    for script in suite["scripts"]:
+        source = checkout / script["file"]
+        if not source.is_file():
+            print(f"{script['file']}: not measured, {source} isn't there (a checkout of {suite['tag']})")
+            continue
+        old, new = script["sizes"], script["by"]
+        for at, pairs in enumerate(
+            [list(zip(old, new, strict=True))] if len(old) > 1 else [[(old[0], by)] for by in new]
+        ):
+            text = source.read_text("utf-8")
+            for before, after in pairs:
+                text = text.replace(before, after)
+            copy = home / f"{at}_{source.name}"
+            copy.write_text(text, encoding="utf-8")
+            yield script["file"], f"{script['file']} with {' and '.join(after for _, after in pairs)}", copy
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a journal."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def run_suite(suite: Mapping[str, Any], checkout: Path, journal: Path) -> None:
+    """Measure what the journal of a suite lacks."""
+    done = {one["test"] for one in read_journal(journal)}
+
+    def keep(file: str, test: str, launches: Sequence[Mapping[str, str]]) -> None:
+        with journal.open("a", encoding="utf-8") as out:
+            out.write(json.dumps({"file": file, "test": test, "launches": launches}) + "\n")
+        print(f"{test}: {', '.join(one['kind'] for one in launches)}", flush=True)
+
+    with tempfile.TemporaryDirectory() as home:
+        for file, name, copy in list_scripts(suite, checkout, Path(home)):
+            if name not in done:
+                keep(file, name, measure([copy.name], Path(home), suite["target"], ["--lanecheck-scripts"]))
+    folder = checkout / suite["folder"]
+    for file in suite["files"]:
+        if not (folder / file).is_file():
+            print(f"{file}: not measured, {folder / file} isn't there (a checkout of {suite['tag']})")
+            continue
+        tests = [one for one in list_tests(folder, file, suite["select"].get(file, ""), suite["target"])]
+        for test in (one for one in tests if ": not collected: " in one and one not in done):
+            keep(file, test, [{"item": file, "kind": "not captured", "why": test.partition(": ")[2]}])
+        left = [one for one in tests if one not in done and ": not collected: " not in one]
+        for at in range(0, len(left), TOGETHER):
+            chunk = left[at : at + TOGETHER]
+            launches = measure(chunk, folder, suite["target"])
+            for test in chunk:
+                name = test.rpartition("::")[2]
+                keep(file, test, [one for one in launches if one["item"].startswith(f"{name}[")])
+
+
+def summarise(journal: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the counts of a journal: for each file its tests and launches by kind, and reasons."""
+    files: dict[str, dict[str, int]] = {}
+    reasons: Counter[tuple[str, str]] = Counter()
+    for line in journal:
+        counts = files.setdefault(line["file"], {"tests": 0, **dict.fromkeys(KINDS, 0)})
+        counts["tests"] += 1
+        for one in line["launches"]:
+            counts[one["kind"]] += 1
+            if one["why"] and one["kind"] != "skipped":
+                reasons[one["kind"], shorten(one["why"])] += 1
+    return {"files": files, "reasons": [[kind, why, many] for (kind, why), many in reasons.most_common()]}
+
+
+def shorten(why: str) -> str:
+    """Return a reason without what differs from test to test.
+
+    >>> shorten("UNKNOWN: line 12: no meaning for frob (test_core.py:33); c[m,n] = a[m,n]")
+    'UNKNOWN: line N: no meaning for frob'
+    """
+    return NUMBERS.sub("N", PLACE.sub("", why).partition("; ")[0])[:140]
+
+
+def write_table(data: Mapping[str, Any]) -> str:
+    """Return the Markdown of the counts."""
+    lines = [f"| file | tests | {' | '.join(KINDS)} |", "|---" * (len(KINDS) + 2) + "|"]
+    for file, counts in data["files"].items():
+        lines.append(
+            f"| {file.rpartition('/')[2]} | {counts['tests']} | {' | '.join(str(counts[one]) for one in KINDS)} |"
+        )
+    lines += ["", "| launches | kind | reason |", "|---|---|---|"]
+    lines += [f"| {many} | {kind} | {why.replace('|', '/')} |" for kind, why, many in data["reasons"][:REASONS]]
+    return "\n".join([f"Measured on {data['source']}.", "", *lines]) + "\n"
+
+
+def renew(page: str) -> str:
+    """Return a page with today's table in it."""
+    head, _, rest = page.partition(BLOCK[0])
+    table = write_table(json.loads(DATA.read_text("utf-8")))
+    return f"{head}{BLOCK[0]}\n{table}{BLOCK[1]}{rest.partition(BLOCK[1])[2]}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
     """Measure every suite on a checkout; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.suites", description=__doc__)
     parser.add_argument("checkout", type=Path, help="a checkout of the suite's tag")
-    parser.add_argument("options", nargs="*", help="more options of pytest, after --")
-    options = parser.parse_args()
-    total: Counter[str] = Counter()
-    for name, suite in read_suites().items():
-        tests = [(options.checkout / suite["folder"], file, list[str]()) for file in suite["files"]]
-        scripts = [(options.checkout, file, ["--lanecheck-scripts"]) for file in suite["scripts"]]
-        for folder, file, more in (*tests, *scripts):
-            if not (folder / file).is_file():
-                print(f"{name} {file}: not measured, {folder / file} isn't there (a checkout of {suite['tag']})")
-                continue
-            done = subprocess.run(
-                command(suite, file, [*more, *options.options]), cwd=folder, capture_output=True, text=True, check=False
-            )
-            found = count_launches(done.stdout)
-            total += found
-            print(f"{name} {file}: {', '.join(f'{many} {kind}' for kind, many in found.items()) or 'no summary'}")
-            print(*(line for line in done.stdout.splitlines() if "UNCHECKED: " in line and line[:2] == "  "), sep="\n")
-        if not total:
-            return 4
-        if total["refuted"] or total["compared"] < suite["least"]:
-            return 1
-    return 0
+    parser.add_argument("--journal", type=Path, default=Path("build/suites.jsonl"), help="a line for each test")
+    parser.add_argument("--write", metavar="SOURCE", help="write suites.json; SOURCE says what the checkout is")
+    options = parser.parse_args(argv)
+    options.journal.parent.mkdir(parents=True, exist_ok=True)
+    found: Counter[str] = Counter()
+    least = 0
+    for suite in read_suites().values():
+        run_suite(suite, options.checkout, options.journal)
+        least += suite["least"]
+    made = summarise(read_journal(options.journal))
+    for counts in made["files"].values():
+        found += Counter(counts)
+    print(", ".join(f"{found[kind]} {kind}" for kind in ("tests", *KINDS)))
+    if options.write:
+        DATA.write_text(json.dumps({"source": options.write, **made}, indent=1) + "\n", encoding="utf-8")
+    if not sum(found[kind] for kind in KINDS if kind != "skipped"):
+        return 4
+    return int(bool(found["refuted"]) or found["compared"] < least)
 
 
 if __name__ == "__main__":
