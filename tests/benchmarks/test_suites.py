@@ -13,9 +13,11 @@ from benchmarks.suites import count_launches, list_scripts, read_report, read_su
 
 ROOT = Path(__file__).parents[2]
 REPORT = """<testsuites><testsuite>
-<testcase name="test_dot[1][launch 1: values]"><properties><property name="lanecheck" value="compared"/></properties></testcase>
+<testcase name="test_dot[1][launch 1: values]"><properties><property name="lanecheck" value="compared"/></properties>
+</testcase>
 <testcase name="test_dot[2][launch 1: values]"><properties><property name="lanecheck" value="undecided"/>
-<property name="lanecheck-reason" value="UNKNOWN: line 12: no meaning for frob (test_core.py:3); c = a"/></properties></testcase>
+<property name="lanecheck-reason" value="UNKNOWN: line 12: no meaning for frob (test_core.py:3); c = a"/></properties>
+</testcase>
 <testcase name="test_dot[3][skipped]"><skipped message="UNCHECKED: needs two GPUs"/></testcase>
 </testsuite></testsuites>"""
 
