@@ -19,20 +19,20 @@ from verify.kernel.claims.expression import (
     LN_2,
     LOG2_E,
     Apply,
+    ClaimNumber,
     Element,
     Node,
-    Number,
     Scalar,
     Sum,
     elements,
-    held,
-    read,
+    read_claim,
+    round_number,
 )
-from verify.kernel.near_misses import written
+from verify.kernel.claims.written import spell_node
 
 LEAF = "_leaf_"  # the name of the tensor that the gradient is of, where a gradient flows to it
 NAME = re.compile(r"[A-Za-z_]\w*")  # in an index
-ONE, ZERO = Number(Fraction(1)), Number(Fraction(0))
+ONE, ZERO = ClaimNumber(Fraction(1)), ClaimNumber(Fraction(0))
 
 
 class LeafWriter(Protocol):
@@ -74,7 +74,7 @@ class Derivation:
 
     def write(self, text: str, adjoint: str, summed: Names, names: Names) -> str:
         """Return the text of the sum over some indices of adjoint * d text / d leaf[names]."""
-        tree, first = (self._separate(read(f"Z[i] = {one}", double=True)[1], {}) for one in (text, adjoint))
+        tree, first = (self._separate(read_claim(f"Z[i] = {one}", double=True)[1], {}) for one in (text, adjoint))
         total: Node | None = None
         for indices, factor, bound in self._pull(tree, first, summed):
             if len(indices) != len(names) or len(set(indices)) < len(indices) or not set(indices) <= set(bound):
@@ -85,14 +85,14 @@ class Derivation:
             total = term if total is None else Apply("+", (total, term))
         if total is None:
             raise Unchecked(f"{self.said} is of a tensor to which no gradient flows")
-        return written(self._replace_leaf(total))
+        return spell_node(self._replace_leaf(total))
 
     def _replace_leaf(self, node: Node) -> Node:
         """Return a tree in which the elements of the tensor are what it holds."""
         if isinstance(node, Element) and node.name == LEAF:
             left = iter(node.indices)
             names = tuple(next(left) if extent > 1 else "" for extent in self.leaf.shape)
-            return read(f"Z[i] = {self.writer.write(self.leaf, names, self.depth)}", double=True)[1]
+            return read_claim(f"Z[i] = {self.writer.write(self.leaf, names, self.depth)}", double=True)[1]
         if isinstance(node, Sum):
             return Sum(node.index, self._replace_leaf(node.body))
         return Apply(node.name, tuple(map(self._replace_leaf, node.parts))) if isinstance(node, Apply) else node
@@ -101,7 +101,7 @@ class Derivation:
         """Return the sum over an index; of what doesn't have it, so many times that."""
         if index in list_indices(node):
             return Sum(index, node)
-        return multiply(Number(Fraction(self.writer.sizes[index])), node)
+        return multiply(ClaimNumber(Fraction(self.writer.sizes[index])), node)
 
     def _separate(self, node: Node, names: Mapping[str, str]) -> Node:
         """Return a tree of which no sum has an index that is used elsewhere."""
@@ -148,11 +148,11 @@ class Derivation:
 
 DERIVATIVES: Mapping[str, Callable[[Apply, Node], Node]] = {  # of f(x), times the adjoint
     "relu": lambda of, to: Apply("where", (of.parts[0], ZERO, to, ZERO)),
-    "ex2": lambda of, to: multiply(multiply(to, of), Number(held(LN_2, True))),
-    "lg2": lambda of, to: multiply(multiply(to, Apply("rcp", of.parts)), Number(held(LOG2_E, True))),
+    "ex2": lambda of, to: multiply(multiply(to, of), ClaimNumber(round_number(LN_2, True))),
+    "lg2": lambda of, to: multiply(multiply(to, Apply("rcp", of.parts)), ClaimNumber(round_number(LOG2_E, True))),
     "rcp": lambda of, to: Apply("-", (ZERO, multiply(to, multiply(of, of)))),
-    "sqrt": lambda of, to: multiply(multiply(to, Apply("rcp", (of,))), Number(Fraction(1, 2))),
-    "rsqrt": lambda of, to: multiply(multiply(to, Number(Fraction(-1, 2))), multiply(of, multiply(of, of))),
+    "sqrt": lambda of, to: multiply(multiply(to, Apply("rcp", (of,))), ClaimNumber(Fraction(1, 2))),
+    "rsqrt": lambda of, to: multiply(multiply(to, ClaimNumber(Fraction(-1, 2))), multiply(of, multiply(of, of))),
     "sin": lambda of, to: multiply(to, Apply("cos", of.parts)),
     "cos": lambda of, to: Apply("-", (ZERO, multiply(to, Apply("sin", of.parts)))),
     "tanh": lambda of, to: multiply(to, Apply("-", (ONE, multiply(of, of)))),
@@ -166,7 +166,7 @@ def multiply(left: Node, right: Node) -> Node:
 
 def is_number(node: Node, number: float) -> bool:
     """Return whether a literal is a number, as precisely as an f32 holds it."""
-    return isinstance(node, Number) and abs(float(node.value) - number) < 1e-7
+    return isinstance(node, ClaimNumber) and abs(float(node.value) - number) < 1e-7
 
 
 def find_exponent(node: Node) -> Node | None:

@@ -159,7 +159,7 @@ def _elect_opposite(
     return right if found.status == "VERIFIED" else name_elections(found, elections(run.kernel, run.launch))
 
 
-def _settle_rounded(run: Interpretation, found: Outcome, strict: bool, budget: int) -> Outcome:
+def _settle_rounded(run: Interpretation, found: LaunchOutcome, strict: bool, budget: int) -> LaunchOutcome:
     """Return the outcome after a second run has told which writes of rounded values are equal."""
     settled = settle_rounded(run, found.seed, budget, found.findings)
     located = tuple(one if one in found.findings else locate_finding(one, run.kernel) for one in settled)
@@ -167,9 +167,9 @@ def _settle_rounded(run: Interpretation, found: Outcome, strict: bool, budget: i
 
 
 def _settle_unused(
-    run: Interpretation, owners: Mapping[int, Numbers], found: Outcome, strict: bool, budget: int,
+    run: Interpretation, owners: Mapping[int, Numbers], found: LaunchOutcome, strict: bool, budget: int,
     samples: Mapping[str, Samples],
-) -> Outcome:  # fmt: skip
+) -> LaunchOutcome:  # fmt: skip
     """Return the outcome with warnings for reads that race, if all is right too where they give no value."""
     again = _run_again(run, run.kernel, run.launch, found.seed, budget, samples)
     again.memory.meetings.owners = owners

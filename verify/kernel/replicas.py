@@ -65,7 +65,7 @@ def settle_rounded(run: Interpretation, seed: int, budget: int, found: tuple[Fin
     again = Interpretation(run.kernel, run.launch, values, budget, {})
     again.machine.ticked, again.paced = run.machine.ticked, run.paced
     try:
-        again.run()
+        again.interpret()
     except (Missing, Unclear):
         return found
     known = [*again.findings.found.values()]

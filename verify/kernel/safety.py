@@ -138,7 +138,7 @@ def _settle_unused(run: Interpretation, seed: int, budget: int, found: list[Find
     again = Interpretation(run.kernel, run.launch, OpaqueValues(seed), budget, {})
     again.memory.meetings.owners = owners
     try:
-        again.run()
+        again.interpret()
     except (Missing, Unclear):
         return found
     known = {(one.kind, one.line) for one in found}

@@ -21,7 +21,7 @@ from tests.verify.capture.test_operations import (
 from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.capture.expressions import GivenArray, Writer
 from verify.capture.table import TorchOperation
-from verify.kernel.claims.expression import read
+from verify.kernel.claims.expression import read_claim
 
 ROUGH = "abs maximum minimum clamp clip leaky_relu".split()  # of which the derivative jumps
 NO_NUMBERS = "flatten char short int long bool copy_ tensor as_tensor asarray from_numpy type".split()
@@ -65,7 +65,7 @@ class Recorded:
         writer = Writer(Contents(self.table, lambda launch: frozenset()), -1, self.arrays)
         names = tuple("abcd"[axis] for axis in range(len(reading.shape)))
         writer.sizes.update(zip(names, reading.shape, strict=True))
-        _, value = read(f"Z[{','.join(names) or 'i'}] = {writer.write(reading, names)}", double=True)
+        _, value = read_claim(f"Z[{','.join(names) or 'i'}] = {writer.write(reading, names)}", double=True)
         numbers = {one.name: read_array(one, self.numbers[one.name].detach()) for one in self.arrays if one.named}
         axes = {index: at for at, index in enumerate([*names, *(one for one in writer.sizes if one not in names)])}
         found = evaluate(value, numbers, axes, writer.sizes)

@@ -4,7 +4,7 @@
 import pytest
 
 from tests.verify.kernel.test_safety import HEAD
-from verify.kernel.check import Outcome, check
+from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.safety import check_safety
 from verify.kernel.state.findings import Severity
@@ -26,13 +26,13 @@ TABLE = {
 }  # fmt: skip
 
 
-def judge(body: str, **more: object) -> Outcome:
+def judge(body: str, **more: object) -> LaunchOutcome:
     """The outcome of a kernel with a claim."""
     (found,) = check(f"{HEAD}{body}\nret;\n}}\n", claim_of(TABLE | more), seed=1)
     return found
 
 
-def judge_safety(body: str) -> Outcome:
+def judge_safety(body: str) -> LaunchOutcome:
     """The outcome of a kernel without a claim."""
     table = {key: one for key, one in TABLE.items() if key != "claim"}
     (found,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(table, claimed=False), seed=1)

@@ -105,8 +105,8 @@ def _install_approx(recorder: Recorder, arrays: ArrayRecorder) -> None:
             if not _are_recorded(recorder, arrays, actual, approx.expected):
                 return real(approx, actual)
             tensor = isinstance(actual, recorder.torch.Tensor)
-            side = recorder.read_tensor(actual) if tensor else arrays.read(actual)
-            return recorder.compare("approx", side, arrays.read(approx.expected))
+            side = recorder.read_tensor(actual) if tensor else arrays.read_array(actual)
+            return recorder.compare("approx", side, arrays.read_array(approx.expected))
 
     module.ApproxNumpy.__eq__ = equal
 

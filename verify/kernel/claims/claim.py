@@ -316,7 +316,7 @@ def _extents(launch: Launch, arrays: Mapping[str, Array], text: str) -> dict[str
             if index.isidentifier() and found.setdefault(index, extent) != extent:
                 problem = f"index {index} has {found[index]} values, and {extent} in {element.name}"
                 raise _in_text(text, element.name, problem)
-    for index in expression.summed(launch.value) - found.keys() & launch.sizes.keys():
+    for index in expression.list_summed(launch.value) - found.keys() & launch.sizes.keys():
         found[index] = launch.sizes[index]  # of an index that no element has alone: sum_k A[m,k+64]
     for element in every:
         for index, extent in zip(element.indices, arrays[element.name].shape, strict=True):

@@ -190,7 +190,7 @@ class Choices:
 
     def round_to(self, kind: str, argument: Residues) -> Residues:
         """Return values rounded to a format, where that is a function of its own; 0 is in every format."""
-        made = self._hashed(f"round to {kind}", [argument])
+        made = self._hash_arguments(f"round to {kind}", [argument])
         return np.where((argument == 0).all(0), np.uint64(0), made)
 
     def _unary(self, name: str, argument: Residues) -> Residues:
