@@ -78,7 +78,7 @@ class Bounds:
         for form, stride in zip(forms, self.run.statement.stride(access.array), strict=True):
             wanted += form * stride
         wanted *= Polynomial.number(size)
-        found, modular = self._unwrap(access, names, forms, self.pick(access))
+        found, modular = self._unwrap(access, names, forms, indices, self.pick(access))
         if not found.same(wanted):
             raise NotLifted(access.line, f"{access.array} is at {found}, and its element is at {wanted} (bytes)")
         for name, form in zip(names, forms, strict=True):
@@ -102,7 +102,12 @@ class Bounds:
         return _pick_threads(access.offset, access.threads, self.run.machine.count)
 
     def _unwrap(
-        self, access: GlobalAccess, names: tuple[str, ...], forms: list[Polynomial], found: Polynomial
+        self,
+        access: GlobalAccess,
+        names: tuple[str, ...],
+        forms: list[Polynomial],
+        indices: list[NDArray[np.int64]],
+        found: Polynomial,
     ) -> tuple[Polynomial, frozenset[str]]:
         """Return where an access is if an index i mod its size is i, and the names of such indices.
 
@@ -110,17 +115,17 @@ class Bounds:
         that is as good: what comes of it is that of no element which is stored. Of the summed one it is not.
         """
         modular: set[str] = set()
+        spans = {name: int((each[:, -1] - each[:, 0]).max()) + 1 for name, each in zip(names, indices, strict=True)}
         for symbol in found.symbols & self.region.atoms.keys():
             atom = self.region.atoms[symbol]
             if atom.kind != "%":
                 continue
             whole, modulus = (each * Polynomial.number(atom.scale) for each in (atom.left, atom.right))
             whole = _pick_threads(whole, access.threads, self.run.machine.count)
-            indices = {axis.index for axis in self.run.statement.axes} - modular
-            name = next((name for name, form in zip(names, forms, strict=True) if name in indices and form.same(whole)
+            possible = {axis.index for axis in self.run.statement.axes} - modular
+            name = next((name for name, form in zip(names, forms, strict=True) if name in possible and form.same(whole)
                          and modulus.same(self.run.statement.size(name.upper()))), None)  # fmt: skip
-            size = self.run.accesses.arrays[access.array]
-            if name is None or access.count > atom.scale * size or access.array == self.run.statement.target.name:
+            if name is None or spans[name] > atom.scale or access.array == self.run.statement.target.name:
                 raise NotLifted(access.line, f"{access.array} is at a remainder that is no index of the output", symbol)
             modular.add(name)
             found = found.replace(symbol, _pick_threads(atom.left, access.threads, self.run.machine.count))
