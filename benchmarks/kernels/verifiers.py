@@ -78,9 +78,9 @@ def describe_launch(ptx: str, launch: Launch) -> dict[str, Any]:
             })  # fmt: skip
             continue
         size = int(kind[1:]) // 8
-        bits = launch.parameter(number, size, base)
-        if isinstance(bits, bytes):
-            value: Any = int.from_bytes(bits, "little")
+        found = launch.parameter(number, size, base)
+        if found is not None:
+            value: Any = int.from_bytes(found.octets, "little")
             if kind[0] == "f":
                 value = float(given) if isinstance(given, int | float) else float(launch.scalars[given])
             arguments.append({"parameter": name, "type": kind, "value": value})
