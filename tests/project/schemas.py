@@ -261,10 +261,16 @@ def claims() -> Schema:
         "sparse": {"oneOf": [flag, columns]},
         "metadata": WORD,
     }
-    packed = {"struct": WORD, "values": {"type": "array", "items": {"type": ["number", "string"]}}}
-    copied = {"map": WORD, "box": {"type": "array", "items": COUNT}, "swizzle": {"enum": [*BOXES]}}
+    copied = {
+        "map": WORD,
+        "box": {"type": "array", "items": COUNT},
+        "swizzle": {"enum": [*BOXES]},
+        "dims": array["dims"],
+    }
+    maps = {"type": "object", "additionalProperties": table(copied, ["map", "box"])}
+    packed = {"struct": WORD, "values": {"type": "array", "items": {"type": ["number", "string"]}}, "maps": maps}
     valued = {"value": {"type": ["number", "string"]}, "type": WORD}
-    tables = [table(packed, packed), table(copied, ["map", "box"]), table(valued, ["value"])]
+    tables = [table(packed, ["struct"]), table(copied, ["map", "box"]), table(valued, ["value"])]
     param: Schema = {"oneOf": [{"type": ["number", "string"]}, *tables, table({"unused": {"const": True}}, ["unused"])]}
     python = {str: WORD, dict: {"type": "object"}, int: COUNT}
     values = {
@@ -275,7 +281,7 @@ def claims() -> Schema:
         "stages": COUNT,
         "scalars": {"type": "object", "additionalProperties": number},
         "params": {"type": "array", "items": param},
-        **{"narrow": words, "given": words, "floor": number},
+        **{"narrow": words, "given": words, "floor": number, "elected": {"enum": [*claim.ELECTED]}},
         "arrays": {"type": "object", "additionalProperties": table(array, ("dims", "type")), "minProperties": 1},
     }
     assert values.keys() == {*claim.KEYS} and array.keys() == {*claim.ARRAY_KEYS}

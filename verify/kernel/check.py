@@ -111,7 +111,7 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
             primes += 1
-        if outcome.status == "VERIFIED" and elections(kernel, launch):
+        if outcome.status == "VERIFIED" and launch.elected == "any" and elections(kernel, launch):
             outcome = _elect_opposite(run, outcome, strict, budget, samples or {})
         if outcome.status == "UNKNOWN":
             outcome = outcome._replace(findings=(*_name_functions(kernel, known), *outcome.findings))
@@ -339,6 +339,7 @@ def _domain(launch: Launch, align: int) -> str:
     )
     where = f"; dynamic shared memory at a multiple of {align} (smem_align)" if align else ""
     where += f"; CTAs {', '.join(map(str, launch.ctas))} alone" if launch.ctas else ""
+    where += "; elect.sync chooses the lowest lane (elected)" if launch.elected == "lowest" else ""
     sparse += "".join(
         f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits is not None
     )

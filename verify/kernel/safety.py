@@ -63,7 +63,7 @@ def check_safety(
     found = []
     for launch in claim.launches:
         first = _interpret(kernel, launch, seed, budget, strict, ticked)
-        if first.status == SAFE and (lines := elections(kernel, launch)):
+        if first.status == SAFE and launch.elected == "any" and (lines := elections(kernel, launch)):
             other = _interpret(kernel, launch.elect_opposite(), seed, budget, strict, ticked)
             first = first if other.status == SAFE else name_elections(other, lines)
         found.append(first)

@@ -258,3 +258,90 @@ def test_a_prefetch_changes_nothing_wherever_its_box_lies(first: str) -> None:
 def test_a_prefetch_of_no_tensor_map_has_no_meaning(new: str, words: str) -> None:
     found = run("WAIT:", new)
     assert found.status == "UNKNOWN" and any(words in one.text for one in found.findings), found.findings
+
+
+LOOP = "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;"
+TRY = """WAIT:
+mov.u32 %r25, 0;
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], %r25;
+selp.b32 %r26, 1, 0, %p2; setp.ne.s32 %p3, %r26, 0;
+@%p3 bra DONE;
+mov.u32 %r27, 1000;
+AGAIN:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], %r25, %r27;
+@%p2 bra DONE;
+bra AGAIN;
+DONE:
+"""
+
+
+def test_a_wait_may_be_tried_before_it_is_made() -> None:
+    """As CUTLASS does: a failure leads to another wait for the same phase."""
+    found = run(LOOP, TRY)
+    assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 256)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[%r3], %r25, %r27", "[%r3+8], %r25, %r27"),
+        ("[%r3], %r25, %r27", "[%r3], %r1, %r27"),
+        ("mov.u32 %r27, 1000;", "mov.u32 %r27, 1000; mov.u32 %r25, 1;"),
+        ("mov.u32 %r27, 1000;", "mov.u32 %r27, 1000; st.shared.u32 [%r2], %r27;"),
+        ("mov.u32 %r27, 1000;", "INSIDE: mov.u32 %r27, 1000;"),
+        ("DONE:", "DONE:\nadd.s32 %r5, %r26, 0;"),
+        ("DONE:", "DONE:\n@%p3 add.s32 %r5, %r5, 0;"),
+        ("DONE:", "DONE:\nst.shared.u32 [%r2], %r27;"),
+        ("@%p2 bra DONE;\nbra AGAIN", "bra DONE;\nbra AGAIN"),
+        ("bra AGAIN;\n", "bra WAIT;\n"),
+        ("@%p2 bra DONE;\nbra AGAIN", "@%p2 bra START;\nbra AGAIN"),
+    ],
+)
+def test_a_wait_that_is_tried_and_not_made_has_no_meaning(old: str, new: str) -> None:
+    assert TRY.count(old) == 1 or old == "DONE:"
+    at = TRY.rindex(old)
+    text = COPY.replace(LOOP, TRY[:at] + new + TRY[at + len(old) :])
+    text = text.replace("ret;", "setp.gt.u32 %p3, %r1, 99; @%p3 bra INSIDE; ret;") if "INSIDE" in new else text
+    (found,) = check(text, claim_of(CLAIM), seed=3)
+    assert found.status == "UNKNOWN" and "failure does anything else" in found.findings[0].text, found.findings
+
+
+def test_the_lane_that_is_elected_is_the_lowest_if_the_claim_says_so() -> None:
+    """The elected thread loads if it is thread 0: true where elect.sync chooses the lowest lane."""
+    elected = "elect.sync %r20|%p3, 0xffffffff;\nsetp.eq.and.u32 %p3, %r1, 0, %p3;\nnot.pred %p1, %p3;"
+    assert run("setp.ne.u32 %p1, %r1, 0;", elected).status == "REFUTED"
+    found = run("setp.ne.u32 %p1, %r1, 0;", elected, elected="lowest")
+    assert (found.status, found.findings) == ("VERIFIED", ()) and "elect.sync chooses the lowest lane" in found.domain
+    with pytest.raises(SpecError, match="expected one of any, lowest"):
+        run(elected="first")
+
+
+TWO = {  # two heads of rows, whose tensor map has rows before heads
+    "sizes": {"M": 16, "H": 2, "K": 8}, "grid": 2, "claim": "C[h,m,k] = A[m,h,k]",
+    "params": [{"map": "A", "box": [8, 16, 1], "dims": "kmh"}, "C"],
+    "arrays": {
+        "A": {"dims": "mhk", "type": "f32", "strides": ["H*K", "K", 1]},
+        "C": {"dims": "hmk", "type": "f32", "strides": ["M*K", "K", 1], "out": True},
+    },
+}  # fmt: skip
+HEADS = ("shl.b32 %r11, %r10, 4;", "mov.u32 %r11, 0;"), ("2d", "3d"), ("{0, %r11}", "{0, %r11, %r10}")
+
+
+@pytest.mark.parametrize(
+    ("dims", "status"), [("kmh", "VERIFIED"), (["k", "m", "h"], "VERIFIED"), ("khm", "REFUTED"), ("kmx", "UNKNOWN")]
+)
+def test_a_tensor_map_may_name_the_order_of_its_axes(dims: object, status: str) -> None:
+    text = COPY
+    for old, new in HEADS:
+        text = text.replace(old, new)
+    params = [{**TWO["params"][0], "dims": dims}, "C"]  # type: ignore[index]
+    (found,) = check(text, claim_of(TWO | {"block": 32, "params": params}), seed=3)
+    assert found.status == status, found.findings
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"), [({"dims": 3}, "in the order of coordinates"), ({"dims": [1]}, "in the order of coordinates")]
+)
+def test_axes_that_are_no_names_are_refused(extra: dict[str, object], words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        run(params=[{"map": "A", "box": [8, 16], **extra}, "C"])

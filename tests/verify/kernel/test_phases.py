@@ -133,6 +133,14 @@ def test_an_arrival_that_nobody_waits_for_comes_once_a_phase() -> None:
     assert twice.status == "REFUTED" and twice.findings[0].kind == "an arrival of another phase"
 
 
+def test_a_warp_that_arrives_may_wait_for_all_with_another_arrival() -> None:
+    """As the epilogue of FlashAttention 3: warp 0 comes twice to a barrier that counts three warps."""
+    both = "bar.arrive 1, 96;\nbar.sync 1, 96;", "bar.arrive 1, 96;"
+    assert (found := run(*both)).status == "VERIFIED" and found.findings == ()
+    assert run(*(one.replace("96", "128") for one in both)).status == "REFUTED"
+    assert run(*(one.replace("96", "64") for one in both)).status == "REFUTED"
+
+
 def test_a_barrier_number_that_other_warps_use_again_is_ordered_by_something() -> None:
     """Warp 0 alone has barrier 1 for 32 threads, and warp 1 after it: nothing says that its phase is the later one."""
     found = run("bar.sync 1, 32;", "bar.sync 1, 32;")

@@ -31,8 +31,9 @@ MOST_FLOOR = -1000.0  # exp2 of it is 0 in f32, whatever is added to it that is 
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
-    *("narrow", "arrays", "smem_align", "given", "floor", "ptx"),
+    *("narrow", "arrays", "smem_align", "given", "floor", "elected", "ptx"),
 )
+ELECTED = ("any", "lowest")  # which lane elect.sync chooses
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "range", "sparse", "metadata")
 MUST = {  # keys that every claim has, with an example
     "grid": 'the CTAs of the launch, as grid = ["cdiv(M, 64)", "cdiv(N, 64)"]',
@@ -80,6 +81,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         filled=(*(() if "sizes" in table else ("sizes",)), *filled),
         floor=_floor(table["floor"]) if "floor" in table else 0.0,
         smem_align=_alignment(table["smem_align"]) if "smem_align" in table else 0,
+        elected=_read_elected(table.get("elected", ELECTED[0])),
     )
     extents = _check(launch, table["claim"]) if "claim" in table else {}
     _check_threads(launch)
@@ -145,6 +147,13 @@ def _floor(given: Any) -> float:
     if type(given) not in (int, float) or not -1e38 < given <= MOST_FLOOR:
         raise SpecError("floor", f"expected a number up to {MOST_FLOOR:g}, as -1e5, found {given!r:.60}")
     return float(given)
+
+
+def _read_elected(given: Any) -> str:
+    """Return which lane elect.sync chooses."""
+    if given not in ELECTED:
+        raise SpecError("elected", f"expected one of {', '.join(ELECTED)}, found {given!r:.60}")
+    return str(given)
 
 
 def _alignment(given: Any) -> int:

@@ -19,7 +19,7 @@ from verify.kernel.claims.expression import Element, Node, whole
 if TYPE_CHECKING:
     from verify.kernel.ptx.source import Kernel
 
-PARAM_KEYS = ("struct", "values", "maps", "map", "box", "swizzle", "unused", "value", "type")
+PARAM_KEYS = ("struct", "values", "maps", "map", "box", "swizzle", "dims", "unused", "value", "type")
 MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a larger one has tables of its elements alone
 MAP_BYTES, MAP_ALIGN = 128, 64  # of a tensor map
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
@@ -83,6 +83,7 @@ class TensorMap(NamedTuple):
     array: str
     box: tuple[int, ...]
     swizzle: str
+    dims: tuple[str, ...] = ()  # the names of the array's axes in the order of coordinates; empty for that of strides
 
 
 class Parameter(NamedTuple):
@@ -117,12 +118,12 @@ class Launch(NamedTuple):
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
     ctas: tuple[int, ...] = ()  # the numbers of the CTAs that run, of a part of the launch; all if it is empty
     before: tuple[tuple[Kernel, Launch], ...] = ()  # launches on the same arrays that ran before, in order
-    opposite: bool = False  # whether elect.sync chooses the lane opposite to the one that is drawn
+    elected: str = "any"  # the lane that elect.sync chooses: any one, which is drawn, the opposite one, or the lowest
 
     def elect_opposite(self) -> Launch:
         """Return the launch in which elect.sync chooses the opposite lanes, in those before it too."""
         before = tuple((kernel, one.elect_opposite()) for kernel, one in self.before)
-        return self._replace(before=before, opposite=True)
+        return self._replace(before=before, elected="opposite")
 
     def array(self, name: str) -> Array:
         """Return the array of a name."""
@@ -213,7 +214,7 @@ def _read_maps(given: Any, key: str) -> dict[int, TensorMap]:
             raise SpecError(f"{key}.{text}", f"a tensor map begins at a multiple of {MAP_ALIGN} bytes")
         if not isinstance(table, Mapping) or "map" not in table:
             raise SpecError(f"{key}.{text}", "expected { map, box, swizzle }")
-        require_known(table, ("map", "box", "swizzle"), f"{key}.{text}")
+        require_known(table, ("map", "box", "swizzle", "dims"), f"{key}.{text}")
         found[int(text)] = _read_map(table, f"{key}.{text}")
     places = sorted(found)
     for one, after in pairwise(places):
@@ -226,7 +227,10 @@ def _read_map(given: Mapping[str, Any], key: str) -> TensorMap:
     box = given.get("box", ())
     if not isinstance(box, list | tuple) or not all(type(one) is int for one in box):
         raise SpecError(f"{key}.box", "expected a list of whole numbers")
-    return TensorMap(str(given["map"]), tuple(box), str(given.get("swizzle", "none")))
+    dims = given.get("dims", ())
+    if not isinstance(dims, str | list | tuple) or not all(isinstance(one, str) for one in dims):
+        raise SpecError(f"{key}.dims", 'expected the names of the array\'s axes in the order of coordinates, as "kmh"')
+    return TensorMap(str(given["map"]), tuple(box), str(given.get("swizzle", "none")), tuple(dims))
 
 
 def require_known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:

@@ -372,7 +372,8 @@ def elect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """elect.sync: the predicate is true for one lane of each mask, always the same one, which this run draws.
 
     It is neither the lowest nor the highest of several, which a kernel may take for granted; in another run of the
-    same check it is the one as far from the other end, so of a test of any bit of the lane both answers are seen.
+    same check it is the one as far from the other end, so of a test of any bit of the lane both answers are seen. A
+    claim may say that it is the lowest.
     """
     destination = one.operands[0]
     chosen = "is the lane that elect.sync chooses, which the ISA leaves open"
@@ -388,7 +389,8 @@ def elect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             if len(lanes):
                 inner = range(1, len(lanes) - 1) or range(len(lanes))
                 drawn = random.Random(f"{machine.values.choices.seed} {lanes}").choice(inner)
-                lane = lanes[~drawn if machine.launch.opposite else drawn]
+                places = {"any": drawn, "opposite": ~drawn, "lowest": 0}
+                lane = lanes[places[machine.launch.elected]]
                 elected |= (first.reshape(-1) == number) & (machine.thread % 32 == lane)
         puts[0](machine.unknown(chosen, 4), mask)
         puts[-1](Word(elected.astype(np.uint64)), mask)

@@ -116,6 +116,11 @@ def _of_claim(machine: Machine, found: TensorMap) -> Box:
         raise Unclear(machine.findings.line, text)
     array, base = region.array, ((region.number + 1) << WINDOW) + region.array.offset * region.size
     axes = sorted(range(rank), key=lambda axis: array.strides[axis])
+    if found.dims:
+        if sorted(found.dims) != sorted(array.dims):
+            given, there = ", ".join(found.dims), ", ".join(array.dims)
+            raise Unclear(machine.findings.line, f"the tensor map of {found.array} has the axes {given}, not {there}")
+        axes = [array.dims.index(name) for name in found.dims]
     extents, strides = (tuple(part[axis] for axis in axes) for part in (array.shape, array.strides))
     return Box(base, extents, tuple(one * region.size for one in strides), region.size, found.box, found.swizzle)
 

@@ -3,7 +3,8 @@
 
 How often mbarrier.try_wait fails depends on the schedule. So until it succeeds a kernel may do nothing that another
 number of failures would do differently: on the way back there are branches by the result, nanosleep, and instructions
-that put the same into registers each time.
+that put the same into registers each time. Or a failure leads to another wait for the same phase, as CUTLASS has it,
+and both go on at one place, from where nothing reads what differs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ _TRUE = {"eq": int.__eq__, "ne": int.__ne__}
 
 
 def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
+    """Whether a failure of the wait at this place only leads back to it, or to another one for the same."""
+    return _returns(instructions, number) or _waits_again(instructions, number)
+
+
+def _returns(instructions: Sequence[PtxInstruction], number: int) -> bool:
     """Whether a failure of the wait at this place only leads back to it."""
     known: dict[int, int] = {index: 0 for index in _registers(instructions[number].operands[0])}
     early: set[int] = set()  # registers that are read before they are written on the way
@@ -51,6 +57,72 @@ def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
         if value is not None and isinstance(one.operands[0], Register):
             known[one.operands[0].index] = value
     return False
+
+
+def _waits_again(instructions: Sequence[PtxInstruction], number: int) -> bool:
+    """Whether a failure leads to another wait for the same phase, and both go on at one place with equal registers."""
+    first, failed = instructions[number], _follow(instructions, number, 0)
+    place = failed[-1]
+    if place >= len(instructions):
+        return False
+    second = instructions[place]
+    if (second.words, second.guard, second.operands[1:3]) != (first.words, None, first.operands[1:3]):
+        return False
+    passed, after = _follow(instructions, number, 1), _follow(instructions, place, 1)
+    join = next((one for one in after if one in passed), None)
+    if join is None or not _returns(instructions, place):
+        return False
+    ways = [number, *failed, *after[: after.index(join)]], [number, *passed[: passed.index(join)]]
+    differ = {index for way in ways for at in way for index in _registers(instructions[at].operands[0])}
+    read = {index for operand in first.operands[1:3] for index in _registers(operand)}
+    if differ & read or any(_read_early(instructions, way) & differ for way in ways):
+        return False
+    others = set(range(len(instructions))) - set(ways[0]) - set(ways[1])
+    inner = {one for way in ways for one in way} - {number, place}
+    if any(instructions[at].words[0] == "brx" or instructions[at].target in inner for at in others):
+        return False
+    return not differ & {index for at in others for index in _list_read(instructions[at])}
+
+
+def _follow(instructions: Sequence[PtxInstruction], number: int, value: int) -> list[int]:
+    """Return the places after a wait with a result, up to what is no plain instruction, or is decided by other data."""
+    known, place = dict.fromkeys(_registers(instructions[number].operands[0]), value), number + 1
+    places = []
+    for _ in range(_STEPS):
+        places.append(place)
+        one = instructions[place] if place < len(instructions) else None
+        goes = None if one is None else _holds(one.guard, known)
+        if one is None or goes is None:
+            break
+        if one.words[0] == "bra":
+            place = one.target if goes else place + 1
+            continue
+        if goes and one.words[0] not in (*_PLAIN, "nanosleep"):
+            break
+        place += 1
+        if goes and one.operands and isinstance(one.operands[0], Register):
+            number_made = _value(one, known)
+            known.pop(one.operands[0].index, None)
+            known |= {} if number_made is None else {one.operands[0].index: number_made}
+    return places
+
+
+def _list_read(one: PtxInstruction) -> set[int]:
+    """Return the registers that an instruction reads, and those of its first operand, which some read too."""
+    guard = set() if one.guard is None else {one.guard.index}
+    first = one.operands[:1] if one.words[0] not in _PLAIN else ()
+    return guard | {index for operand in (*first, *one.operands[1:]) for index in _registers(operand)}
+
+
+def _read_early(instructions: Sequence[PtxInstruction], way: Sequence[int]) -> set[int]:
+    """Return the registers that are read on a way before they are written there."""
+    early, written = set[int](), set(_registers(instructions[way[0]].operands[0]))
+    for at in way[1:]:
+        one = instructions[at]
+        first = _registers(one.operands[0]) if one.words[0] != "bra" and one.operands else set()
+        early |= (_list_read(one) - (first if one.words[0] == "mbarrier" else set())) - written
+        written |= first
+    return early
 
 
 def _registers(operand: Operand) -> set[int]:

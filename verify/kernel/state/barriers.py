@@ -73,11 +73,6 @@ class Barriers:
         if expected % 32:
             text = f"barrier {number} counts {expected} threads, no multiple of 32: whole warps arrive"
             self.findings.add("barrier with a wrong count", Severity.STUCK, text, SECTION)
-        if here.arrived and np.isin(mine, np.concatenate(here.arrived)).any():
-            text = (
-                f"{self.shared.who(int(mine[0]))} comes to barrier {number} again, in a phase to which it came before"
-            )
-            self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)
         self._same_phase(here, number, mine)
         here.expected, here.line, here.aligned = expected, self.findings.line, aligned
         here.arrived.append(mine)
@@ -135,9 +130,12 @@ class Barriers:
         return np.asarray(self.state[warps[:, None] * 32 + np.arange(32)] != DONE)
 
     def _count_warps(self, here: Barrier) -> int:
-        """Return how many threads a phase counts: 32 for each warp that has come, if the CTA doesn't fill it too.
+        """Return how many threads a phase counts: 32 each time that a warp has come, if the CTA doesn't fill it too.
 
         A warp has come when all of its lanes that have not ended have; they come together if the barrier is aligned.
+        One that doesn't wait may come again, as in CUTLASS's epilogues: arrive, and wait for all by another arrival.
         """
+        if here.aligned:
+            return 32 * sum(len(sort_distinct(part // 32)) for part in here.arrived)
         warps, came = np.unique(np.concatenate(here.arrived) // 32, return_counts=True)
-        return 32 * int(np.sum(here.aligned | (came >= self._list_alive(warps).sum(1))))
+        return 32 * int(np.sum(came // np.maximum(self._list_alive(warps).sum(1), 1)))
