@@ -14,7 +14,9 @@ from layouts.composed import ComposedLayout
 from layouts.errors import LayoutError, LayoutParseError
 from layouts.int_tuple import MAX_DEPTH, IntTuple
 from layouts.layout import Layout
+from layouts.spelling import Basis, first_basis, parse_written
 from layouts.swizzle import Swizzle
+from layouts.tensor import E, module_layout
 from layouts.text import parse_shape_stride
 
 
@@ -26,14 +28,12 @@ def read_layout(text: str) -> Layout | ComposedLayout:
     """
     with suppress(LayoutParseError):
         return Layout(*parse_shape_stride(text))
-    from layouts.spelling import first_basis, parse_written
 
     found = parse_written(text)
     layout: Layout | ComposedLayout
     if first_basis(found.stride) is not None:
         if found.swizzles:
             raise LayoutError(f"{text:.60}: a swizzle of coordinates has no values")
-        from layouts.tensor import module_layout
 
         return module_layout(found.shape, _elements(found.stride))
     layout = Layout(found.shape, found.stride)
@@ -52,7 +52,6 @@ def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
     """
     with suppress(LayoutParseError):
         return Swizzle(0, 0, 0), Layout(*parse_shape_stride(text))
-    from layouts.spelling import first_basis, parse_written
 
     found = parse_written(text)
     if first_basis(found.stride) is not None:
@@ -64,9 +63,6 @@ def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
 
 def _elements(stride: Any) -> Any:
     """Return the strides with basis elements as coordinates."""
-    from layouts.spelling import Basis
-    from layouts.tensor import E
-
     if isinstance(stride, tuple):
         return tuple(map(_elements, stride))
     return stride.factor * E(*stride.path) if isinstance(stride, Basis) else stride
@@ -122,7 +118,6 @@ def _swizzle(value: Any) -> Swizzle:
     for names in NUMBERS:
         if all(hasattr(value, name) for name in names):
             return Swizzle(*(_integer(getattr(value, name), name) for name in names))
-    from layouts.spelling import parse_written
 
     found = parse_written(f"{value} o 1:0").swizzles
     if len(found) != 1:

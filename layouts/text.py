@@ -12,6 +12,7 @@ import re
 from layouts.errors import LayoutError, LayoutParseError
 from layouts.int_tuple import IntTuple
 from layouts.reader import Reader
+from layouts.spelling import int_tuple, shape_stride
 
 NUMBERS = r"[\[(]?\s*[0-9]{1,9}(?:\s*[,x]\s*[0-9]{1,9}){0,7}\s*[\])]?"
 
@@ -40,8 +41,6 @@ def parse_int_tuple(text: str) -> IntTuple:
         result = reader.int_tuple()
         reader.end()
     except LayoutParseError:
-        from layouts.spelling import int_tuple
-
         return int_tuple(text)
     return result
 
@@ -63,8 +62,6 @@ def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
         stride = reader.int_tuple()
         reader.end()
     except LayoutParseError:
-        from layouts.spelling import shape_stride
-
         return shape_stride(text)
     return shape, stride
 

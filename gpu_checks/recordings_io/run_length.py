@@ -12,6 +12,8 @@ An entry of -1, no label, stays -1 however often it is repeated.
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
@@ -140,17 +142,11 @@ def _small(column: Any) -> Entries:
 
 
 def _compress(column: Entries) -> str:
-    import base64
-    import zlib
-
     return base64.b64encode(zlib.compress(column.astype("<i4").tobytes(), 9)).decode()
 
 
 def _expand(text: str, room: int) -> Entries:
     """Return the numbers of a compressed column; ValueError where it is damaged or of another length."""
-    import base64
-    import zlib
-
     reader = zlib.decompressobj()
     try:
         content = reader.decompress(base64.b64decode(text, validate=True), room + 1)

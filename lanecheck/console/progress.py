@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -171,8 +172,6 @@ def _display() -> _Display:
 
 def cut_to_width(line: str, taken: int) -> str:
     """Return the line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
-    import shutil
-
     room = shutil.get_terminal_size().columns - taken
     return line if len(line) <= room else line[: max(room - 1, 0)] + "…"
 

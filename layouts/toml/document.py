@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from layouts.toml.errors import AtomFileError, Spot
+from layouts.toml.places import places
 from layouts.toml.printed import PrintedLine, as_toml
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ class Document:
 
     @cached_property
     def _places(self) -> Places:
-        from layouts.toml.places import places  # most files have no error to be placed
-
         return places(self.text)
 
     @cached_property
@@ -189,8 +188,6 @@ class _Reading:
 
     def leave_out(self, problem: str) -> None:
         """Record an error of syntax, and replace by blank lines the text between the headers around it."""
-        from layouts.toml.places import places
-
         walked = places(self.text)
         position = re.search(POSITION, problem)
         at = self._offset(position, walked, problem.startswith("Unclosed"))

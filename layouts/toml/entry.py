@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
+from layouts.spelling import factors, parse_written
 from layouts.text import format_int_tuple, parse_shape_stride
 from layouts.toml import template
 from layouts.toml.errors import AtomFileError, Spot, combine_errors
@@ -298,7 +300,6 @@ def _without_identity(text: str) -> str:
     """
     if "<0," not in text.replace(" ", ""):  # most texts: no other reader is loaded for them
         return text
-    from layouts.spelling import parse_written
 
     with suppress(LayoutParseError):
         found = parse_written(text)
@@ -311,7 +312,6 @@ def _any_layout(text: str) -> tuple[IntTuple, IntTuple]:
     """Shape and stride of a layout, those of the innermost behind swizzles; coordinates count by their factors."""
     with suppress(LayoutParseError):
         return parse_shape_stride(text)
-    from layouts.spelling import factors, parse_written
 
     found = parse_written(text)
     return found.shape, factors(found.stride)
@@ -337,8 +337,6 @@ def hint(key: str, known: Sequence[str]) -> str:
 
 def likeliest(key: str, known: Sequence[str]) -> str:
     """Return the known key that was probably meant by an unknown one; empty where none is near."""
-    from difflib import get_close_matches
-
     lowered = {name.lower(): name for name in known}
     near = [SYNONYMS.get(key, ""), lowered.get(key.lower(), ""), *get_close_matches(key, known, n=1)]
     near += [lowered[name] for name in get_close_matches(key.lower(), lowered, n=1)]

@@ -13,6 +13,7 @@ from proofs.laws.formula import Node
 from proofs.laws.law import Law
 from proofs.laws.problem import NEAR, SatQuery, denial, interesting, mutants, near
 from proofs.smt.engine import Session, Solver
+from proofs.smt.engine import engine as described
 from proofs.smt.recheck import Status, is_installed, name, read_answers
 
 Z3_BUDGET = 8_000_000
@@ -67,8 +68,6 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
 def version(engine: str) -> str:
     """Return the name and version of an engine, "z3" or "cvc5"."""
     if engine == "z3":
-        from proofs.smt.engine import engine as described
-
         return described()
     return name()
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 from layouts import Layout
 from proofs.errors import ProblemError
+from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.layout.modes import modes, size, value, values
+from proofs.layout.obligations import Obligations, decide_obligations
 from proofs.layout.operand import OperandLayout
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
@@ -64,8 +66,6 @@ def _ownership(
     second = {f"{name}2": n for name, n in first.items()}
     claim = _Ownership(title, first | second, tuple(parts.values()), elements, copies)
     if not all(power_of_two(s) for flat in claim.layouts for s, _ in flat):
-        from proofs.layout.obligations import decide_obligations
-
         outcome = decide_obligations(claim.by_digits(), budget, solver, lambda _: {}, "integers, digit by digit")
         if outcome.status == "unsat":
             return outcome
@@ -96,9 +96,6 @@ class _Ownership(BoxClaim):
 
     def by_digits(self) -> list[Obligations]:
         """Return the same claim for two points by their digits, which lemmas of `mixed_radix` compare one by one."""
-        from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
-        from proofs.layout.obligations import Obligations
-
         problem = MixedRadixScript()
         here, there = (
             MixedRadix(

@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import layouts
+from layouts.layout import trust_layout
 from proofs.errors import EngineError
 from proofs.laws.formula import Node, evaluate
 from proofs.smt.engine import Session
@@ -91,9 +93,6 @@ class Examined:
 
 def ours() -> Target:
     """Return the implementation in `layouts`."""
-    import layouts
-    from layouts.layout import trust_layout
-
     return Target("layouts", layouts, trust_layout, (layouts.LayoutError,), exact=True)
 
 

@@ -127,7 +127,7 @@ class _Found:
 def _conditions(family: OperationFamily, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # numbers too: a dictionary does not compare 8 with a symbol
-    with execution.replace_attribute(interleaved, "spaced", _refuse_search):
+    with execution.replace_attribute(interleaved, "are_spaced", _refuse_search):
         paths, left = execution.follow_paths(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
         return _Found((), left)

@@ -123,7 +123,7 @@ def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
         carry.used = list(used)
         return n, value
 
-    with replace_attribute(Carry, "run", take_recorded):
+    with replace_attribute(Carry, "take_run", take_recorded):
         result = compose_it()
     calls = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
     return calls, t.make(tuple(states), tuple(states)), result

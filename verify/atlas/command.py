@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanecheck.console.outputs import Unwritable, reserve_folder, write_file
+from verify.atlas import page, report
+from verify.atlas.rows import tabulate
+from verify.atlas.without_atom import without_atom
 from verify.atom import selection
+from verify.atom.checker import AtomChecker
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 
@@ -59,8 +63,6 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _page(options: argparse.Namespace) -> int:
     """Write the HTML page of a report in JSON; returns the exit code that the report has."""
-    from verify.atlas import page
-
     if options.format != "html":
         raise UsageError("--from makes the page: say --format html")
     text, code = page.of_file(Path(options.document))
@@ -83,10 +85,6 @@ def _atlas(options: argparse.Namespace) -> Atlas:
 def _tabulate(
     pool: Mapping[str, AnyAtom], names: Sequence[str], checks: frozenset[Check], everything: bool, options: Namespace
 ) -> Atlas:
-    from verify.atlas.rows import tabulate
-    from verify.atlas.without_atom import without_atom
-    from verify.atom.checker import AtomChecker
-
     bare = without_atom(pool.values()) if everything else ()
     jobs = 0 if len(names) >= selection.MANY else 1
     atoms = (pool[name] for name in names)
@@ -94,8 +92,6 @@ def _tabulate(
 
 
 def _render(atlas: Atlas, form: str, quiet: bool = False) -> str:
-    from verify.atlas import report
-
     if form == "text":
         return report.as_text(atlas, quiet)
     render: dict[str, Callable[[Atlas], str]] = {

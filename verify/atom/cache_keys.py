@@ -12,6 +12,7 @@ from verify.binding.atom import BoundAtom
 from verify.binding.bound import BoundMaps, mnemonic_of
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check
+from verify.evidence import proof_family
 
 
 def operand_key(check: Check, atom: BoundMaps, operand: BoundOperand) -> Hashable:
@@ -33,7 +34,6 @@ def _family(atom: BoundMaps, operand: BoundOperand) -> Hashable | None:
     """Return the key of what can be proved of an operand for all members of its atom's family; None without one."""
     if not isinstance(atom, BoundAtom) or atom.atom.family is None:
         return None
-    from verify.evidence import proof_family
 
     return proof_family.scope(atom, operand)
 

@@ -14,12 +14,16 @@ from urllib.parse import quote
 
 from lanecheck.console.outputs import Unwritable, reserve_folder, write_file
 from verify.atom import selection
+from verify.atom.checker import AtomChecker
+from verify.atom.pool import pool_atoms
 from verify.cli import arguments, ending, inputs, output
+from verify.cli.batch import verify_each
 from verify.core.errors import AbsentError, UsageError
+from verify.core.files import purpose
+from verify.core.verdict import Check
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.atom.checker import AtomChecker
     from verify.core.verdict import Check, Verdict
     from verify.report import Case, Report
 
@@ -55,15 +59,11 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
-    from verify.cli.batch import verify_each
-
     with ExitStack() as clean_up:
         clean_up.enter_context(ending.warnings_in_a_line())
         checker, require = _checker(options, clean_up), options.require
         verify: Callable[[AnyAtom], Case] = checker.case
         if len(atoms) >= selection.MANY:
-            from verify.atom.pool import pool_atoms
-
             verify = clean_up.enter_context(pool_atoms(checker, atoms, lambda atom: atom))
         report = verify_each(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
@@ -93,9 +93,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _checks(options: argparse.Namespace) -> frozenset[Check]:
-    from verify.core.files import purpose
-    from verify.core.verdict import Check
-
     checks = selection.checks(options.checks, options.require)
     place = Path(options.recordings or ".")
     if place.suffix == ".toml" and place.is_file():
@@ -106,8 +103,6 @@ def _checks(options: argparse.Namespace) -> frozenset[Check]:
 
 
 def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
-    from verify.atom.checker import AtomChecker
-
     checks = _checks(options)
     budget = inputs.budget(options)
     if options.live:

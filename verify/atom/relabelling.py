@@ -21,6 +21,8 @@ from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import METADATA, SCALES, blocks, order
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, Verdict, finding
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 from verify.maps.relabelling import is_identity, permutation, spell_permutation
 
 if TYPE_CHECKING:
@@ -221,8 +223,6 @@ def undone(subject: BoundMaps, numbers: Numbers) -> BoundMaps:
 def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> BoundOperand:
     if not part.well_formed or len(part.axes) != 2 or not inverse.keys() & {*part.axes}:
         return part
-    from verify.maps.fragment_map import FragmentMap
-    from verify.maps.map import Axis
 
     rows = _labels(part)
     maps = [inverse.get(axis, {}) for axis in part.axes]

@@ -11,9 +11,12 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import isa_tables
+from layouts.atoms import registry
+from layouts.atoms.shelf import Shelf
 from verify.cli import inputs
 from verify.core.errors import SpecError
 from verify.core.names import select
+from verify.core.verdict import Check
 from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
@@ -48,7 +51,6 @@ def pool(files: Sequence[str]) -> tuple[Mapping[str, AnyAtom], LoadedFiles[AnyAt
 
     Errors of a file are printed. Raises MalformedError if the files have nothing else.
     """
-    from layouts.atoms import registry
     from verify.binding.completion import atoms
 
     if not files:
@@ -83,8 +85,6 @@ def _select_atoms(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list
     Only the families that may have such atoms are opened, if that finds some. A name of a family with a value that the
     family lacks is an error of its own.
     """
-    from layouts.atoms.shelf import Shelf
-
     bare = [unqualify(pattern) for pattern in patterns]
     for wanted in (patterns, bare):
         starts = [re.split(r"[*?\[]", pattern)[0] for pattern in wanted]
@@ -149,8 +149,6 @@ def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
     >>> sorted(checks("isa,gpu"))
     [<Check.GPU: 'gpu'>, <Check.ISA: 'isa'>]
     """
-    from verify.core.verdict import Check
-
     try:
         found = frozenset(Check(word.strip()) for word in text.split(","))
     except ValueError as error:

@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
 from lanecheck.console.outputs import reserve_file
+from lanecheck.console.progress import Progress
+from verify.campaign import executors, report, results
+from verify.campaign.run import CampaignRun, LongError, check_minute, count_parts
+from verify.campaign.spec import read_campaigns
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.wording import count_of
+from verify.laws.conformance import check_module
 
 if TYPE_CHECKING:
     from verify.campaign.executors import Workers
@@ -45,14 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     options = arguments.parse(_parser(), argv, STOPS)
     _check(options)
-    from verify.campaign.spec import read_campaigns
     from verify.campaign.tasks import BUDGET, Implementation, parts
 
     loaded: LoadedFiles[CampaignSpec] = inputs.load(options.files, read_campaigns).only(options.only, "campaign")
     target = Implementation(options.module or "", options.path or "", options.budget or BUDGET)
     if target.module:
-        from verify.laws.conformance import check_module
-
         check_module(target.module)
     if target.module and any(spec.kind != "laws" for spec in loaded.items):
         raise UsageError("--module is checked against laws: name campaigns of kind laws with --only")
@@ -97,8 +99,6 @@ def _counts(parts: Sequence[CampaignPart]) -> str:
 def _run_campaign(
     parts: Sequence[CampaignPart], target: Implementation, malformed: tuple[Failure, ...], options: argparse.Namespace
 ) -> int:
-    from verify.campaign import report, results
-
     file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
     with results.open_results(file) as kept:
         known, end = _collect_results(parts, target, kept, options)
@@ -118,9 +118,6 @@ def _collect_results(
     parts: Sequence[CampaignPart], target: Implementation, kept: Results, options: argparse.Namespace
 ) -> tuple[list[CountedPart], UsageError | None]:
     """Return the results of all parts, and what ended the run before its end; LongError where --yes is missing."""
-    from lanecheck.console.progress import Progress
-    from verify.campaign.run import CampaignRun, LongError, check_minute, count_parts
-
     run, end = CampaignRun(parts, kept, target), None
     try:
         if run.todo:
@@ -143,8 +140,6 @@ class CampaignInterrupted(UsageError):
 
 def _executor(target: Implementation, options: argparse.Namespace) -> AbstractContextManager[tuple[Executor, Workers]]:
     """Return the executor that the options ask for, and what counts its workers."""
-    from verify.campaign import executors
-
     if options.scheduler:
         return executors.cluster(options.scheduler, _resources(options.resources))
     return executors.local(options.jobs or os.cpu_count() or 1, in_child=bool(target.module))

@@ -19,6 +19,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from layouts.toml.tables import tables
+from verify.core.files import open_document, values
 from verify.core.specs import Between, Choice, Several, key, keys, require, text
 
 if TYPE_CHECKING:
@@ -89,17 +91,12 @@ def read_campaigns(path: Path) -> ReadTables[CampaignSpec]:
 
     Raises AtomFileError where none can be.
     """
-    from layouts.toml.tables import tables
-    from verify.core.files import open_document
-
     known = {name for kind in KINDS.values() for name in keys(kind)}
     return tables(open_document(path, "campaign"), "a campaign", known, lambda entry: [of_entry(entry)])
 
 
 def of_entry(entry: Entry) -> CampaignSpec:
     """Return the spec that a table of a file gives; raises AtomFileError with all its errors."""
-    from verify.core.files import values
-
     named = entry.table.get("kind")
     if not isinstance(named, str) or named not in KINDS:
         entry.fail("kind", f"expected one of {', '.join(KINDS)}" + f", found {named!r}" * ("kind" in entry.table))

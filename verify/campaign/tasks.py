@@ -19,7 +19,7 @@ from typing import Protocol
 from proofs.symbolic import execution
 from proofs.symbolic.attempt import Stopped, attempt
 from proofs.symbolic.execution import Target
-from verify.campaign import code
+from verify.campaign import code, mutants
 from verify.campaign.domain import Domain
 from verify.campaign.examine import Second, examine_cases
 from verify.campaign.found import Tally
@@ -159,7 +159,6 @@ def parts(spec: CampaignSpec, target: Implementation) -> list[CampaignPart]:
     if isinstance(spec, LawsSpec):
         return [_of_law(spec, law, target) for law in spec.laws]
     assert isinstance(spec, MutantsSpec)
-    from verify.campaign import mutants
 
     words = f"every one-edit mutant of {', '.join(spec.atoms)}" if spec.atoms != ("*",) else "every one-edit mutant"
     key = _key(spec, "", code.digest())

@@ -13,6 +13,7 @@ from lanecheck.console.exits import RULE
 from lanecheck.console.outputs import output as writable
 from verify.cli.output import DESTINATION, ONLY_ASCII, Rejected
 from verify.core.errors import UsageError
+from verify.report.baseline import read_baseline
 
 FORMATS = ("text", "json", "junit", "sarif", "github", "gcc", "html")
 """How a report can be written; `verify.cli.output` writes it."""
@@ -85,8 +86,6 @@ def parser(prog: str, description: str, example: str, formats: Sequence[str] = F
 
 def _baseline(file: str) -> Any:
     """Read a baseline before the run; ArgumentTypeError, in one line, for what is none."""
-    from verify.report.baseline import read_baseline
-
     try:
         return read_baseline(file)
     except ValueError as error:

@@ -10,7 +10,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from gpu_checks import RecordingError
+from isa_tables import TableError
 from lanecheck.console.progress import Progress, each
+from layouts.toml.errors import AtomFileError
 from verify.cli.ending import complain, option
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.names import Named
@@ -63,10 +66,6 @@ def attempt(one: S, check: Callable[[S], T]) -> T | Failure:
     except UsageError as error:
         return Failure(one.name, str(error), Exit.USAGE)
     except Exception as error:
-        from gpu_checks import RecordingError
-        from isa_tables import TableError
-        from layouts.toml.errors import AtomFileError
-
         if isinstance(error, (AtomFileError, TableError, RecordingError)):
             return Failure(one.name, str(error), Exit.USAGE)
         if os.environ.get("LANECHECK_TRACEBACK"):

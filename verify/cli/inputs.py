@@ -9,6 +9,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import proofs
+from layouts.toml.errors import AtomFileError
 from verify.cli.arguments import parse
 from verify.cli.ending import complain
 from verify.cli.output import list_names
@@ -32,8 +34,6 @@ def load(
 
     If they are `unique`, a name that two files have is an error. Raises MalformedError if nothing can be read.
     """
-    from layouts.toml.errors import AtomFileError
-
     items: list[S] = []
     errors: list[AtomFileError] = []
     sources: dict[str, SubjectSource] = {}
@@ -66,8 +66,6 @@ def report_errors(errors: Sequence[AtomFileError], others: bool) -> tuple[Failur
 
 def budget(options: argparse.Namespace) -> int:
     """Return the solver's budget per proof."""
-    import proofs
-
     if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
         raise UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
     return options.rlimit or proofs.BUDGET

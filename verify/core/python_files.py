@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -39,8 +40,6 @@ def find_fault(text: str, folder: Path | None = None) -> str:
     bound = [name for one in body for name in _names(one)]
     unseen = {name.partition(".")[0], "*", "__getattr__"}  # the last two give names that the text has not
     if all(map(_is_plain, body)) and not unseen & {*bound}:
-        import difflib  # for misspelled names alone
-
         close = difflib.get_close_matches(name, functions, n=3, cutoff=0.5)
         hint = f"; nearest: {', '.join(close)}" if close else f"; it has {', '.join(functions)}" if functions else ""
         return f"{text}: {file} has no {name!r}{hint}"

@@ -13,6 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from inspect import get_annotations
 from typing import Any, NamedTuple, TypeVar
 
+from layouts.toml.entry import kind
 from verify.core.errors import SpecError
 
 T = TypeVar("T")
@@ -75,8 +76,6 @@ def parse_key(key: str, parse: Callable[[object], T], value: object) -> T:
 
 def text(value: object) -> str:
     """Return the value, a text; raise ValueError for anything else."""
-    from layouts.toml.entry import kind
-
     if not isinstance(value, str):
         raise ValueError(f"expected a text, found {kind(value)}")
     return value

@@ -37,6 +37,8 @@ from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.operand import coordinates, elements
+from verify.pictures import maps
+from verify.pictures.picture import Picture
 from verify.report import Alone, Case
 
 if TYPE_CHECKING:
@@ -159,9 +161,6 @@ def _bind_map(name: str, found: ForeignMap) -> bind.BoundIndex:
 
 def _draw_map(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of a map beside the ISA's, or alone where it has no instruction."""
-    from verify.pictures import maps
-    from verify.pictures.picture import Picture
-
     try:
         return draw(_bind_map(name, found), verdicts, window)
     except SpecError:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from lanecheck.console.digests import name_of, seal, unseal
 from lanecheck.console.outputs import write_file
+from verify.identify import making
 from verify.identify.groups import Catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -70,8 +71,6 @@ def read_catalogue() -> Catalogue:
 @lru_cache(maxsize=1)
 def _make_lines(made_from: str) -> str:
     """Return the lines by the formulas of that digest; the module that evaluates them is imported only then."""
-    from verify.identify import making
-
     return making.keep_text(made_from)
 
 

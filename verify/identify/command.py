@@ -9,9 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
+from layouts.text import numbers
+from verify.atom import selection
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
+from verify.identify import query, report
 from verify.index import spec
+from verify.maps.synthesis import FORMS
 
 if TYPE_CHECKING:
     from verify.identify.query import Query
@@ -38,7 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> Exit:
     parser = _parser()
     options = parser.parse_args(argv)
-    from verify.identify import report
 
     identified = report.identify_map(_query(options), _forms(options.form))
     if options.format == "json":
@@ -52,8 +55,6 @@ def _main(argv: Sequence[str] | None) -> Exit:
 def _forms(name: str | None) -> Sequence[str]:
     """Return the forms that --as names."""
     if name == "all":
-        from verify.maps.synthesis import FORMS
-
         return FORMS
     return [name] if name else []
 
@@ -82,8 +83,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _query(options: argparse.Namespace) -> Query:
     """Return the map of the arguments."""
-    from verify.identify import query
-
     given = {name: value for name in EXPRESSIONS if (value := getattr(options, name)) is not None}
     known = spec.options()
     values = {name: known[name].parse_value(value) for name, value in given.items()}
@@ -117,7 +116,6 @@ def _tile(text: str | None) -> tuple[int, int] | None:
     """Return the two extents of --tile."""
     if text is None:
         return None
-    from layouts.text import numbers
 
     found = numbers(text) or []
     if len(found) != 2 or 0 in found:
@@ -129,6 +127,5 @@ def _pool(options: argparse.Namespace) -> object:
     """Return the atoms of the user's files; None without any."""
     if not options.atoms:
         return None
-    from verify.atom import selection
 
     return selection.pool(options.atoms)[0]

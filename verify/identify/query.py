@@ -15,12 +15,25 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from layouts import LayoutError, leaves, size
+from layouts.atoms import Atom, registry
+from layouts.composed import ComposedLayout
+from layouts.pasted import read_layout
+from layouts.tensor import Coordinates
+from verify.atom.checker import prepare_atom
+from verify.core.digits import lane_of
 from verify.core.errors import SpecError, UsageError
 from verify.core.files import purpose
 from verify.core.names import nearest
 from verify.core.python_files import find_fault
+from verify.index.bind import columns, map_of
+from verify.index.memory import NAMES
+from verify.maps import bases, search, table
+from verify.maps import strided as reader
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError, grid
+from verify.maps.operand import LOOPS
+from verify.maps.tree import ExpressionError
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -47,7 +60,6 @@ class Query:
     def __post_init__(self) -> None:
         if self.found.total:
             return
-        from verify.maps import search
 
         if wrong := search.find_size_fault(self.found, self.found.inputs):
             at = " and ".join(f"{axis.extent} {axis.word}s" for axis in self.found.inputs)
@@ -100,8 +112,6 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
         if os.path.isfile(text):
             raise UsageError(f"{text} is no map: {purpose(Path(text))}")
         if BASES.search(text):
-            from verify.maps import bases
-
             return Query(text, bases.of_operand(bases.read_bases(text), ROW_AND_COLUMN), as_isa=True)
         return of_layout(text)
     except MapError as error:
@@ -110,12 +120,6 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
 
 def of_layout(text: str) -> Query:
     """Return the map of a layout: with coordinates as strides to (x, y), any other to one number."""
-    from layouts import LayoutError, leaves, size
-    from layouts.composed import ComposedLayout
-    from layouts.pasted import read_layout
-    from layouts.tensor import Coordinates
-    from verify.maps import strided as reader
-
     try:
         layout = read_layout(text)
     except LayoutError as error:
@@ -131,9 +135,6 @@ def of_layout(text: str) -> Query:
 
 
 def _of_table(name: str) -> Query:
-    from verify.index.bind import columns
-    from verify.maps import table
-
     inputs = Axis("lane", UNBOUNDED), Axis("value", UNBOUNDED)
     try:
         found = table.read_table(Path(name), table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
@@ -147,9 +148,6 @@ def _of_table(name: str) -> Query:
 
 def _of_atom(name: str, operand: str, pool: Any) -> Query:
     """Return the map of an atom's operand, by the lanes of its threads and their replicas."""
-    from layouts.atoms import Atom, registry
-    from verify.atom.checker import prepare_atom
-
     atoms = registry() if pool is None else pool
     if name not in atoms:
         raise UsageError(f"no atom is named {name!r}{nearest(name, list(atoms), 'atom')}")
@@ -163,7 +161,6 @@ def _of_atom(name: str, operand: str, pool: Any) -> Query:
         raise UsageError(f"{name}:{operand}: {part.fault or subject.thr_fault}")
     thr, rep = subject.numbering
     rows = part.rows()
-    from verify.core.digits import lane_of
 
     lanes = {
         lane_of(thr, thread) + lane_of(rep, replica): row
@@ -183,10 +180,6 @@ def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Quer
 
     The number of values is that of the loops, or `values` is a number.
     """
-    from verify.index.bind import map_of
-    from verify.maps.operand import LOOPS
-    from verify.maps.tree import ExpressionError
-
     if given.form not in (("row", "col"), ("function",)):
         raise SpecError(given.form[0], "give row and col")
     values = values or given.values
@@ -210,10 +203,6 @@ def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Quer
 
 def of_inverse(given: OperandSpec, tile: tuple[int, int] | None, text: str) -> Query:
     """Return the map whose inverse is given: each element's lane and value, or lane and column of tensor memory."""
-    from verify.index.bind import map_of
-    from verify.index.memory import NAMES
-    from verify.maps.tree import ExpressionError
-
     if given.form not in (("lane", "value"), ("lane", "column")):
         raise SpecError(given.form[0], "give lane and value, or lane and column")
     placed = given.column is not None

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import isa_tables
 from isa_tables.tables import SHIPPED
+from layouts.pasted import from_object
+from layouts.toml.entry import Entry
+from verify.binding.coordinates import codomain
+from verify.binding.relabelling import order
 from verify.core.errors import SpecError
+from verify.core.files import as_keys, open_document
 from verify.index import memory
-from verify.index.spec import IndexSpec, OperandSpec
-from verify.maps import short_names
+from verify.index.spec import IndexSpec, OperandSpec, of_entry, options
+from verify.maps import bases, called, short_names, table
 from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError, MapOrigin
 from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
+from verify.maps.strided import of_layout
 from verify.maps.tree import ExpressionError
 
 if TYPE_CHECKING:
@@ -80,10 +86,7 @@ class BoundIndex:
 
 def read_indices(path: Path) -> ReadTables[BoundIndex]:
     """Return the entries of a file that can be read, and all errors of the others."""
-    from layouts.toml.entry import Entry
     from layouts.toml.tables import tables
-    from verify.core.files import as_keys, open_document
-    from verify.index.spec import of_entry, options
 
     def bind_entry(entry: Entry) -> list[BoundIndex]:
         with as_keys(entry):
@@ -114,8 +117,6 @@ def _relabel_operands(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[I
 
     Raises SpecError unless A, B and C have each axis.
     """
-    from verify.binding.relabelling import order
-
     given = {part.name: part for part in parts}
     whole = {"A": given.get("A"), "B": given.get("B"), "C": given.get("C", given.get("D"))}
     extents: dict[str, dict[str, int]] = {}
@@ -135,8 +136,6 @@ def _relabel_operands(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[I
 
 def _number_operand(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOperand:
     """Return an operand beside the ISA's map with its coordinates numbered by layouts."""
-    from verify.binding.relabelling import order
-
     wanted = part.wanted
     if wanted is None:
         return part
@@ -191,10 +190,6 @@ def _tabulate(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...])
 
 def _laid_out(layout: object, operand: str, tile: tuple[Axis, ...]) -> FragmentMap:
     """Return the map of a layout, whose first axis of B is n, as atoms have it."""
-    from layouts.pasted import from_object
-    from verify.binding.coordinates import codomain
-    from verify.maps.strided import of_layout
-
     return of_layout(from_object(layout), codomain(operand, *tile))
 
 
@@ -262,16 +257,10 @@ def map_of(
     """Return the user's map, with the expressions if it is given by some; raises ExpressionError and MapError."""
     names = coordinates(lanes, values, given.values)
     if given.bases is not None:
-        from verify.maps import bases
-
         return bases.of_operand(bases.read_bases(given.bases), tile, MapOrigin(given.bases)), None
     if given.table is not None:
-        from verify.maps import table
-
         return table.read_table(folder / given.table, table.Columns(names.inputs, tile, columns(tile))), None
     if given.runs_code:
-        from verify.maps import called
-
         sides = (names.inputs, tile) if given.function is not None else (tile, names.inputs)
         return called.of_function(given.function or given.inverse or "", *sides, folder, given.python), None
     axes = names.inputs if given.lane is not None else tile

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, inputs, output
+from verify.cli.batch import verify_each
 from verify.core.errors import UsageError
 from verify.core.verdict import Check, Place
-from verify.index import spec
+from verify.index import bind, spec
+from verify.index.properties import case
+from verify.report import Report
 from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
@@ -62,8 +65,6 @@ def _place(text: str) -> Place:
 
 def _entries(options: argparse.Namespace) -> LoadedFiles[BoundIndex]:
     """Return the entries that the arguments name, in their order."""
-    from verify.index import bind
-
     given = {name: value for name in KEYS if (value := getattr(options, name)) is not None}
     if options.files:
         if given:
@@ -79,14 +80,9 @@ def _entries(options: argparse.Namespace) -> LoadedFiles[BoundIndex]:
 
 
 def _answer(loaded: LoadedFiles[BoundIndex], options: argparse.Namespace) -> int:
-    from verify.index.properties import case
-    from verify.report import Report
-
     if any(entry.spec.runs_code for entry in loaded.items):
         arguments.check_execution(options.allow_exec)
     if options.files:
-        from verify.cli.batch import verify_each
-
         return output.report(
             verify_each(loaded.items, case, "maps", options.require, quiet=options.quiet), options, loaded
         )

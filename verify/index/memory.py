@@ -22,6 +22,7 @@ from typing import Any
 import isa_tables
 from verify.core.errors import SpecError
 from verify.index.spec import PLACE, OperandSpec
+from verify.maps import called, table
 from verify.maps.expression import DeclaredName, IndexFunction, InputCoordinates
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapOrigin, grid
@@ -96,15 +97,11 @@ def map_of(
     where = "tensor memory" if operand.placed else "shared memory"
     form = given.form
     if given.table is not None:
-        from verify.maps import table
-
         columns = {name: axis.name for axis, several in zip(tile, (ROWS, SHORT), strict=True) for name in several}
         columns |= {word(axis.name): axis.name for axis in tile}
         columns |= {name: axis.name for name, axis in zip(names, place, strict=True)}
         return table.read_table(folder / given.table, table.Columns(tile, place, columns)), None
     if given.runs_code:
-        from verify.maps import called
-
         sides = (tile, place) if given.function is not None else (place, tile)
         return called.of_function(given.function or given.inverse or "", *sides, folder, given.python), None
     if form not in (tuple(names), ("row", "col")):

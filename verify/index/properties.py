@@ -29,7 +29,9 @@ from verify.core.verdict import (
 from verify.core.wording import owners
 from verify.evidence import cause
 from verify.evidence.run import Run
+from verify.index import repair, whole
 from verify.index.bind import BoundIndex, IndexOperand, bind
+from verify.index.drawing import of_index
 from verify.index.spec import IndexSpec
 from verify.maps import search, short_names
 from verify.maps.fragment_map import FragmentMap
@@ -80,8 +82,6 @@ def _remarks(part: IndexOperand) -> tuple[str, ...]:
 def _verdicts(subject: BoundIndex) -> list[Verdict]:
     verdicts = operand_verdicts(subject)
     if len(subject.parts) > 2:  # A, B and C: a whole atom
-        from verify.index import whole
-
         return whole.with_whole(subject, verdicts)
     return verdicts
 
@@ -93,8 +93,6 @@ def _confirms(spec: IndexSpec) -> bool:
 
 def draw(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of an entry with what the verdicts found wrong."""
-    from verify.index.drawing import of_index
-
     return of_index(subject, verdicts, window)
 
 
@@ -232,7 +230,6 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
     wrong = search.find_difference(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
     if wrong is None or not wrong.reproduced:  # two evaluations of ours differ: there is nothing to repair
         return wrong
-    from verify.index import repair
 
     words, keys = repair.find(part, wanted)
     return wrong._replace(

@@ -23,6 +23,7 @@ from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import MapError, Point
 from verify.maps.search import count_agreement, list_differences
 from verify.maps.syntax import parse
+from verify.maps.synthesis import as_c
 from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
 
 MOST = 1500  # candidates, and parts of all of them: less than a second
@@ -85,8 +86,6 @@ def list_texts(texts: Texts) -> str:
 
 def expressions(found: FragmentMap) -> Texts:
     """Return an expression of C for each output of a map; none if they don't fit in two lines."""
-    from verify.maps.synthesis import as_c
-
     try:
         text = as_c(found)
     except MapError:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from lanecheck.console.command import add_execution, forbidden
 from lanecheck.console.outputs import write_file
+from lanecheck.console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
+from verify.core.files import purpose
 from verify.core.python_files import find_fault
 from verify.core.verdict import Check
 from verify.kernel.claims.launch_options import launch_table
@@ -137,15 +139,12 @@ def _check_kernel(kernel: str) -> None:
     if fault := find_fault(kernel):
         raise UsageError(fault)
     if Path(kernel).suffix not in (".ptx", *CUDA) and Path(kernel).is_file():
-        from verify.core.files import purpose
-
         raise UsageError(f"{kernel} is no PTX: {purpose(Path(kernel))}")
     if "::" not in kernel and not Path(kernel).is_file():
         raise UsageError(f"{kernel}: there is no such file")
 
 
 def _report(options: argparse.Namespace) -> Report:
-    from lanecheck.console.progress import Progress
     from verify.kernel.report import verify_kernel, verify_safety
 
     if options.safety and options.for_all:

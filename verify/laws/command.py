@@ -10,9 +10,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from lanecheck.console.command import add_execution
+from lanecheck.console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
+from verify.laws import conformance
+from verify.laws import report as law_report
+from verify.laws.properties import ONE_SOLVER
 
 DESCRIPTION = """Prove the laws of the layout algebra over unbounded integers, with every law that a proof rests on;
 show that their hypotheses can be met and that each mutant of a law is false. R1 to R9 are published claims that are
@@ -62,9 +66,6 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _laws(options: argparse.Namespace) -> int:
-    from verify.laws import report as law_report
-    from verify.laws.properties import ONE_SOLVER
-
     known = law_report.names(True)
     named = [*(options.explain or ()), *options.names]
     chosen = select(named, known, "law") if named else law_report.names(options.open)
@@ -141,8 +142,6 @@ def _add_infer(parser: argparse.ArgumentParser) -> None:
 
 
 def _code(options: argparse.Namespace) -> int:
-    from verify.laws import conformance
-
     rank = options.rank or 2
     if options.list:
         listed = conformance.listing(options.module, options.path, options.only, rank)
@@ -156,9 +155,6 @@ def _code(options: argparse.Namespace) -> int:
 
 
 def _infer(options: argparse.Namespace) -> int:
-    from lanecheck.console.progress import Progress
-    from verify.laws.conformance import infer
-
     if not options.shape:
         raise UsageError("--infer needs --shape, such as (4,8), (M,8) or (M,8):(1,d)")
 
@@ -169,7 +165,7 @@ def _infer(options: argparse.Namespace) -> int:
 
     with Progress(1, "condition", options.quiet) as shown:
         shown.begin(options.infer)
-        found = infer(options.infer, options.shape, options.by, options.budget or 20, say)
+        found = conformance.infer(options.infer, options.shape, options.by, options.budget or 20, say)
     data = {
         "schema": 2,
         "lines": [*found.head, found.end],

@@ -22,6 +22,8 @@ from verify.core.errors import UsageError
 from verify.core.verdict import Check
 from verify.evidence.cause import MOST, Compared, compare_map, fold_consequences
 from verify.evidence.run import Run
+from verify.layout.picture import draw_difference, draw_on_tile
+from verify.layout.product import of_operand
 from verify.layout.properties import IN_TILE, ONE_OWNER, SAME_FUNCTION, TILE_FORM, LayoutPair, bind_onto_tile
 from verify.layout.reading import check_operand, read_small, read_tile
 from verify.report import Alone, Case, Report
@@ -60,8 +62,6 @@ def _main(argv: Sequence[str] | None) -> int:
         if other is not None:
             report = compare(options.layout, other)
         elif options.ptx is not None:
-            from verify.layout.product import of_operand  # the ISA tables, which a layout alone does without
-
             report = of_operand(options.layout, options.ptx, options.operand, tile)
         else:
             report = onto_tile(options.layout, tile or (1, 1))
@@ -98,8 +98,6 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     alone = Alone(f"a bijection onto {laid.tile}", "its tile", "add --ptx … --operand C")
 
     def draw(window: Window) -> Picture:
-        from verify.layout.picture import draw_on_tile  # pictures, which a report in text has none of
-
         return draw_on_tile(laid, verdicts, window)
 
     return Report((Case(text, tuple(verdicts), picture=draw, drawn_by=drawn_by, alone=alone),))
@@ -111,8 +109,6 @@ def compare(text: str, other: str) -> Report:
     drawn_by = shlex.join(["lanecheck", "layout", text, "--equals", other, "--format", "html"])
 
     def draw(window: Window) -> Picture:
-        from verify.layout.picture import draw_difference
-
         return draw_difference(text, other, verdict.counterexample, window)
 
     alone = Alone(f"the same function as {other}", "another layout")

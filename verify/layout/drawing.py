@@ -10,6 +10,10 @@ from layouts import ComposedLayout, Layout, LayoutError
 from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
 from verify.kind import Reported
+from verify.layout.command import onto_tile
+from verify.layout.picture import draw_difference, draw_on_tile
+from verify.layout.product import of_operand
+from verify.layout.properties import bind_onto_tile
 from verify.layout.reading import LARGEST, PointsError, as_pairs, count_axes, count_pairs, map_onto, read_any, read_tile
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, Map, MapError, MapOrigin, Point
@@ -31,12 +35,9 @@ def of_options(text: str, options: Namespace) -> Picture | Case:
         if options.ptx is not None:
             if len(options.operand) != 1:
                 raise UsageError("--ptx needs one --operand: which operand of the instruction is the layout?")
-            from verify.layout.product import of_operand  # the ISA tables, which a layout alone does without
 
             return of_operand(text, options.ptx, options.operand[0], tile, {Check.ISA}).cases[0]
         if tile is not None:
-            from verify.layout.command import onto_tile  # the checks, which a table of values does without
-
             return onto_tile(text, tile, {Check.ISA}).cases[0]
         return _of_values(text, read_any(text), options, window)
     except (LayoutError, MapError, PointsError) as error:
@@ -56,9 +57,6 @@ def _of_values(text: str, layout: Layout | ComposedLayout, options: Namespace, w
 
 def of_report(reported: Reported, window: Window) -> Picture | None:
     """Draw a layout on the tile, or beside the other layout, that the claims of a report name; None without such."""
-    from verify.layout.picture import draw_difference, draw_on_tile
-    from verify.layout.properties import bind_onto_tile
-
     for one in reported.verdicts:
         if tile := TILE.fullmatch(one.claim.text):
             subject = bind_onto_tile(reported.name, read_tile(tile[1]))

@@ -14,6 +14,7 @@ from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
 from layouts.text import numbers
 from verify.core.errors import UsageError
+from verify.core.files import purpose
 from verify.maps.map import Axis, Map
 from verify.maps.strided import make_strided, of_layout
 
@@ -59,7 +60,6 @@ def describe_fault(text: str, error: LayoutError) -> str:
     """Return why a text is no layout; for a file, which command reads it."""
     if not os.path.isfile(text):
         return str(error) if isinstance(error, LayoutParseError) else f"{text:.200} is no layout: {error}"
-    from verify.core.files import purpose  # loads the readers of all files, for this message alone
 
     return f"{text} is no layout: {purpose(Path(text))}"
 

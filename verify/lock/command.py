@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
 from lanecheck.console.outputs import reserve_file
+from layouts.toml.document import read_document
+from layouts.toml.errors import AtomFileError
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.wording import count_of
+from verify.lock import lockfile
+from verify.lock.functions import Subject, of_file, pool_of
+from verify.lock.properties import LockComparison
+from verify.report import Report
 from verify.report.loaded import LoadedFiles
+from verify.report.placing import locate_operands
 
 if TYPE_CHECKING:
     from verify.lock.functions import Subject
@@ -39,9 +46,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    from verify.lock import lockfile
-    from verify.lock.properties import LockComparison
-
     options = arguments.parse(_parser(), argv, {})
     if "" in options.files:
         raise UsageError("'' is the name of no file")
@@ -72,8 +76,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _write(lock: Path, options: argparse.Namespace) -> int:
-    from verify.lock import lockfile
-
     if not options.files:
         raise UsageError("which maps? Give FILEs; or --check, to compare with the lock")
     if options.format != "text" or options.output:
@@ -105,9 +107,6 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
 
     An error of an entry is kept.
     """
-    from layouts.toml.errors import AtomFileError
-    from verify.lock.functions import of_file, pool_of
-
     found: list[Subject] = []
     errors: list[AtomFileError] = []
     every = [(file, _beside(folder, file)) for file in dict.fromkeys(files)]
@@ -124,11 +123,6 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
 
 
 def _report(comparison: LockComparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
-    from layouts.toml.document import read_document
-    from verify.lock.functions import Subject
-    from verify.report import Report
-    from verify.report.placing import locate_operands
-
     document = cache(lambda file: read_document(_beside(folder, file)))
     cases = []
     for one, case in comparison.cases():

@@ -19,9 +19,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from verify.maps import bases
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import MapError, Point
 from verify.maps.search import list_differences
+from verify.maps.synthesis import as_layout
 
 
 class Change(NamedTuple):
@@ -60,9 +62,6 @@ def signature(found: FragmentMap) -> str:
 
 def text(found: FragmentMap) -> str:
     """Return a map as a layout, or as F2 bases; or why it has neither."""
-    from verify.maps import bases
-    from verify.maps.synthesis import as_layout
-
     try:
         return as_layout(found)
     except MapError as error:

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from verify.core.verdict import Counterexample
-from verify.maps import c_meaning
+from verify.maps import c_meaning, python_meaning
 from verify.maps.c_meaning import INT, UNSIGNED, Type, Undefined
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, MapOrigin, Point, contradict, grid, has_arrays, inside
@@ -197,8 +198,6 @@ class IndexFunction:
         """Return the type of an expression, or the given one, and its value in it; Python's numbers have no type."""
         self._check_names(tree, types, code.text)
         if code.language == PYTHON:
-            from verify.maps import python_meaning
-
             return INT, python_meaning.meaning(tree, types, code.text)
         type_, value = c_meaning.meaning(tree, types, code.text)
         if not given:
@@ -392,8 +391,6 @@ def substitute(code: Code, values: Mapping[str, str], whole: bool = False) -> st
 
 def _suggest_names(name: str, known: Mapping[str, object]) -> str:
     """Which names are known, or the one that is probably meant."""
-    from difflib import get_close_matches
-
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from verify.maps.fitted import layout_of
+
 
 def permutation(found: Iterable[int], wanted: Iterable[int], extent: int) -> tuple[int, ...] | None:
     """Return the permutation p of 0..extent-1 with p(wanted) = found at every point; None where there is none."""
@@ -30,6 +32,4 @@ def is_identity(numbers: Sequence[int]) -> bool:
 
 def spell_permutation(numbers: Sequence[int]) -> str:
     """Return a permutation as a layout, behind a swizzle if need be; as the list of its values where it is neither."""
-    from verify.maps.fitted import layout_of
-
     return layout_of(numbers) or ",".join(map(str, numbers))

@@ -10,6 +10,8 @@ r"""Tables as maps: CSV with named columns, JSON as rows or as nested lists, and
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -85,8 +87,6 @@ def from_registers(text: str, file: str, wanted: Columns) -> FragmentMap:
 
 def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
     """Return the map of a CSV table: a line of names, then a line of whole numbers for each point. Raise MapError."""
-    import csv
-
     rows: list[tuple[int, Point]] = []
     columns: list[int] | None = None
     header: list[str] = []
@@ -121,8 +121,6 @@ def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
 
     Or the report of `lanecheck discover --format json` on one map.
     """
-    import json
-
     try:
         data = json.loads(text, object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:

@@ -7,9 +7,14 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from layouts import LayoutError
 from verify.cli import arguments, ending, inputs, output
+from verify.cli.batch import verify_each
 from verify.core.errors import Exit, UsageError
-from verify.movement import spec
+from verify.movement import bind, spec
+from verify.movement.conflict_free import search
+from verify.movement.properties import MovementChecker
+from verify.movement.smem import find_fault
 from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
@@ -35,8 +40,6 @@ def _answer(loaded: LoadedFiles[Movement], options: argparse.Namespace) -> int:
     """Print the report on all movements, or one swizzle; an internal error in a movement is a line of its own."""
     if options.search_swizzle:
         return _search(loaded.items, options)
-    from verify.cli.batch import verify_each
-    from verify.movement.properties import MovementChecker
 
     checker = MovementChecker(budget=inputs.budget(options))
     report = verify_each(loaded.items, checker.case, "movements", options.require, quiet=options.quiet)
@@ -56,8 +59,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _movements(options: argparse.Namespace) -> LoadedFiles[Movement]:
     """Return the movements that the arguments name, in their order."""
-    from verify.movement import bind
-
     table = {name: value for name in KEYS if (value := getattr(options, name)) is not None}
     if options.files:
         if table:
@@ -70,10 +71,6 @@ def _movements(options: argparse.Namespace) -> LoadedFiles[Movement]:
 
 def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     """Print one swizzle for all accesses; UsageError where their elements differ in width."""
-    from layouts import LayoutError
-    from verify.movement.conflict_free import search
-    from verify.movement.smem import find_fault
-
     if options.format != "text":
         raise UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
     accesses = [one.accesses[-1] for one in movements if one.accesses and one.operand is None]

@@ -20,6 +20,7 @@ from verify.maps import short_names
 from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
 from verify.movement.bind import Movement, bind
+from verify.movement.drawing import of_movement
 from verify.movement.register_handover import HandOver
 from verify.movement.smem_access import WRITES, SmemAccess
 from verify.movement.spec import HandOverSpec, Spec
@@ -196,6 +197,4 @@ def _describe_names(spec: Spec) -> tuple[str, ...]:
 
 
 def _draw(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    from verify.movement.drawing import of_movement
-
     return of_movement(movement, verdicts, window)

@@ -28,8 +28,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from layouts import Swizzle, cosize, parse_layout, size
+from layouts.int_tuple import leaves
+from layouts.pasted import swizzle_and_layout
 from verify.core.errors import UsageError
 from verify.core.specs import Between, Choice, Key, key, keys, require, text
+from verify.movement.smem_access import CAPACITY
 
 if TYPE_CHECKING:
     from layouts import Layout, Swizzle
@@ -48,16 +52,11 @@ def as_it_is(value: object) -> Any:
 
 def layout(value: object) -> Layout:
     """Return a layout of at most 2^20 points, all below 2^56, without negative strides. Raise ValueError."""
-    from layouts import parse_layout
-
     return limit_layout(parse_layout(text(value)), value)
 
 
 def limit_layout(found: Layout, value: object) -> Layout:
     """Return the layout, if it has at most 2^20 points, all below 2^56, and no negative strides. Raise ValueError."""
-    from layouts import cosize, size
-    from layouts.int_tuple import leaves
-
     if size(found) > POINTS:
         raise ValueError(f"{value} has more than {POINTS} points")
     if cosize(found) > LARGEST:
@@ -82,9 +81,6 @@ def parse_tile(value: object) -> Tile:
 
     Raises ValueError.
     """
-    from layouts import Swizzle
-    from layouts.pasted import swizzle_and_layout
-
     swizzle, inner = swizzle_and_layout(text(value))
     if not swizzle.bits:  # the identity, wherever its fields would be
         swizzle = Swizzle(0, 0, 0)
@@ -103,8 +99,6 @@ def tile(value: object) -> Tile:
 
 def architecture(value: object) -> str:
     """Return an architecture whose size of shared memory is known. Raise ValueError."""
-    from verify.movement.smem_access import CAPACITY
-
     found = str(value).rstrip("af")
     if found not in CAPACITY:
         raise ValueError(f"expected one of {', '.join(CAPACITY)}, found {str(value)!r}")

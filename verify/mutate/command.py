@@ -8,9 +8,11 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from layouts.atoms import registry
 from verify.atom import selection
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit
+from verify.mutate.score import campaign
 
 if TYPE_CHECKING:
     from verify.mutate.score import Score
@@ -30,8 +32,6 @@ def _main(argv: Sequence[str] | None) -> int:
     parser = arguments.parser("lanecheck mutate", DESCRIPTION, EXAMPLE, formats=("text", "json"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
     options = parser.parse_args(argv)
-    from layouts.atoms import registry
-    from verify.mutate.score import campaign
 
     pool = registry()
     names = selection.choose_names(options.names, None, pool)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import isa_tables
 from verify.core.errors import UsageError
 from verify.maps import short_names
@@ -46,8 +48,6 @@ def _panel(
     name: str, operand: isa_tables.Operand, points: FragmentMap, place: tuple[int, int], window: Window
 ) -> Panel:
     """Return the owners of an operand's elements in registers, or the elements of each place in tensor memory."""
-    from dataclasses import replace
-
     lines = tuple(f"  {line}" for line in operand.text().splitlines())
     if not operand.placed:
         found = maps.tile(name, points, copies=operand.copies, window=window, place=place)

@@ -12,11 +12,22 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify.atom import selection
+from verify.atom.checker import AtomChecker
+from verify.atom.properties import PROPERTIES
 from verify.cli import arguments, ending, inputs, output
+from verify.cli.batch import check_each
 from verify.core.errors import Exit, UsageError
 from verify.core.files import purpose
 from verify.core.registry import list_kinds
 from verify.core.verdict import Check
+from verify.report import Failure, Report
+from verify.scan import changes
+from verify.scan.checker import Scanner, unread
+from verify.scan.checkout import at_commit, checkout
+from verify.scan.compiler import compare_layouts
+from verify.scan.entry import Operations
+from verify.scan.report import render
 
 if TYPE_CHECKING:
     from verify.report import Case, Report
@@ -66,15 +77,13 @@ def _main(argv: Sequence[str] | None) -> int:
         return _changes(options)
     if not options.paths:
         raise UsageError("which headers? Give the PATH of a checkout, a folder or a header")
-    from verify.atom.selection import checks
-    from verify.scan.checkout import checkout
 
     others = {".toml", ".py", ".cu", *(one for kind in list_kinds() if kind.name != "header" for one in kind.suffixes)}
     if other := next((path for path in map(Path, options.paths) if path.suffix in others and path.is_file()), None):
         raise UsageError(f"{other}: {purpose(other)}")
     read = checkout(options.paths, options.max_files)
     made = verify_headers(
-        read, options.paths, only=options.only, checks=checks(options.checks, options.require),
+        read, options.paths, only=options.only, checks=selection.checks(options.checks, options.require),
         budget=inputs.budget(options), quiet=options.quiet,
     )  # fmt: skip
     require = frozenset(map(Check, options.require))
@@ -83,7 +92,6 @@ def _main(argv: Sequence[str] | None) -> int:
         return code
     if options.format != "text":
         return output.report(found, options)
-    from verify.scan.report import render
 
     text = render(found, read, options.quiet, options.verbose)
     output.write(text if options.quiet else output.wrap_report(text, options.output), options.output)
@@ -92,8 +100,6 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _compare_with_compiler(read: Checkout, command: str) -> Exit:
     """Compare with a compiler; CONTRADICTION where it prints another layout, UNDECIDED where it compiles not all."""
-    from verify.scan.compiler import compare_layouts
-
     found = compare_layouts(read, command)
     for one in found.different:
         ending.complain(
@@ -113,8 +119,6 @@ def _changes(options: argparse.Namespace) -> int:
     """Print the maps that differ between two checkouts, or between a commit and the files of today."""
     if options.format not in ("text", "json"):
         raise UsageError(f"--format {options.format}: changes are written as text or json")
-    from verify.scan import changes
-    from verify.scan.checkout import at_commit, checkout
 
     if options.diff:
         old, new = (checkout([path], options.max_files) for path in options.diff)
@@ -140,13 +144,6 @@ def verify_headers(
     quiet: bool = True,
 ) -> Report:
     """Return the verdicts on the definitions that were read of some paths, or on those that are named."""
-    from verify.atom.checker import AtomChecker
-    from verify.atom.properties import PROPERTIES
-    from verify.cli.batch import check_each
-    from verify.report import Failure, Report
-    from verify.scan.checker import Scanner, unread
-    from verify.scan.entry import Operations
-
     table = tuple(row for row in PROPERTIES if row.key != "product")  # equal maps have equal products
     checker = AtomChecker(checks, table=table) if budget is None else AtomChecker(checks, budget, table=table)
     scanner = Scanner(Operations(read.reader.evaluator), checker, f"lanecheck scan {shlex.join(paths)}")

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product
+from re import sub
 from typing import Any
 
 from verify.core.verdict import Place
@@ -323,6 +324,5 @@ def _write_instance(item: Item, values: Mapping[str, Any]) -> str:
         return text if not chosen else f"{text} [{', '.join(f'{k} = {show_value(v)}' for k, v in chosen.items())}]"
     if not chosen:
         return head
-    from re import sub
 
     return head + "<" + sub(r"[A-Za-z_]\w*", lambda one: show_value(chosen.get(one[0], one[0])), rest)

@@ -14,6 +14,9 @@ from verify import kinds
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 from verify.core.wording import in_words
+from verify.pictures import html, latex, png, svg
+from verify.pictures.terminal import Style, render
+from verify.show import subjects
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
@@ -37,14 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = parser().parse_args(argv)
-    from verify.show import subjects
 
     if options.format == "png" and not options.output:
         raise UsageError("a PNG is written to a file: add -o FILE.png")
     shown = subjects.draw_arguments(options)
     if options.format == "png":
-        from verify.pictures import png
-
         output.write_content(png.document(shown.pictures), options.output)
     else:
         output.write(write_pictures(shown, options), options.output)
@@ -113,18 +113,11 @@ def write_pictures(shown: ShownPictures, options: argparse.Namespace) -> str:
     """Return the pictures in the format of the options."""
     pictures: Sequence[Picture] = shown.pictures
     if options.format == "svg":
-        from verify.pictures import svg
-
         return svg.document(pictures)
     if options.format == "html":
-        from verify.pictures import html
-
         return html.page(pictures)
     if options.format == "latex":
-        from verify.pictures import latex
-
         return latex.document(pictures)
-    from verify.pictures.terminal import Style, render
 
     to_stdout = options.output is None
     colour, columns = to_stdout and output.has_colour(), width(to_stdout and output.on_terminal())

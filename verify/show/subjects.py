@@ -22,6 +22,7 @@ from verify.pictures.picture import WHOLE, Panel, Picture, Window
 from verify.report import Case
 from verify.report.loaded import LoadedFiles
 from verify.show.options import IN_FILES, REPORT, check, is_given, window
+from verify.show.reports import of_report
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,6 @@ def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
 def _draw(what: str, sort: str, kind: Kind[Any] | None, options: Namespace) -> ShownPictures:
     """Return the pictures of one argument."""
     if kind is None:
-        from verify.show.reports import of_report
-
         pictures, code = of_report(Path(what), _atoms(options.atoms), options)
         return ShownPictures(tuple(pictures), code)
     if sort.startswith(IN_FILES):

@@ -23,6 +23,7 @@ from verify.core.errors import SpecError
 from verify.core.names import nearest
 from verify.maps.map import MapError
 from verify.maps.strided import StridedMap
+from verify.maps.synthesis import as_layout
 from verify.tiling.spec import TilingSpec
 from verify.tiling.validate import (
     check_atoms,
@@ -228,8 +229,6 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
 
 def _given_by_points(spec: TilingSpec, part: BoundOperand) -> SpecError:
     """Return the error of a layout behind a swizzle or with coordinates: a TiledMMA has none, so nothing is checked."""
-    from verify.maps.synthesis import as_layout
-
     try:
         same = as_layout(part.points)
     except MapError:

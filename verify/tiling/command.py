@@ -11,13 +11,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from layouts.atoms import Atom, registry
+from layouts.atoms.shelf import Shelf
 from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
+from verify.cli.batch import check_each, verify_each
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
 from verify.core.specs import keys, parse_key
+from verify.evidence.gpu_runs import runs
+from verify.report import Failure, as_text
 from verify.report.loaded import LoadedFiles
 from verify.tiling import spec
+from verify.tiling.as_text import render
+from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
+from verify.tiling.explain import explain_partitions
+from verify.tiling.proof import Prover
+from verify.tiling.properties import case
 from verify.tiling.spec import TilingSpec
 
 if TYPE_CHECKING:
@@ -59,8 +68,6 @@ def _explain(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], optio
     """Print the derivation of a thread's partitions in each tiling."""
     if options.format != "text":
         raise UsageError(f"--explain prints text: there is no {options.format} of it")
-    from verify.cli.batch import check_each
-    from verify.report import Failure
 
     explain = partial(_explain_thread, pool=pool, thread=options.thread or 0)
     answers, missing = check_each(loaded.items, explain, "tilings", options.quiet)
@@ -77,9 +84,6 @@ def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], option
     """Print the report on all tilings; a spec that is rejected is a line of its own."""
     report = output.allowing(_report(loaded.items, pool, options), options, loaded)
     if options.format == "text" and not options.quiet and report.cases:
-        from verify.report import as_text
-        from verify.tiling.as_text import render
-
         text = render(report, as_text.render(report, verbose=options.verbose))
         output.write(output.wrap_report(text, options.output), options.output)
         return report.exit()
@@ -88,9 +92,6 @@ def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], option
 
 def _explain_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
     """Explain a thread's partitions in a tiling; raise UsageError or SpecError where there are none."""
-    from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
-    from verify.tiling.explain import explain_partitions
-
     try:
         tiling = prepare(one, find(one, pool))
     except IllFormed as error:
@@ -147,8 +148,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> list[TilingSpec]:
     """Return a spec for each atom that is named, with the same options."""
-    from layouts.atoms.shelf import Shelf
-
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
     values = {name: key.parse_value(given[name]) for name, key in KEYS.items() if name in given}
     smem = {x: parse_key(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
@@ -162,11 +161,6 @@ def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> li
 
 
 def _report(specs: Sequence[TilingSpec], pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> Report:
-    from verify.cli.batch import verify_each
-    from verify.evidence.gpu_runs import runs
-    from verify.tiling.proof import Prover
-    from verify.tiling.properties import case
-
     prover = Prover(budget=inputs.budget(options), runs=runs())
     return verify_each(
         specs, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet

@@ -41,6 +41,7 @@ from verify.evidence.run import first, needs_confirmed
 from verify.report import Alone, Case, drawing_command
 from verify.tiling import cost, every_point, gemm, instruction, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
+from verify.tiling.drawing import of_tiling
 from verify.tiling.gpu import compare_recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
@@ -85,8 +86,6 @@ TILED_ALONE = Alone(
 
 
 def _draw_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    from verify.tiling.drawing import of_tiling
-
     return of_tiling(tiling, verdicts, window)
 
 

@@ -21,7 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from layouts import Layout, append, composition, leaves, size
+from layouts.pasted import swizzle_and_layout
+from layouts.text import numbers
+from layouts.toml.entry import kind
+from layouts.toml.tables import tables
 from verify.core.errors import SpecError
+from verify.core.files import as_keys, open_document
 from verify.core.specs import key, keys
 from verify.core.specs import parse_key as read_key
 
@@ -50,9 +56,6 @@ def items(value: object) -> list[Item]:
 
     Raises ValueError for anything else.
     """
-    from layouts.text import numbers
-    from layouts.toml.entry import kind
-
     if isinstance(value, list) and all(type(item) in (int, str) for item in value):
         return value
     if not isinstance(value, str):
@@ -93,8 +96,6 @@ def _number(item: Item, value: object) -> int:
 
 
 def _layout(text: str) -> Layout:
-    from layouts import Layout
-
     return _limit_layout(Layout.parse(_short(text)), text)
 
 
@@ -106,8 +107,6 @@ def _short(text: str) -> str:
 
 def _limit_layout(layout: Layout, text: str) -> Layout:
     """Return the layout, if its points and strides are few and small enough. Raise ValueError."""
-    from layouts import leaves, size
-
     if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
         raise ValueError(f"{text} has more than {POINTS} points, or a stride above that")
     return layout
@@ -121,8 +120,6 @@ def atoms_layout(value: object) -> Layout:
 
     One atom along the axes that are left out, as in CuTe. Raises ValueError.
     """
-    from layouts import Layout, append
-
     if not isinstance(value, str) or ":" not in value:
         counts = _three(value, "three counts", 1)
         return Layout(tuple(_number(count, value) for count in counts))
@@ -170,10 +167,6 @@ def swizzle_atom(value: object) -> Smem:
 
     Raises ValueError.
     """
-    from layouts import composition
-    from layouts.pasted import swizzle_and_layout
-    from layouts.toml.entry import kind
-
     if not isinstance(value, str):
         raise ValueError(f"expected a layout as text, found {kind(value)}")
     swizzle, layout = swizzle_and_layout(_short(value))
@@ -209,15 +202,11 @@ class TilingSpec:
     @property
     def counts(self) -> tuple[int, int, int]:
         """The number of atoms along M, N, K."""
-        from layouts import size
-
         m, n, k = (size(mode) for mode in self.atoms_layout)
         return m, n, k
 
     def cover(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
         """Return what one tiled MMA of atoms of a shape covers: a permutation's positions, or atoms side by side."""
-        from layouts import Layout, size
-
         tilers = zip(self.permutation, shape, self.counts, strict=True)
         m, n, k = (size(tiler) if isinstance(tiler, Layout) else tiler or each * count for tiler, each, count in tilers)
         return m, n, k
@@ -237,15 +226,11 @@ def load(path: Path) -> list[TilingSpec]:
 
 def read_tilings(path: Path) -> ReadTables[TilingSpec]:
     """Return the tilings of a file that can be read, and what is wrong with the others; raise as `load` does."""
-    from layouts.toml.tables import tables
-    from verify.core.files import open_document
-
     return tables(open_document(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_of_entry(entry)])
 
 
 def _of_entry(entry: Entry) -> TilingSpec:
     """Return the spec that a table of a file gives; raise AtomFileError with all its errors."""
-    from verify.core.files import as_keys
 
     def parse_value(key: str, parse: Callable[[object], Any], value: object) -> Any:
         with as_keys(entry):

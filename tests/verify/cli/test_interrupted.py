@@ -98,7 +98,7 @@ def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("command", "patched", "words", "missing"),
     [
-        (tiling, "verify.tiling.properties.case", ["examples/tilings.toml"], "subjects"),
+        (tiling, "verify.tiling.command.case", ["examples/tilings.toml"], "subjects"),
         (movement, "verify.movement.properties.MovementChecker.case", ["examples/movement.toml"], "subjects"),
         (laws, "verify.laws.properties.LawChecker.verdicts", ["--solver", "z3", "--jobs", "1"], "subjects"),
         (laws, "verify.laws.conformance.enumerate_cases", ["--code", "--only", "c*", "--rank", "1"], "subjects"),
