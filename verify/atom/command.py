@@ -24,7 +24,7 @@ from verify.core.verdict import Check
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.core.verdict import Check, Verdict
+    from verify.core.verdict import Verdict
     from verify.report import Case, Report
 
 DESCRIPTION = """Verify atoms: every claim of an MMA or copy atom, by the formulas of the PTX ISA (isa), by z3

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from lanecheck.console.command import add_execution
 from lanecheck.console.outputs import reserve_file
 from lanecheck.console.progress import Progress
-from verify.campaign import executors, report, results
+from verify.campaign import executors, report, results, tasks
 from verify.campaign.run import CampaignRun, LongError, check_minute, count_parts
 from verify.campaign.spec import read_campaigns
+from verify.campaign.tasks import BUDGET, Implementation
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.wording import count_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from verify.campaign.results import Results
     from verify.campaign.run import CountedPart
     from verify.campaign.spec import CampaignSpec
-    from verify.campaign.tasks import CampaignPart, Implementation
+    from verify.campaign.tasks import CampaignPart
     from verify.report import Failure
     from verify.report.loaded import LoadedFiles
 
@@ -50,15 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     options = arguments.parse(_parser(), argv, STOPS)
     _check(options)
-    from verify.campaign.tasks import BUDGET, Implementation, parts
-
     loaded: LoadedFiles[CampaignSpec] = inputs.load(options.files, read_campaigns).only(options.only, "campaign")
     target = Implementation(options.module or "", options.path or "", options.budget or BUDGET)
     if target.module:
         check_module(target.module)
     if target.module and any(spec.kind != "laws" for spec in loaded.items):
         raise UsageError("--module is checked against laws: name campaigns of kind laws with --only")
-    found = [part for spec in loaded.items for part in parts(spec, target)]
+    found = [part for spec in loaded.items for part in tasks.parts(spec, target)]
     if options.count:
         output.write(_counts(found), options.output)
         return Exit.USAGE if loaded.failures else Exit.OK
