@@ -56,7 +56,8 @@ class Claim:
     @property
     def correction(self) -> str:
         """What is right, in words or as the inputs with which it holds."""
-        inputs = "; ".join(f"{key} {_written(value, self.given[key])}" for key, value in self.correct.items())
+        names = {key: "" if key == "is" else f"{key} " for key in self.correct}
+        inputs = "; ".join(f"{names[key]}{_written(value, self.given[key])}" for key, value in self.correct.items())
         return self.in_words or inputs
 
     @property

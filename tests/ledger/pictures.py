@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.ledger.ledger import Claim
-from tests.ledger.tables import DOCUMENT, DRAWN, RIGHT, ROWS, Sketch, list_offsets
+from tests.ledger.tables import DOCUMENT, DRAWN, LANES, RIGHT, ROWS, Sketch, list_offsets
 from verify.pictures.picture import Cell, Picture, grid
 
 TABLES = ("rows", "cells", "elements", "are", "layout")  # inputs that are tables
@@ -51,7 +51,7 @@ def _picture(sketch: Sketch, right: Sketch) -> Picture:
         return Cell((said or "",), shade, expected=(wanted or "nothing") if differs else "")
 
     names = (sketch.names.__getitem__ if sketch.names else None, None)
-    window = (range(min(rows, ROWS)), None)
+    window = (range(rows if rows <= ROWS else LANES), None)  # threads go on alike
     panel = grid(sketch.title, sketch.title, sketch.axes, (rows, width), at, window=window, names=names)
     return Picture(sketch.title, (panel,), expected="what is right")
 

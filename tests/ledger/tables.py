@@ -20,7 +20,7 @@ from tests.ledger.on_fragments import in_isa
 from tests.ledger.on_tilings import fragment, partition, tiled
 
 DOCUMENT, RIGHT = "the document", "right"
-ROWS = 16  # that are drawn: those of a layout are its threads
+ROWS = 16  # of a table that is drawn whole
 WIDE = 8  # cells of a row of what is counted, at least
 LANES = 8  # that are drawn of an instruction's: the others go on alike
 LETTERS = "row", "column"
@@ -160,16 +160,16 @@ def _things(*, atom: str, atoms: str, quantity: str, is_: Any, tile: Any = (), p
     tile = list(tile or mma.shape_mnk)
     name, _, operand = quantity.partition(" of ")
     if name in ("modes", "values"):
-        return ("", "mode of C" if name == "modes" else "V of A, B, C"), []
+        return ("", "mode" if name == "modes" else "V"), []
     if name == "threads":
         return ("", "thread"), [f"T{t}" for t in range(mma.size)]
     if name == "calls":
         (_, m, k), (_, n, _) = ([size(one) for one in partition(mma, x, 0, tile).layout] for x in "AB")
-        return ("", "call (m,n,k)"), [f"{i},{j},{s}" for i in range(m) for j in range(n) for s in range(k)]
+        return ("", "m,n,k"), [f"{i},{j},{s}" for i in range(m) for j in range(n) for s in range(k)]
     held = fragment(mma, {"depths": "A"}.get(name, operand or "C"), 0, tile)
     if name in ("rows", "columns", "depths"):
         return ("", {"rows": "m", "columns": "n", "depths": "k"}[name]), sorted({e[name != "rows"] for e in held})
-    return ("", "element (m,n) of thread 0"), [f"{m},{n}" for m, n in held]
+    return ("", "m,n"), [f"{m},{n}" for m, n in held]
 
 
 def _owned_by_one(claim: Claim, whole: Sequence[int]) -> tuple[Sketch, ...]:
@@ -233,8 +233,8 @@ def draw_blocks(claim: Claim) -> tuple[Sketch, ...]:
     }  # fmt: skip
     true = [["owned" if (m, n) in owned else "no owner" for n in range(16)] for m in range(16)]
     return (
-        Sketch(DOCUMENT, [["owned"] * 16] * 16, ("16 rows", "16 columns")),
-        Sketch(RIGHT, true, ("16 rows", "16 columns")),
+        Sketch(DOCUMENT, [["owned"] * 16] * 16, ("m / 16", "n / 16")),
+        Sketch(RIGHT, true, ("m / 16", "n / 16")),
     )
 
 

@@ -39,7 +39,8 @@ VERDICTS = {
     "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
 }
 SHOWN = re.compile(r"^<!-- show: (.*) -->$", re.MULTILINE)
-IMAGE = re.compile(r'<p><img alt="([^"]*)" src="([^":]*\.svg)"\s*/?></p>')
+IMAGE = r'<img alt="([^"]*)" src="([^":]*\.svg)"\s*/?>'
+IMAGES = re.compile(rf"<p>((?:{IMAGE}\s*)+)</p>")
 # The theme hides the navigation below 1220 pixels, in its style sheets and in its script.
 NARROW = {"76.25em": "68.75em", "76.234375em": "68.734375em"}
 SCHEMES = f"""
@@ -74,9 +75,10 @@ def teaching(target: Path) -> str:
         found = []
         for number, picture in enumerate(both_pictures(claim)):
             name = f"{claim.anchor}-{number}.svg"
-            (folder / name).write_text(svg.document([picture]), encoding="utf-8")
-            found.append(f"![{claim.at}: {picture.title}](teaching/{name})")
-        return "\n\n".join(found)
+            (folder / name).write_text(svg.text(svg.drawing(picture, words=False)), encoding="utf-8")
+            marks = any(cell.expected for panel in picture.panels for cell in panel.every())
+            found.append(f"![{picture.title}{'; ≠ is what is right' * marks}](teaching/{name})")
+        return "\n".join(found)
 
     return ledger.page(ledger.load(), both)
 
@@ -110,7 +112,7 @@ def finish(site: Path) -> None:
     """Put the pictures into the pages of a site, and show its navigation in narrower windows."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        with_pictures = IMAGE.sub(lambda image, page=page: figure(image[1], page.parent / image[2]), text)
+        with_pictures = IMAGES.sub(lambda found, page=page: figures(found[1], page.parent), text)
         if with_pictures != text:
             page.write_text(with_pictures, encoding="utf-8")
     for path in [*(site / "assets").rglob("*.css"), *(site / "assets").rglob("*.js")]:
@@ -120,12 +122,18 @@ def finish(site: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def figures(images: str, folder: Path) -> str:
+    """Return the pictures of a paragraph as parts of a page, those of one paragraph next to each other."""
+    made = [figure(words, folder / name) for words, name in re.findall(IMAGE, images)]
+    return made[0] if len(made) == 1 else f'<div class="lc-beside">{"".join(made)}</div>'
+
+
 def figure(words: str, picture: Path) -> str:
     """Return a picture as a part of a page; `words` are HTML. Ids of two pictures on a page differ by their names."""
     drawn = re.sub(
         r"(?<=[\"#( ])(?:lc|near)(?=[0-9a-f]{8}-)", f"lc{picture.stem}-", picture.read_text(encoding="utf-8")
     )
-    drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "").replace(" />", "/>")
     drawn = re.sub(r"<style>.*?</style>", "", drawn, flags=re.DOTALL)  # site.css has it, once for all pictures
     caption = f"{words}. {KEYS}" if "thread % 8" in drawn else words
     return (

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The museum's page with a picture of each wrong map, drawn by `verify.show` from the command that refutes it."""
+"""The museum's page with a picture of each wrong map, drawn by `verify.show` from the command that refutes it.
+
+It has what is wrong first, in a size for a phone, and the whole map if that is small; else a link to its file, where
+hover works too. All maps whole would be 2 MB of one page.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from tests.museum.page import REPORTS, Report, page
+from verify.layout.command import compare
 from verify.pictures import svg
+from verify.pictures.picture import WHOLE as WINDOW
 from verify.pictures.picture import Picture
-from verify.pictures.zoom import around, first_wrong, zoom
+from verify.pictures.zoom import zoom
 from verify.show import command as show
 from verify.show import subjects
 
 ATOMS = "\n[The page of their verdicts](verdicts/refuted.html) has each of them with its picture.\n"
-FEW = 64  # cells that can be read on a phone
-SIDE = 24  # rows and columns of a panel of a large picture
+FEW = 128  # cells that can be read on a phone
+MOST = 300  # cells of a picture that is a part of the page
 WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are whole numbers
 
 
@@ -27,43 +33,49 @@ def with_pictures(target: Path) -> str:
     folder, text = target / "museum", page()
     folder.mkdir()
     for one in REPORTS:
-        if not one.refuted or not draw(one, folder):
-            continue
+        drawn = draw(one, folder) if one.refuted else ""
         command = f"```\nlanecheck {one.refuted.strip()}\n    {one.says}\n```\n"
-        assert command in text, one.where
-        image = f"![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n"
-        if (folder / f"{one.number}-near.svg").is_file():
-            image = f"![What is wrong first in museum {one.number}](museum/{one.number}-near.svg)\n\n{image}"
-        text = text.replace(command, f"{command}\n{image}", 1)
+        assert not drawn or command in text, one.where
+        text = text.replace(command, f"{command}\n{drawn}", 1) if drawn else text
     return text.replace("\n## Atoms\n", f"\n## Atoms\n{ATOMS}", 1)
 
 
-def draw(one: Report, folder: Path) -> bool:
-    """Draw the wrong map of a report; whether its command is about a map that can be drawn."""
-    name, *words = shlex.split(one.refuted)
-    entry = folder / f"{one.number}.toml"
-    if name == "layout":
-        given = [word for word in words if word != "--equals"]
-    elif name in ("index", "movement"):
-        entry.write_text(_entry(words), encoding="utf-8")
-        given = [str(entry)]
-    else:
-        return False
-    pictures = subjects.draw_arguments(show.parser().parse_args(given)).pictures
-    entry.unlink(missing_ok=True)
-    (folder / f"{one.number}.svg").write_text(svg.document([_near(one) for one in pictures]), encoding="utf-8")
-    near = zoom(pictures[0])
-    if near is not None and pictures[0].cells > FEW:
+def draw(one: Report, folder: Path) -> str:
+    """Return the Markdown of the pictures of a wrong map; empty if its command is about nothing that can be drawn."""
+    pictures = _pictures(one, folder)
+    if not pictures:
+        return ""
+    (folder / f"{one.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
+    cells, near = sum(picture.cells for picture in pictures), zoom(pictures[0])
+    found = []
+    if near is not None and cells > FEW:
         first = svg.drawing(near[1], prefix="near", words=False)
         (folder / f"{one.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
-    return True
+        found.append(f"![What is wrong first in museum {one.number}](museum/{one.number}-near.svg)\n")
+    if cells <= MOST:
+        found.append(f"![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n")
+    else:
+        found.append(f"[The wrong map of museum {one.number}](museum/{one.number}.svg) whole, {cells:,} cells.\n")
+    return "\n".join(found)
 
 
-def _near(picture: Picture) -> Picture:
-    """Return the picture; of a large one the rows and columns around what is wrong first in each panel."""
-    if picture.cells <= 32 * SIDE:
-        return picture
-    return replace(picture, panels=tuple(around(one, first_wrong(one), SIDE, SIDE) for one in picture.panels))
+def _pictures(one: Report, folder: Path) -> Sequence[Picture]:
+    """Return the pictures of a wrong map: of a layout beside another one, what should be there."""
+    name, *words = shlex.split(one.refuted)
+    if name == "layout" and words[1] == "--equals":
+        (case,) = compare(words[0], words[2]).cases
+        assert case.picture
+        drawn = case.picture(WINDOW)
+        return [drawn] if drawn else []
+    entry = folder / f"{one.number}.toml"
+    if name in ("index", "movement"):
+        entry.write_text(_entry(words), encoding="utf-8")
+    elif name != "layout":
+        return []
+    given = words if name == "layout" else [str(entry)]
+    found = subjects.draw_arguments(show.parser().parse_args(given)).pictures
+    entry.unlink(missing_ok=True)
+    return found
 
 
 def _entry(words: list[str]) -> str:

@@ -40,8 +40,10 @@ def test_the_museum_has_a_picture_of_each_wrong_map(tmp_path: Path, monkeypatch:
     text = museum.with_pictures(tmp_path)
     without = [one.number for one in REPORTS if one.refuted and f"(museum/{one.number}.svg)" not in text]
     assert without in ([], [38])  # a misaligned access, which is not drawn
-    for name in re.findall(r"\(museum/(\d+\.svg)\)", text):
+    for name in re.findall(r"\(museum/([\w-]+\.svg)\)", text):
         assert (tmp_path / "museum" / name).read_text(encoding="utf-8").startswith("<svg")
+    linked = set(re.findall(r"(?<!!)\[[^]]*\]\(museum/(\d+)\.svg\)", text))
+    assert len(linked) < 10
 
 
 @pytest.mark.parametrize("page", ["tv-layouts", *(page for page in PAGES if page.startswith("tutorial/"))])
@@ -134,6 +136,23 @@ def test_a_page_fits_a_narrow_window_and_axe_finds_nothing(site: Path, chromium:
     chromium.open(address(site / made(page)), width=400)
     assert chromium.sideways() <= 0
     assert chromium.violations() == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_no_page_names_a_folder_of_the_machine_that_made_it(site: Path) -> None:
+    pages = [path for kind in ("html", "svg") for path in site.rglob(f"*.{kind}")]
+    assert len(pages) > len(PAGES)
+    assert [path.relative_to(site) for path in pages if str(ROOT) in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_a_page_of_many_pictures_is_not_slow_to_load(site: Path) -> None:
+    sizes = {page: (site / made(page)).stat().st_size for page in ("museum", "teaching", "index")}
+    assert sizes["museum"] < 700_000, sizes
+    assert sizes["teaching"] < 1_600_000, sizes
+    assert sizes["index"] < 400_000, sizes
 
 
 @pytest.mark.slow

@@ -61,6 +61,7 @@ def figure(
 
     With more cells than `cells` its panels are below each other. `prefix` is of ids; `lead` has the first note above.
     """
+    picture = picture.flatten()
     if picture.cells > cells:
         below = (replace(panel, place=(number, 0)) for number, panel in enumerate(picture.panels))
         picture = replace(picture, panels=tuple(below))

@@ -50,9 +50,10 @@ def tile(
         element = _point(found, row, column)
         mine, right = backwards.at(*element), theirs.at(*element)
         about = [f"{found.show(element)}: {'; '.join(owners.list_owners(mine, letters)) or 'no owner'}"]
-        about += [f"{found.source(mine[0])}"] if mine else []
+        about += [found.origin.text or found.source(mine[0])] if mine else []
         if wanted is not None:
-            about.append(f"{wanted.origin}: {'; '.join(owners.list_owners(right, letters)) or 'no owner'}")
+            held = "; ".join(owners.list_owners(right, letters)) or "no owner"
+            about.append(f"{wanted.origin.text or wanted.origin}: {held}")
         cell = owners.cell(mine, right, copies, letters=letters, marked=element in marked, about=about)
         return cell._replace(shade=mine[0][shaded] // unit % 8) if mine else cell
 

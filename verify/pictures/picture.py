@@ -99,6 +99,13 @@ class Panel:
         for row in self.cells:
             yield from row
 
+    def transpose(self) -> Panel:
+        """Return the panel with its rows as columns."""
+        return replace(
+            self, cells=tuple(zip(*self.cells, strict=True)), axes=self.axes[::-1], whole=self.whole[::-1],
+            first=self.first[::-1], labels=self.labels[::-1],
+        )  # fmt: skip
+
     def crop(self, rows: range, columns: range) -> Panel:
         """Return the panel of some of its rows and columns, counted from the first that is shown."""
         down, across = self.labels
@@ -153,6 +160,13 @@ class Picture:
         )
         found += [(sample, f"{words}: {number}") for words, sample, number in marks if number]
         return found + [(Cell((), marked=True), self.marked)] * any(cell.marked for cell in every)
+
+    def flatten(self) -> Picture:
+        """Return the picture with a tall B below A, k from left to right in both: above C it would leave A no room."""
+        tall = [one for one in self.panels if one.name == "B" and one.extent[0] > 2 * one.extent[1]]
+        below = max((one.place[0] for one in self.panels), default=0) + 1
+        moved = (replace(one.transpose(), place=(below, 0)) if one in tall else one for one in self.panels)
+        return replace(self, panels=tuple(moved))
 
     def only(self, names: Sequence[str]) -> Picture:
         """Return the picture of some of its panels, each with its block."""
