@@ -154,8 +154,8 @@ class ProductWatch:
                 )
         if tied:
             texts = [
-                f"A's slots of k hold {_list_indices(slots['A'])}, B's {_list_indices(slots['B'])}: "
-                "nothing says which is wrong"
+                f"A holds k = {_list_indices(slots['A'])}, B k = {_list_indices(slots['B'])}; "
+                "one of them is loaded from the wrong k, and the kernel alone doesn't say which"
             ]
         text = f"{self.where}{product.name} of {self._who(product, warp)}: {'; '.join(texts)}"
         text += f"; out of place: {(' or ' if tied else ' and ').join(counts)}" if counts else ""
@@ -262,4 +262,11 @@ def _alone(part: Ints) -> bool:
 
 
 def _list_indices(part: Sequence[int]) -> str:
+    """Return the indices that slots hold.
+
+    >>> _list_indices([32, 33, 34]), _list_indices([0, 2, -1])
+    ('32..34', '[0, 2, –]')
+    """
+    if min(part) >= 0 and len(part) > 1 and (np.diff(part) == 1).all():
+        return f"{part[0]}..{part[-1]}"
     return "[" + ", ".join("–" if one < 0 else str(one) for one in part) + "]"

@@ -37,7 +37,7 @@ def test_a_product_in_tensor_memory_is_verified_by_the_letter_too() -> None:
     [
         (rf", {MATRIX};", f", {MATRIX - (2 << 61)};", "shared memory, A["),  # no swizzle
         (rf"(%rd5, %rd27, ){MATRIX};|(%rd5, %rd28, ){MATRIX};", rf"\g<2>{MATRIX + 1};", "A[m=0,k="),
-        (r"%rd5, %rd6, (%r\d+)", r"%rd5, %rd8, \1", "nothing says which is wrong"),
+        (r"%rd5, %rd6, (%r\d+)", r"%rd5, %rd8, \1", "the kernel alone doesn't say which"),
         (r"setp.ne.u32 p, (%r189), 0", r"setp.eq.u32 p, \1, 0", "lacks k = "),
         (r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4+16], %rd9", "lacks k = "),
         (r"\[(%r\d+)\];(\s+// end inline asm\s+// begin inline asm\s+tcgen05.wait::ld)", r"[\1+1];\2", "C[m="),

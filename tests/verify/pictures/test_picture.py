@@ -53,6 +53,19 @@ def panel(picture: Picture, name: str) -> dict[tuple[int, int], Cell]:
     return {(r, c): cell for r, row in enumerate(one.cells) for c, cell in enumerate(row)}
 
 
+def test_a_tall_b_goes_below_a_with_its_rows_as_columns(right: Picture, wrong: Picture) -> None:
+    """Above C, 32 rows of 8 columns would leave A a corner of the page."""
+    assert right.flatten() == right
+    flat = wrong.flatten()
+    before, after = panel(wrong, "B"), panel(flat, "B")
+    assert after == {(n, k): cell for (k, n), cell in before.items()} and len(after) == 256
+    (b,) = (one for one in flat.panels if one.name == "B")
+    assert (b.axes, b.whole, b.place) == (("n", "k"), (8, 32), (2, 0))
+    assert (b.label(0, 7), b.label(1, 31)) == ("7", "31")
+    wide, tall = (float(number) for number in svg.drawing(flat, words=False).get("viewBox", "").split()[2:])
+    assert wide > 1.5 * tall
+
+
 def test_a_right_atom_is_drawn_as_the_isa_has_it(right: Picture) -> None:
     mma = isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     for name in "ABC":
