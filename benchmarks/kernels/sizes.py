@@ -21,7 +21,7 @@ from verify.core.errors import SpecError, UsageError
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.statement import state
-from verify.kernel.sizes.theorem import Proof, find_loop, prove
+from verify.kernel.sizes.theorem import Proof, prove
 from verify.kernel.state.findings import Unclear
 
 COMPILED = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
@@ -76,8 +76,9 @@ def in_whole_tiles(ptx: str, table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim with sizes given as multiples of the CTA's tile, and of a trip."""
     given = {text.split()[0]: text for text in table["given"]}
     proof = Proof(state(table), parse_kernel(ptx, str(table["kernel"])), SEED, lambda steps: None)
+    proof.find_loop()
     tiles = [(axis.size, axis.tile) for axis in proof.statement.axes]
-    for size, tile in (*tiles, (proof.statement.summed[1], find_loop(proof)[1])):
+    for size, tile in (*tiles, (proof.statement.summed[1], proof.statement.step)):
         given[size] = f"{size} % {lcm(tile, BY)} == 0"
     return {**table, "given": list(given.values())}
 
@@ -85,8 +86,9 @@ def in_whole_tiles(ptx: str, table: Mapping[str, Any]) -> dict[str, Any]:
 def prove_two_trips(ptx: str, table: Mapping[str, Any]) -> None:
     """Prove a claim for all sizes of the output, at the sizes of K that take two trips; NotLifted if that fails."""
     proof = Proof(state(table), parse_kernel(ptx, str(table["kernel"])), SEED, lambda steps: None)
-    proof.loop, proof.statement.step = find_loop(proof)
+    proof.find_loop()
     try:
+        proof.find_tiles()
         proof.alone(2)
     except Unclear as error:
         raise NotLifted(error.line, error.problem) from None

@@ -90,8 +90,18 @@ class Proof:
             loads=len(run.accesses.loads), stores=len(run.accesses.stores),
         )  # fmt: skip
 
+    def find_loop(self) -> None:
+        """Find the loop over the summed index and the elements of a trip, and which CTA is the sample."""
+        statement = self.statement
+        if statement.shares_axis:
+            statement.step = statement.divisors.get(statement.summed[1], 1)
+            statement.cta = find_cta(statement, self.kernel, self.seed)
+        self.loop, statement.step = find_loop(self)
+
     def find_tiles(self) -> None:
-        """Find which tile a CTA has, by a run of one trip, and prove that each tile has one CTA."""
+        """Find which tile a CTA has if its number does not say so, and prove that each tile has one CTA."""
+        if not self.statement.shares_axis:
+            return
         run = self.make_run(1, 1)
         run.to_the_end(self.loop)
         check_findings(run)
@@ -192,12 +202,8 @@ def prove(
 
 def _prove(proof: Proof) -> Theorem:
     statement = proof.statement
-    if statement.shares_axis:
-        statement.step = statement.divisors.get(statement.summed[1], 1)
-        statement.cta = find_cta(statement, proof.kernel, proof.seed)
-    proof.loop, statement.step = find_loop(proof)
-    if statement.shares_axis:
-        proof.find_tiles()
+    proof.find_loop()
+    proof.find_tiles()
     first, period, by = _fit(proof)
     ahead, step, kept = _round(proof, first, period, by)
     least = first + ahead
