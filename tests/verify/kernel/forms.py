@@ -146,7 +146,8 @@ def others(row: Row) -> Iterator[tuple[Form, Form]]:
             with_it = base
             if optional:
                 with_it = next(one for one, _ in others_of(row, linked_word))
-            place = [operand for operand, _, _ in row.operands].index(role)
+            there = [operand for operand, _, absent in row.operands if optional or not absent]
+            place = there.index(role)
             turned = (*with_it.operands[:place], f"!{with_it.operands[place]}", *with_it.operands[place + 1 :])
             yield Form(row, with_it.words, turned, f"!{role}"), with_it
 

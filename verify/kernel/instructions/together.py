@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Word, word
-from verify.kernel.data.values import Mask
+from verify.kernel.data.registers import Word, find_decided, word
+from verify.kernel.data.values import FIRST, Mask
 from verify.kernel.instructions.integers import keep_bits
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
 from verify.kernel.state.findings import Severity, Unclear
@@ -161,19 +161,64 @@ def warp_barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
 
 
 def barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """bar.sync and bar.arrive, of all threads of a CTA or of a count."""
-    number = machine.reader(one.operands[0])
-    count = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
-    waits = meaning.words["action"] == "sync"
+    """bar.sync and bar.arrive, of all threads of a CTA or of a count; bar.red gives the vote of all that come."""
+    votes = _Votes(machine, one, meaning) if "operation" in meaning.words else None
+    first, *rest = one.operands[1:-1] if votes is not None else one.operands[:]
+    number, count = machine.reader(first), machine.reader(rest[0]) if rest else None
+    waits = votes is not None or meaning.words["action"] == "sync"
     together = meaning.words["head"] == "bar", "aligned" in meaning.words, _has_one_counter(machine.kernel.target)
 
     def execute(mask: Mask | None) -> None:
         there = np.ones(machine.count, bool) if mask is None else mask
         counted = None if count is None else machine.numbers(count, mask, "the count of a barrier")
         numbers = machine.numbers(number, mask, "the number of a barrier")
-        machine.barriers.arrive(numbers, counted, there, waits, any(together))
+        if votes is not None:
+            votes.cast(mask, there)
+        machine.barriers.arrive(numbers, counted, there, waits, any(together), votes.give if votes else None)
 
     return execute
+
+
+_DATA = 2  # what a thread's predicate may be besides 0 and 1
+
+
+class _Votes:
+    """The predicates of threads that come to a bar.red, and what they join to."""
+
+    def __init__(self, machine: Machine, one: PtxInstruction, meaning: Meaning) -> None:
+        self.machine, self.operation = machine, meaning.words["operation"]
+        self.pred = meaning.types["d"] == "pred"
+        if self.pred == (self.operation == "popc"):
+            raise Unclear(one.line, f"bar.red.{self.operation} gives {'a number' if self.pred else 'a predicate'}")
+        self.put, self.read = machine.writer(one.operands[0]), machine.reader(one.operands[-1])
+
+    def cast(self, mask: Mask | None, there: Mask) -> None:
+        """Note the predicates of threads."""
+        found = self.read()
+        if found.data(mask) and not (self.machine.values.opaque and _has_values(found)):
+            self.machine.unclear(found, mask, "a predicate that threads join at a barrier")
+        said = np.where(find_decided(found), _DATA, (found.bits != 0).astype(np.int8))
+        self.machine.barriers.said[there] = np.broadcast_to(said, self.machine.count)[there]
+
+    def give(self, members: Ints, part: Ints) -> None:
+        """Give the vote of a phase's threads to those that this instruction let wait."""
+        said = self.machine.barriers.said[members]
+        settles = {"and": 0, "or": 1}.get(self.operation)
+        mask = np.zeros(self.machine.count, bool)
+        mask[part] = True
+        if settles in said:
+            found = Word(np.full(1, settles, np.uint64))
+        elif (said == _DATA).any():
+            found = self.machine.unknown("is a vote of data", 1 if self.pred else 4)
+        else:
+            found = Word(np.full(1, 1 - settles if settles is not None else int(said.sum()), np.uint64))
+        self.put(found, mask)
+
+
+def _has_values(found: Word) -> bool:
+    """Return whether no byte of a register has a label that says why there is no value."""
+    labels = np.zeros(1, np.uint32) if found.labels is None else found.labels >> np.uint32(3)
+    return not ((labels > 0) & (labels < FIRST)).any()
 
 
 def _has_one_counter(target: str) -> bool:

@@ -90,10 +90,13 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         "adder": "read of cells that an atomic operation changed, and `added` must be empty",
         **dict.fromkeys(("write_line", "read_line"), _TEXT),
     },
-    Barriers: dict.fromkeys(("shared", "findings", "threads"), _SAME),
+    Barriers: {
+        **dict.fromkeys(("shared", "findings", "threads"), _SAME),
+        "said": "of bar.red, which no lifted kernel has",
+    },
     Barrier: {
         "line": _TEXT,
-        **dict.fromkeys(("expected", "aligned"), "read where threads have arrived, and none have"),
+        **dict.fromkeys(("expected", "aligned", "votes"), "read where threads have arrived, and none have"),
     },
     Global: {
         **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),

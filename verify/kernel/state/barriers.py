@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,10 +20,13 @@ RUNNING, AT_BARRIER, DONE = range(3)  # states of a thread
 SECTION = "9.7.13.1"  # of the PTX ISA: bar and barrier
 
 
+Vote: TypeAlias = Callable[[Ints, Ints], None]  # gets the threads of a phase, and those to which to give its vote
+
+
 class Barrier:
     """One barrier of one CTA in its current phase."""
 
-    __slots__ = ("aligned", "arrived", "came", "expected", "line", "times", "waited", "waiting")
+    __slots__ = ("aligned", "arrived", "came", "expected", "line", "times", "votes", "waited", "waiting")
 
     def __init__(self) -> None:
         self.aligned = True  # whether whole warps come to it
@@ -29,6 +35,7 @@ class Barrier:
         self.times: list[int] = []  # of `arrived`
         self.arrived: list[Ints] = []
         self.waiting: list[Ints] = []
+        self.votes: list[tuple[Ints, Vote]] = []  # who gets the vote of all that have arrived
         self.expected = 0
         self.line = 0
 
@@ -45,9 +52,15 @@ class Barriers:
         self.state, self.shared, self.findings, self.threads = state, shared, findings, shared.threads
         self.barriers: dict[tuple[int, int], Barrier] = {}
         self.executed: Executed | None = None  # what comes after what, once a kernel uses an mbarrier
+        self.said = np.zeros(len(state), np.int8)  # what each thread votes for
 
-    def arrive(self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool, aligned: bool) -> None:
-        """Let threads arrive at their CTA's barrier, and wait there if `waits`; whole warps do if it is `aligned`."""
+    def arrive(
+        self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool, aligned: bool, vote: Vote | None = None
+    ) -> None:  # fmt: skip
+        """Let threads arrive at their CTA's barrier, and wait there if `waits`; whole warps do if it is `aligned`.
+
+        `vote` is called when the phase ends.
+        """
         numbers = np.broadcast_to(barrier, len(self.state))
         members = np.flatnonzero(mask)
         for cta in sort_distinct(members // self.threads):
@@ -55,7 +68,9 @@ class Barriers:
             for number in sort_distinct(numbers[mine]):
                 if number >= 16:
                     raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
-                self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits, aligned)
+                there = mine[numbers[mine] == number]
+                self._arrive(int(cta), int(number), there, count, waits, aligned)
+                self.barriers[int(cta), int(number)].votes += [(there, vote)] if vote is not None else []
         self.release()
 
     def _arrive(
@@ -121,7 +136,11 @@ class Barriers:
             here.came, here.waited = np.zeros(self.threads, np.int32), waiting
             for part, time in zip(here.arrived, here.times, strict=True):
                 here.came[order.local[part]] = time
-            here.arrived, here.waiting, here.times = [], [], []
+            if here.votes and sum(len(part) for part, _ in here.votes) < len(members):
+                raise Unclear(here.line, "bar.red meets a barrier instruction without a predicate")
+            for part, vote in here.votes:
+                vote(members, part)
+            here.arrived, here.waiting, here.times, here.votes = [], [], [], []
             some = True
         return some
 
