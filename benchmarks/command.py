@@ -27,7 +27,7 @@ def figures() -> Iterator[Figure]:
     yield started("tiling, a 128x128x32 tile", ("tiling", *TILING, "-q"), 2.0)
     yield started("show LAYOUT", ("show", "(16,8):(8,1)", "-o", os.devnull), QUICK)
     yield started("show LAYOUT --onto", ("show", MAP, "--onto", "16x8", "-o", os.devnull), QUICK)
-    yield started("show, a 128x128 tile as SVG", ("show", *TILE, "--svg", "-o", os.devnull), 1.6)
+    yield started("show, a 128x128 tile as SVG", ("show", *TILE, "--svg", "-o", os.devnull), 2.5)
     for option in ("--help", "--version"):
         yield cold(f"lanecheck {option}", ("-m", "lanecheck", option), 3.0, "pass")
 
