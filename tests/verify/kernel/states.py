@@ -7,7 +7,7 @@ import hashlib
 import random
 import re
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,14 +17,20 @@ from verify.kernel.claims.launch import Launch
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import CODE, FIRST, SIZE, Values
-from verify.kernel.instructions import asynchronous, handlers, tcgen05
+from verify.kernel.instructions import asynchronous, handlers
+from verify.kernel.instructions.bulk import Bulk
 from verify.kernel.instructions.fields import PACKED
+from verify.kernel.instructions.tensor_maps import MadeMaps
+from verify.kernel.instructions.warpgroups import RegisterCounts
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import WIDTHS, Register
 from verify.kernel.state.findings import Unclear
-from verify.kernel.state.machine import Machine
+from verify.kernel.state.machine import Machine, Unit
 from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
+from verify.kernel.state.tensor_memory import TensorMemory
+
+U = TypeVar("U", bound=Unit)
 
 LANES = 128
 MATRICES = frozenset(
@@ -97,15 +103,15 @@ def _effect(form: Form, data: bool, masked: bool) -> str:
     machine.active = np.ones(LANES, bool) if mask is None else mask
     first = len(re.findall(";", form.before))
     for number in range(first):
-        machine.run[number](mask)
+        machine.bound[number].run(mask)
     machine.values.flush()
     before, top = [id(word) for word in machine.registers], machine.values.top
     machine.number, machine.findings.line = first, machine.kernel.instructions[first].line
     machine.values.line = machine.findings.line
-    if machine.control[first]:
-        machine._control(machine.control[first], machine.kernel.instructions[first], machine.active, machine.active, 0)
+    if machine.bound[first].control:
+        machine._control(machine.bound[first], machine.kernel.instructions[first], machine.active, machine.active, 0)
     else:
-        machine.run[first](mask)
+        machine.bound[first].run(mask)
     machine.values.flush()
     return _digest(machine, run, before, top)
 
@@ -124,29 +130,35 @@ def _digest(machine: Machine, run: Interpretation, before: list[int], top: int) 
                     raise
     shared, order = machine.shared, machine.shared.order
     stored = [region.stored for region in run.regions if region.stored is not None]
-    for labels in (shared.labels, machine.local_labels, *(one.labels for one in stored)):
+    for labels in (shared.labels, machine.local.labels, *(one.labels for one in stored)):
         said.update(_labels(machine, labels, top))
-    for each in (shared.plain, shared.generic, shared.pending, order.known, order.engine, machine.local_plain,
+    for each in (shared.plain, shared.generic, shared.pending, order.known, order.engine, machine.local.plain,
                  machine.group, machine.pc, machine.state, *(one.plain for one in stored)):  # fmt: skip
         said.update(each.tobytes())
     _tell_engines(machine, said)
     for copy in shared.copies:
         said.update(_labels(machine, copy.labels, top) + copy.plain.tobytes())
     said.update(repr((sorted(machine.findings.found), sorted(machine.findings.notes), machine.offsets_read)).encode())
-    said.update(repr((machine.owned, machine.maps, machine.loading, machine.bulk)).encode())
+    said.update(
+        repr((_unit(machine, RegisterCounts), _unit(machine, MadeMaps), machine.loading, _unit(machine, Bulk))).encode()
+    )
     return said.hexdigest()
+
+
+def _unit(machine: Machine, kind: type[U]) -> U | None:
+    """Return the unit of a kind, if the kernel uses it."""
+    return machine.unit(kind) if kind in machine.units else None
 
 
 def _tell_engines(machine: Machine, said: hashlib.blake2b) -> None:
     """Add what asynchronous work changed: mbarriers, and Tensor Memory."""
-    if isinstance(machine.engine, asynchronous.Engine):
-        said.update(repr((machine.engine.blocked, machine.engine.time)).encode())
-        for barrier in machine.engine.barriers.values():
+    if (engine := _unit(machine, asynchronous.Engine)) is not None:
+        said.update(repr((engine.blocked, engine.time)).encode())
+        for barrier in engine.barriers.values():
             said.update(repr((barrier.number, barrier.pending, barrier.bytes, barrier.count)).encode())
             said.update(repr([getattr(barrier, name).tobytes() for name in ("released", "gathered")
                               if hasattr(getattr(barrier, name, None), "tobytes")]).encode())  # fmt: skip
-    if machine.tensors is not None:
-        tensors = tcgen05.memory(machine)
+    if (tensors := _unit(machine, TensorMemory)) is not None:
         said.update(repr((tensors.pieces, sorted(tensors.open), tensors.products, tensors.fences.before)).encode())
         for each in (tensors.labels, tensors.plain, tensors.product, tensors.fences.known, *tensors.begun.values()):
             said.update(each.tobytes())
@@ -216,7 +228,7 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
         "wait", "tensor_load", "bulk_copy", "tensor_commit",
     ):  # fmt: skip
         if form.row.meaning != "barrier_init":
-            engine = asynchronous.engine(machine)
+            engine = machine.unit(asynchronous.Engine)
             column = machine.shared.order.column(int(base))
             engine.barriers[0, base] = asynchronous.Phases(200, 200, 0, 1, engine.executed, column)
             engine.barriers[0, base].released = np.ones(LANES + column + 1, np.int32)
@@ -227,12 +239,12 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
     if form.row.meaning in MATRICES:
         _fill_matrices(machine, run)
     if form.row.meaning in ("tensor_product", "tensor_from", "tensor_to", "tensor_wait", "tensor_deallocate"):
-        tensors = tcgen05.memory(machine)
+        tensors = machine.unit(TensorMemory)
         column = tensors.allocate(0, 32)
         tensors.labels[:] = 0
         tensors.plain.view(np.uint16)[:] = 0x3C00
         machine.registers[names.index("%r8")] = Word(np.array([column], np.uint64))
-    machine.owned = {warp: (96, 0, 0) for warp in range(LANES // 32)}
+    machine.unit(RegisterCounts).owned = {warp: (96, 0, 0) for warp in range(LANES // 32)}
     if data:
         _with_data(machine, run, form)
 

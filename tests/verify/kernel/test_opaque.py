@@ -65,7 +65,7 @@ def execute(machine: Machine) -> None:
     """Execute the first instruction in all lanes."""
     machine.number, machine.findings.line = 0, machine.kernel.instructions[0].line
     machine.values.line = machine.findings.line
-    machine.run[0](None)
+    machine.bound[0].run(None)
 
 
 def hidden(machine: Machine, plain: Word, width: int, draw: random.Random) -> Word:

@@ -285,7 +285,7 @@ def test_every_compared_field_has_a_twin() -> None:
     assert compared - of_clocks - DATA.keys() - ENDS.keys() - BARRIER - WGMMA.keys() == ELSEWHERE
 
 
-@pytest.mark.parametrize("name", sorted(relative.EMPTY[Machine] - {"local_size", "asynchronous", "arrangement"}))
+@pytest.mark.parametrize("name", sorted(relative.EMPTY[Machine] - {"asynchronous", "arrangement"}))
 def test_what_must_be_empty_ends_a_proof(machine: LiftedMachine, name: str) -> None:
     kept = getattr(machine, name)
     setattr(machine, name, [1])

@@ -20,8 +20,9 @@ from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import keep_bits, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Operand, PtxInstruction, Register, Symbol, Vector
 from verify.kernel.state.adders import KIND
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.memory import (
     LOCAL_WINDOW,
     MODULE_WINDOW,
@@ -97,8 +98,8 @@ def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None
         return None
     if source.name in machine.kernel.parameters:
         place = (PARAMETER_WINDOW << WINDOW) + (machine.kernel.parameters[source.name].number << PARAMETER_ROOM)
-    elif source.name in machine.local_symbols:
-        place = machine.local_symbols[source.name]
+    elif source.name in machine.local.symbols:
+        place = machine.local.symbols[source.name]
     elif source.name in machine.kernel.module:
         place = (MODULE_WINDOW << WINDOW) + (machine.kernel.module[source.name] << PARAMETER_ROOM)
     else:
@@ -203,7 +204,7 @@ def parameter(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     size, signed = WIDTHS[meaning.types["d"]] // 8, meaning.types["d"][0] == "s"
     if not isinstance(source, Address):
         raise Unclear(one.line, "the operand is no address")
-    if isinstance(source.base, Symbol) and source.base.name in machine.local_symbols:  # of a call
+    if isinstance(source.base, Symbol) and source.base.name in machine.local.symbols:  # of a call
         return load(machine, one, meaning, "param")
     computed = machine.address(source) if isinstance(source.base, Register) else None
     fixed = source.base if isinstance(source.base, Symbol) else Symbol("")
@@ -281,8 +282,8 @@ def _fetch(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, 
     if name == "shared":
         low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
         return machine.shared.load(machine.shared.places(low, who, count), who)
-    places = machine.local_places(addresses, count)
-    return machine.local_labels[who[:, None], places], machine.local_plain[who[:, None], places]
+    places = machine.local.places(addresses, count)
+    return machine.local.labels[who[:, None], places], machine.local.plain[who[:, None], places]
 
 
 def _sign_extended(machine: Machine, bits: Bits, labels: Ids, kind: str, width: int) -> tuple[Bits, Ids]:
@@ -366,9 +367,9 @@ def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: I
             low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
             machine.shared.write(machine.shared.places(low, who, labels.shape[1]), who, labels[rows], plain[rows])
         else:
-            places = machine.local_places(addresses, labels.shape[1])
-            machine.local_labels[who[:, None], places] = labels[rows]
-            machine.local_plain[who[:, None], places] = plain[rows]
+            places = machine.local.places(addresses, labels.shape[1])
+            machine.local.labels[who[:, None], places] = labels[rows]
+            machine.local.plain[who[:, None], places] = plain[rows]
 
 
 _COPIED = {"ca": (4, 8, 16), "cg": (16,)}  # bytes by the cache

@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -27,8 +28,9 @@ from verify.kernel.instructions.tensor_maps import Box, box_at
 from verify.kernel.ptx.polling import polls
 from verify.kernel.ptx.source import Address, PtxInstruction, Register, Vector
 from verify.kernel.state.barriers import RUNNING
+from verify.kernel.state.bound import Read, Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import WAITING, Bind, Machine, Read, Run
+from verify.kernel.state.machine import WAITING, Bind, Machine, Unit
 from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
@@ -46,7 +48,7 @@ class Waiting:
 
 
 @dataclass(slots=True)
-class Engine:
+class Engine(Unit):
     """The mbarriers of a batch by (CTA, address), the threads that wait for them, and the time of the copy engine."""
 
     executed: Executed
@@ -54,30 +56,28 @@ class Engine:
     blocked: dict[int, Waiting] = field(default_factory=dict)  # by thread
     time: int = 0
 
-
-def engine(machine: Machine) -> Engine:
-    """Return the copy engine of the machine's batch."""
-    if machine.engine is None:
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return the copy engine of a batch; from then on the clocks have what it executes."""
         machine.barriers.executed = Executed(machine.shared.order)
-        machine.engine = Engine(machine.barriers.executed)
-        machine.waited_for = lambda: _lacks(machine)
-        machine.ends.append(machine.shared.report_left)
-    assert isinstance(machine.engine, Engine)
-    return machine.engine
+        return cls(machine.barriers.executed)
 
+    def describe_missing(self, machine: Machine) -> str:
+        """Return what the phases lack for which threads of the first CTA wait, in words."""
+        words, waits = [], sorted({(*one.barrier, one.parity) for one in self.blocked.values()})
+        for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
+            found = self.barriers[cta, address]
+            text = f"; at shared address {address} for parity {parity}, phase {found.number} lacks {found.pending} of "
+            text += f"{found.count} arrivals"
+            if found.bytes:
+                many = "more came than were expected" if found.bytes < 0 else "have not come"
+                text += f", and {abs(found.bytes)} bytes {many}"
+            words.append(text)
+        return "".join(words)
 
-def _lacks(machine: Machine) -> str:
-    """Say what the phases lack for which threads of the first CTA wait, in words."""
-    words, waits = [], sorted({(*one.barrier, one.parity) for one in engine(machine).blocked.values()})
-    for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
-        found = engine(machine).barriers[cta, address]
-        text = f"; at shared address {address} for parity {parity}, phase {found.number} lacks {found.pending} of "
-        text += f"{found.count} arrivals"
-        if found.bytes:
-            many = "more came than were expected" if found.bytes < 0 else "have not come"
-            text += f", and {abs(found.bytes)} bytes {many}"
-        words.append(text)
-    return "".join(words)
+    def end(self, machine: Machine) -> None:
+        """Report loads that nobody waited for."""
+        machine.shared.report_left()
 
 
 def shared_at(machine: Machine, operand: Address, mask: Mask | None, space: str | None = "shared") -> tuple[Ints, Ints]:
@@ -98,7 +98,7 @@ def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tupl
 def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
     """Return the mbarrier at an address of the CTA of these threads."""
     first = int(threads[0])
-    found = engine(machine).barriers.get((int(machine.cta[first]), address))
+    found = machine.unit(Engine).barriers.get((int(machine.cta[first]), address))
     if found is None:
         text = f"{machine.shared.who(first)}: there is no mbarrier at shared address {address}"
         machine.findings.add("mbarrier not initialised", Severity.STUCK, text, "9.7.13.15.3")
@@ -131,7 +131,7 @@ def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
     report(machine.findings, "", phases.turn(), address)
     if phases.number == number:
         return
-    waiting = engine(machine).blocked
+    waiting = machine.unit(Engine).blocked
     ready = [thread for thread, one in waiting.items() if one.barrier == (cta, address) and one.parity == number % 2]
     for passes in {waiting[thread].passes for thread in ready}:
         members = np.array([thread for thread in ready if waiting[thread].passes is passes], np.int64)
@@ -159,7 +159,7 @@ def barrier_init(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
         machine.shared.places(addresses, threads, 8)  # reports those that are outside
         for thread, address, many in zip(threads, addresses, counts, strict=True):
             key = int(machine.cta[thread]), int(address)
-            now, found = machine.shared.order.now, engine(machine)
+            now, found = machine.shared.order.now, machine.unit(Engine)
             if not 0 < many <= MOST_ARRIVALS:
                 text = f"an mbarrier of {many} arrivals: it has 1 to {MOST_ARRIVALS}"
                 machine.findings.add("count of an mbarrier", Severity.MEMORY, text, "9.7.13.15.9")
@@ -186,7 +186,7 @@ def barrier_invalidate(machine: Machine, one: PtxInstruction, meaning: Meaning) 
                 text = f"{machine.shared.who(int(thread[0]))} invalidates the mbarrier at shared address {address}: "
                 machine.findings.add("race: mbarrier", Severity.RACE, f"{text}{problem}", "9.7.13.15.10")
             machine.shared.hold(address, int(thread[0]), 0)
-            del engine(machine).barriers[int(machine.cta[thread[0]]), address]
+            del machine.unit(Engine).barriers[int(machine.cta[thread[0]]), address]
 
     return execute
 
@@ -272,7 +272,7 @@ def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             passed = parities[rows] != barrier.number % 2
             for row in rows[~passed]:
                 key = int(machine.cta[threads[row]]), address
-                engine(machine).blocked[int(threads[row])] = Waiting(key, int(parities[row]), passes)
+                machine.unit(Engine).blocked[int(threads[row])] = Waiting(key, int(parities[row]), passes)
             machine.state[threads[rows[~passed]]] = WAITING
             for part, over in ((rows[passed], 1), (rows[~passed], 0)):
                 if len(part):
@@ -325,7 +325,7 @@ def _check_shown(machine: Machine, phases: Phases, thread: int, address: int) ->
 
 def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, labels: Ids, plain: Octets) -> None:
     """Let the engine write bytes of shared memory for a thread, and count them at an mbarrier."""
-    running, who = engine(machine), np.array([thread])
+    running, who = machine.unit(Engine), np.array([thread])
     running.time += 1
     phases = _barrier(machine, who, barrier)
     machine.shared.load_by_engine(places, thread, labels, plain, phases.column, running.time)

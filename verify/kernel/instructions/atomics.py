@@ -12,8 +12,9 @@ from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.accesses import deposit, registers_of_vector, rows_of, spread_of
 from verify.kernel.ptx.source import WIDTHS, Immediate, PtxInstruction
 from verify.kernel.state.adders import Adders
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import ALWAYS, Ints
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN
 

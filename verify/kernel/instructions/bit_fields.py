@@ -19,7 +19,8 @@ from verify.kernel.data.registers import Word, join_octets, octets, settle, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.integers import as_type, by_number, keep_bits, plain, without_meaning
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Bind, Machine
 
 _REST, _SUM = (parse(text, {"a": False, "b": False}).tree for text in ("a - b", "a + b"))
 

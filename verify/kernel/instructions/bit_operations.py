@@ -18,7 +18,8 @@ from verify.kernel.instructions.bit_fields import mask_integer
 from verify.kernel.instructions.integers import Signed, by_number, extend_sign, keep_bits, without_meaning
 from verify.kernel.instructions.signs import sign_changed
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Bind, Machine
 
 OPERATIONS: dict[str, Callable[..., Bits]] = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.bitwise_not,

@@ -7,6 +7,7 @@ What it reads from shared memory must not be written before the thread that star
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from verify.kernel.data.values import Bits, Ids, Mask
 from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
 from verify.kernel.instructions.tensor_maps import box_at
 from verify.kernel.ptx.source import Immediate, PtxInstruction
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine, Unit
 from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 from verify.kernel.state.region import Stored
@@ -35,7 +37,7 @@ class CopyGroup:
 
 
 @dataclass(slots=True)
-class Bulk:
+class Bulk(Unit):
     """The bulk copies of a batch that read shared memory."""
 
     reading: Ints  # how many copies may still read each cell of shared memory
@@ -47,12 +49,10 @@ class Bulk:
         listed = [(thread, one) for thread, groups in self.groups.items() for one in groups] + [*self.open.items()]
         return next((thread, line) for thread, one in listed for cells, line in one.cells if cell in cells)
 
-
-def bulk(machine: Machine) -> Bulk:
-    """Return the bulk copies of the machine's batch."""
-    if machine.bulk is None:
-        made = Bulk(np.zeros(len(machine.shared.order.writer), np.int64))
-        machine.bulk = made
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return the copies of a batch, to which every later write of shared memory is compared."""
+        made = cls(np.zeros(len(machine.shared.order.writer), np.int64))
 
         def report_write(places: Ints, who: Ints) -> None:
             busy = made.reading[places]
@@ -64,25 +64,23 @@ def bulk(machine: Machine) -> Bulk:
                 machine.findings.add("bulk copy on its way", Severity.RACE, text, GROUP)
 
         machine.shared.watch_writes(report_write)
-        machine.ends.append(lambda: _report_left(machine, made))
-    found = machine.bulk
-    assert isinstance(found, Bulk)
-    return found
+        return made
 
-
-def _report_left(machine: Machine, found: Bulk) -> None:
-    """Report copies from shared memory that a thread which has ended did not wait for."""
-    busy = np.flatnonzero(found.reading)
-    if len(busy):
-        thread, line = found.find_reader(int(busy[0]))
-        text = f"{machine.shared.who(thread)} ends, and has not waited for the bulk copy of line {line}, which reads "
-        text += "its CTA's shared memory"
-        machine.findings.add("bulk copy on its way", Severity.LETTER, text, GROUP)
+    def end(self, machine: Machine) -> None:
+        """Report copies from shared memory that a thread which has ended did not wait for."""
+        busy = np.flatnonzero(self.reading)
+        if len(busy):
+            thread, line = self.find_reader(int(busy[0]))
+            text = (
+                f"{machine.shared.who(thread)} ends, and has not waited for the bulk copy of line {line}, which reads "
+            )
+            text += "its CTA's shared memory"
+            machine.findings.add("bulk copy on its way", Severity.LETTER, text, GROUP)
 
 
 def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octets]:
     """Return the labels and plain bytes that the engine reads for a thread, whose group they join."""
-    shared, found = machine.shared, bulk(machine)
+    shared, found = machine.shared, machine.unit(Bulk)
     whose = np.full(len(places), thread)
     cells = sort_distinct(places // shared.cell)
     late = shared.generic[cells]
@@ -101,7 +99,7 @@ def _send(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Oc
     """Let the engine write to global memory for a thread, which must wait for it before it uses that."""
     if len(whose):
         where = machine.memory.write(addresses, whose, labels, plain, flying=True)
-        bulk(machine).open.setdefault(int(whose[0]), CopyGroup()).sent.extend(where)
+        machine.unit(Bulk).open.setdefault(int(whose[0]), CopyGroup()).sent.extend(where)
 
 
 def tensor_store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
@@ -185,7 +183,7 @@ def group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, "wait_group has a number and perhaps .read, commit_group neither")
 
     def execute(mask: Mask | None) -> None:
-        found = bulk(machine)
+        found = machine.unit(Bulk)
         for thread in machine.list_threads(mask).tolist():
             groups = found.groups.setdefault(thread, [])
             if not waits:

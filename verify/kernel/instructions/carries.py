@@ -10,7 +10,8 @@ from verify.kernel.data.registers import Word, settle
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.instructions.integers import as_type, high_half, keep_bits, without_meaning
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Bind, Machine
 
 # The ISA's text has one flag for both, a borrow after sub.cc. An H100 keeps the carry of a + ~b + 1, its opposite.
 # A chain of subtractions does not show that; a subtraction that goes on after an addition does. ptxas tells the

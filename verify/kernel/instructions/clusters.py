@@ -7,6 +7,7 @@ A kernel whose PTX requires more CTAs to a cluster has no meaning here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +19,16 @@ from verify.kernel.data.values import Mask
 from verify.kernel.instructions.integers import keep_bits
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction
 from verify.kernel.state.barriers import DONE, RUNNING
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import WAITING, Bind, Machine, Run
+from verify.kernel.state.machine import WAITING, Bind, Machine, Unit
 from verify.kernel.state.order import Ints, latest
 
 SECTION = "9.7.13.5"  # of the PTX ISA: barrier.cluster
 
 
 @dataclass(slots=True)
-class Rounds:
+class Rounds(Unit):
     """The barrier of each CTA of a batch: the round that is under way, and who has arrived in it."""
 
     arrived: Mask  # by thread
@@ -37,43 +39,35 @@ class Rounds:
     released: list[NDArray[np.int32] | None]  # and those of the last round that is over
     blocked: set[int] = field(default_factory=set)  # threads that wait
 
-
-def rounds(machine: Machine) -> Rounds:
-    """Return the barrier of the clusters of the machine's batch."""
-    if machine.clusters is None:
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return the barriers of a batch, at which nobody has arrived."""
         count, ctas = machine.count, machine.ctas
-        none = [None] * ctas
-        machine.clusters = Rounds(
+        return cls(
             np.zeros(count, bool),
             np.zeros(count, bool),
             np.zeros(count, np.int64),
             np.zeros(ctas, np.int64),
-            [[] for _ in none],
-            list(none),
+            [[] for _ in range(ctas)],
+            [None] * ctas,
         )
-        machine.wakers.append(lambda: _woken(machine))
-    found = machine.clusters
-    assert isinstance(found, Rounds)
-    return found
 
+    def turn(self, machine: Machine, cta: int) -> None:
+        """End the round of a CTA all of whose threads have arrived or ended."""
+        here = slice(cta * machine.threads, (cta + 1) * machine.threads)
+        if self.arrived[here].any() and (self.arrived[here] | (machine.state[here] == DONE)).all():
+            self.released[cta] = latest(*self.gathered[cta]) if self.gathered[cta] else None
+            self.arrived[here], self.gathered[cta] = False, []
+            self.over[cta] += 1
 
-def _turn(machine: Machine, cta: int) -> None:
-    """End the round of a CTA all of whose threads have arrived or ended."""
-    found, here = rounds(machine), slice(cta * machine.threads, (cta + 1) * machine.threads)
-    if found.arrived[here].any() and (found.arrived[here] | (machine.state[here] == DONE)).all():
-        found.released[cta] = latest(*found.gathered[cta]) if found.gathered[cta] else None
-        found.arrived[here], found.gathered[cta] = False, []
-        found.over[cta] += 1
-
-
-def _woken(machine: Machine) -> bool:
-    found = rounds(machine)
-    for cta in range(machine.ctas):
-        _turn(machine, cta)
-    ready = [one for one in found.blocked if found.over[machine.cta[one]] >= found.due[one]]
-    found.blocked -= set(ready)
-    machine.state[np.array(ready, np.int64)] = RUNNING
-    return bool(ready)
+    def wake(self, machine: Machine) -> bool:
+        """Let threads go on whose round is over."""
+        for cta in range(machine.ctas):
+            self.turn(machine, cta)
+        ready = [one for one in self.blocked if self.over[machine.cta[one]] >= self.due[one]]
+        self.blocked -= set(ready)
+        machine.state[np.array(ready, np.int64)] = RUNNING
+        return bool(ready)
 
 
 def arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
@@ -81,7 +75,7 @@ def arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     releases = meaning.words.get("sem") != "relaxed"
 
     def execute(mask: Mask | None) -> None:
-        found, threads = rounds(machine), machine.list_threads(mask)
+        found, threads = machine.unit(Rounds), machine.list_threads(mask)
         if found.owing[threads].any():
             who = machine.shared.who(int(threads[found.owing[threads]][0]))
             text = f"{who} arrives twice at the barrier of its cluster, with no wait between"
@@ -91,7 +85,7 @@ def arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         for cta in sort_distinct(machine.cta[threads]):
             if releases:
                 found.gathered[cta].append(machine.shared.order.clock(threads[machine.cta[threads] == cta]))
-            _turn(machine, int(cta))
+            found.turn(machine, int(cta))
 
     return execute
 
@@ -100,7 +94,7 @@ def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """barrier.cluster.wait: a thread stays until all threads of its cluster have arrived."""
 
     def execute(mask: Mask | None) -> None:
-        found, threads = rounds(machine), machine.list_threads(mask)
+        found, threads = machine.unit(Rounds), machine.list_threads(mask)
         absent = threads[~found.owing[threads]]
         if len(absent):
             text = f"{machine.shared.who(int(absent[0]))} waits at the barrier of its cluster, and has not arrived"

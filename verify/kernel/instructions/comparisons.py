@@ -27,8 +27,9 @@ from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Ma
 from verify.kernel.instructions.integers import as_type, keep_bits, without_meaning
 from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
+from verify.kernel.state.bound import Read, Run
 from verify.kernel.state.findings import FLUSHED, NOT_NAN, Unclear
-from verify.kernel.state.machine import Bind, Machine, Read, Run
+from verify.kernel.state.machine import Bind, Machine
 
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
 

@@ -27,7 +27,8 @@ from verify.kernel.instructions.fields import element
 from verify.kernel.instructions.integers import as_type, extend_sign, keep_bits, register_width, without_meaning
 from verify.kernel.instructions.rounded import Result, finish, flags_of, result
 from verify.kernel.ptx.source import PtxInstruction
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Bind, Machine
 
 _OPPOSITE = parse("0 - a", {"a": False}).tree
 _RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent

@@ -11,7 +11,8 @@ from verify.kernel.data.values import Bits, Mask
 from verify.kernel.instructions.integers import extend_sign, keep_bits, plain
 from verify.kernel.instructions.matrices import instruction
 from verify.kernel.ptx.source import PtxInstruction
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Bind, Machine
 
 
 def dot(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:

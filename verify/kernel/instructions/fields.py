@@ -22,8 +22,9 @@ from verify.kernel.instructions.clamps import saturate
 from verify.kernel.instructions.integers import plain, without_meaning
 from verify.kernel.instructions.rounded import arithmetic, flags_of, result
 from verify.kernel.ptx.source import PtxInstruction
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import NOT_NAN, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 
 PACKED = {"f32x2": "f32", "f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
 _PRODUCT = parse("a * b", {"a": False, "b": False}).tree

@@ -67,7 +67,7 @@ class Forks:
             raise Unclear(here, "data decide how often a loop goes round")
         for place in sorted(places):
             found = meaning(code[place].opcode)
-            mild = machine.doubts[place] or (found is not None and found.row.meaning in _MILD)
+            mild = machine.bound[place].doubts or (found is not None and found.row.meaning in _MILD)
             if not mild or _STRONG.intersection(code[place].words):
                 text = f"data decide this branch, and so whether a thread comes to {code[place].opcode} in line "
                 raise Unclear(here, f"{text}{code[place].line}, which concerns other threads too")
@@ -100,7 +100,7 @@ class Forks:
         """Return the labels and the plain bytes of all that threads may write."""
         machine = self.machine
         arrays = [one.stored for one in machine.memory.arrays if one.stored is not None]
-        own, shared = (machine.local_labels, machine.local_plain), (machine.shared.labels, machine.shared.plain)
+        own, shared = (machine.local.labels, machine.local.plain), (machine.shared.labels, machine.shared.plain)
         return [own, shared, *((one.labels, one.plain) for one in arrays)]
 
     def _walk(self, who: Mask, start: int, join: int) -> None:
@@ -112,7 +112,7 @@ class Forks:
             pc = int(machine.pc[running].min())
             active = running & (machine.pc == pc)
             later = machine.pc[running & ~active]
-            limits = [len(machine.run), *later.tolist(), *([join] if join > pc else [])]
+            limits = [len(machine.bound), *later.tolist(), *([join] if join > pc else [])]
             machine.straight(pc, active, min(limits))
         machine.effects += 1
 

@@ -14,8 +14,9 @@ from typing import Any
 from isa_tables.semantics import Meaning, NotedWords, Row, meaning, unread
 from verify.kernel.data import floats
 from verify.kernel.ptx.source import WIDTHS, Immediate, Kernel, Operand, PtxInstruction, Register, Vector
+from verify.kernel.state.bound import BoundInstruction, Read, Run
 from verify.kernel.state.findings import GUARD_LOST, Finding, Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Read, Run
+from verify.kernel.state.machine import Bind, Machine
 
 # module of this folder -> the classes of opcodes that it binds; a kernel loads those that it has
 MODULES: Mapping[str, str] = {
@@ -98,8 +99,7 @@ def find_bind(name: str) -> Bind:
 
 def bind_instructions(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
-    machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
-    machine.pure, machine.doubts = [], []
+    machine.bound, missing = [], []
     opaque = machine.values.opaque
     if opaque:
         machine.run_unsure, machine.fork = (
@@ -129,13 +129,10 @@ def bind_instructions(machine: Machine) -> list[Finding]:
             continue
         if one.guard is not None and found.loses_guard:
             machine.findings.add(GUARD_LOST, Severity.LETTER, _LOST, found.row.section)
-        machine.run.append(run)
-        machine.lanes.append(found.row.lanes)
-        machine.pure.append(found.row.meaning in PURE)
-        machine.members.append(members)
-        machine.doubts.append(found.row.lanes == 1 and found.row.meaning in MAY_DOUBT)
-        wait = found.row.meaning in WAITS
-        machine.control.append("wait" if wait else CONTROL.get(found.row.meaning, ""))
+        name, lanes = found.row.meaning, found.row.lanes
+        doubts = lanes == 1 and name in MAY_DOUBT
+        control = "wait" if name in WAITS else CONTROL.get(name, "")
+        machine.bound.append(BoundInstruction(run, lanes, members, name in PURE, doubts, control))
     return missing
 
 

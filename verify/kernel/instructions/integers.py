@@ -24,8 +24,9 @@ from verify.kernel.data.quotients import divide_toward_zero, floor_quotient, rem
 from verify.kernel.data.registers import Word, find_decided, settle, word
 from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask, Values
 from verify.kernel.ptx.source import WIDTHS, Operand, PtxInstruction, Register
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 
 Signed = NDArray[np.int64]
 _PRODUCT, _SUM = (parse(text, {"a": False, "b": False}).tree for text in ("a * b", "a + b"))

@@ -22,9 +22,10 @@ from verify.kernel.data.values import FIRST, UNWRITTEN, Ids, Mask
 from verify.kernel.instructions.comparisons import read_relation
 from verify.kernel.instructions.integers import register_width
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.lanes import WARP
-from verify.kernel.state.machine import Machine, Run
+from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import Octets
 
 Rule = Callable[[Sequence[Interval]], Interval]
@@ -289,13 +290,13 @@ def run_unsure(machine: Machine, number: int, mask: Mask | None) -> None:
     found = machine.register(guard.index)
     if (lost := unsure & (found.wide(1)[:, 0] < FIRST << 3)).any():
         machine.unclear(found, lost, "the guard of an instruction")
-    local = (machine.local_labels.copy(), machine.local_plain.copy()) if machine.local_size else None
-    machine.run[number](mask)
+    local = (machine.local.labels.copy(), machine.local.plain.copy()) if machine.local else None
+    machine.bound[number].run(mask)
     for index, (old, new) in enumerate(zip(before, machine.registers, strict=True)):
         if new is not None and new is not old:
             machine.registers[index] = join_registers(machine, index, old, new, unsure)
     if local is not None:
-        join_bytes((machine.local_labels, machine.local_plain), local)
+        join_bytes((machine.local.labels, machine.local.plain), local)
     machine.unsure = None
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data.values import Mask
-from verify.kernel.instructions.asynchronous import engine
+from verify.kernel.instructions.asynchronous import Engine
 from verify.kernel.ptx.source import PtxInstruction
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Bind, Machine
 
 
 def proxy_fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
@@ -39,10 +40,10 @@ def proxy_fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
 def _show_barriers(machine: Machine, mask: Mask | None) -> None:
     """Show the copy engine and the tensor core the mbarriers that threads initialised, or know of."""
-    if machine.engine is None:
+    if Engine not in machine.units:
         return
     threads, order = machine.list_threads(mask), machine.shared.order
-    for (cta, _), phases in engine(machine).barriers.items():
+    for (cta, _), phases in machine.unit(Engine).barriers.items():
         mine = threads[machine.cta[threads] == cta]
         phases.fenced |= bool((order.known[mine, order.local[phases.maker]] >= phases.made).any())
 

@@ -23,8 +23,9 @@ from verify.kernel.instructions.integers import register_width
 from verify.kernel.instructions.opaque import split_threads
 from verify.kernel.ptx.source import WIDTHS, Address, Operand, PtxInstruction
 from verify.kernel.state.adders import DECIDED, keep_lost
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.region import Region
@@ -158,9 +159,9 @@ class _ReachedMemory:
         if self.space != "local" and (self.space or span.first >> WINDOW != LOCAL_WINDOW):
             return None
         low = span.first & ones(WINDOW)
-        if low + span.count > self.machine.local_size:
+        if low + span.count > self.machine.local.size:
             self._doubt(f"data decide this address: bytes {low} to {low + span.count - 1} of local memory, which has "
-                        f"{self.machine.local_size}")  # fmt: skip
+                        f"{self.machine.local.size}")  # fmt: skip
             return span.threads[:0, None], np.arange(0)
         return span.threads[:, None], low + np.arange(span.count)
 
@@ -211,7 +212,7 @@ class _ReachedMemory:
         """Read any bytes of a span."""
         shared = self.machine.shared
         if (local := self._find_local(span)) is not None:
-            self._check_initialised(self.machine.local_labels[local], "local")
+            self._check_initialised(self.machine.local.labels[local], "local")
             return
         if not self._in_shared(span):
             found = self._global(span, size)
@@ -233,9 +234,9 @@ class _ReachedMemory:
         """Write any bytes of a span."""
         machine, shared = self.machine, self.machine.shared
         if (local := self._find_local(span)) is not None:
-            old = machine.local_labels[local]
-            machine.local_labels[local] = keep_lost(old, np.full(old.shape, label << 3, np.uint32))
-            machine.local_plain[local] = 0
+            old = machine.local.labels[local]
+            machine.local.labels[local] = keep_lost(old, np.full(old.shape, label << 3, np.uint32))
+            machine.local.plain[local] = 0
             return
         if not self._in_shared(span):
             found = self._global(span, size)

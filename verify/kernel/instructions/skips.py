@@ -55,10 +55,15 @@ class Skips:
             one = machine.kernel.instructions[place]
             if not number < place < join:
                 return None
-            if machine.control[place] == "branch" and one.words[0] != "brx" and place < one.target <= join:
+            if machine.bound[place].control == "branch" and one.words[0] != "brx" and place < one.target <= join:
                 continue
             found = meaning(one.opcode)
-            alone = machine.pure[place] and machine.doubts[place] and found is not None and found.row.meaning != "load"
+            alone = (
+                machine.bound[place].pure
+                and machine.bound[place].doubts
+                and found is not None
+                and found.row.meaning != "load"
+            )
             written = one.operands[0].items if isinstance(one.operands[0], Vector) else one.operands[:1]
             if not alone or not all(isinstance(each, Register) for each in written):
                 return None

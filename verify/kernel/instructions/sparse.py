@@ -20,8 +20,9 @@ from verify.kernel.instructions.matrices import (
     whole_warps,
 )
 from verify.kernel.ptx.source import Immediate, PtxInstruction
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 
 
 def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:

@@ -29,20 +29,11 @@ from verify.kernel.instructions.matrices import (
 )
 from verify.kernel.instructions.wgmma import address_elements
 from verify.kernel.ptx.source import Address, Immediate, PtxInstruction, Register, Vector
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import Ints, latest
 from verify.kernel.state.tensor_memory import ALLOCATION, COLUMNS, LANES, PART, TensorMemory
-
-
-def memory(machine: Machine) -> TensorMemory:
-    """Return the Tensor Memory of the machine's batch."""
-    if machine.tensors is None:
-        machine.tensors = TensorMemory(machine.ctas, machine.shared, machine.findings)
-        machine.ends.append(machine.tensors.report_left)
-    found = machine.tensors
-    assert isinstance(found, TensorMemory)
-    return found
 
 
 def _of_warps(machine: Machine, bits: Any, warps: Ints, what: str) -> Ints:
@@ -67,7 +58,7 @@ def allocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             if many not in (32, 64, 128, 256, 512):
                 raise Unclear(one.line, f"{many} columns of Tensor Memory: a power of two from 32 to 512 is allocated")
             thread = np.array([warp * 32])
-            first = memory(machine).allocate(int(machine.cta[thread[0]]), int(many))
+            first = machine.unit(TensorMemory).allocate(int(machine.cta[thread[0]]), int(many))
             if first is None:
                 text = f"{machine.shared.who(int(thread[0]))} waits for {many} columns of Tensor Memory for ever: "
                 machine.findings.add("stuck threads", Severity.STUCK, f"{text}its CTA has them", ALLOCATION)
@@ -88,7 +79,7 @@ def deallocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         first = _of_warps(machine, machine.numbers(address, mask, "an address of Tensor Memory"), warps, "addresses")
         counts = _of_warps(machine, machine.numbers(count, mask, "a number of columns"), warps, "numbers of columns")
         for warp, at, many in zip(warps, first, counts, strict=True):
-            if not memory(machine).free(int(machine.cta[warp * 32]), int(at), int(many), int(warp) * 32):
+            if not machine.unit(TensorMemory).free(int(machine.cta[warp * 32]), int(at), int(many), int(warp) * 32):
                 text = f"{machine.shared.who(int(warp) * 32)}: no allocation gave {many} columns from {at:#x} on"
                 machine.findings.add("wrong deallocation", Severity.MEMORY, text, ALLOCATION)
 
@@ -130,7 +121,7 @@ class _Cells:
 
     def start(self, what: str, ctas: Ints, lane: Ints, column: Ints, threads: Ints) -> None:
         """Note that each warp starts its access."""
-        found = memory(self.machine)
+        found = self.machine.unit(TensorMemory)
         column = np.minimum(column, 511)
         for place in range(len(ctas)):
             part, columns = int(lane[place, 0, 0]) // PART, sort_distinct(column[place])
@@ -149,7 +140,7 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         if not len(warps):
             return
         where = cells(mask, warps)
-        labels, plain = memory(machine).load(*where)
+        labels, plain = machine.unit(TensorMemory).load(*where)
         cells.start("ld", *where)
         shape = (len(warps) * 32, len(registers), 4)
         label, octet = labels[..., : cells.size].reshape(shape), plain[..., : cells.size].reshape(shape)
@@ -185,7 +176,7 @@ def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         label = np.stack([np.broadcast_to(one.wide(4), (machine.count, 4))[threads] for one in found], 1)
         octet = np.stack([np.broadcast_to(octets(one.bits, 4), (machine.count, 4))[threads] for one in found], 1)
         cells.start("st", *where)
-        memory(machine).write(*where, label.reshape(shape), octet.astype(np.uint8).reshape(shape))
+        machine.unit(TensorMemory).write(*where, label.reshape(shape), octet.astype(np.uint8).reshape(shape))
 
     return execute
 
@@ -196,7 +187,7 @@ def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         for warp in whole_warps(machine, mask, 32):
-            memory(machine).waits(what, int(warp) * 32)
+            machine.unit(TensorMemory).waits(what, int(warp) * 32)
         if what == "ld":
             machine.loading.clear()
 
@@ -208,7 +199,7 @@ def fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     closes = meaning.words["what"] == "fence::before_thread_sync"
 
     def execute(mask: Mask | None) -> None:
-        fences = memory(machine).fences
+        fences = machine.unit(TensorMemory).fences
         (fences.close if closes else fences.open)(machine.list_threads(mask))
 
     return execute
@@ -222,7 +213,7 @@ def commit(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         threads = machine.list_threads(mask)
         for thread, place in zip(threads, machine.shared_at(address(mask), threads, generic=generic), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
-            found = memory(machine)
+            found = machine.unit(TensorMemory)
             clock = latest(clock, machine.shared.order.end_clock(found.column(thread), int(found.issued[thread])))
             arrive_by_engine(machine, int(thread), int(place), clock)
 
@@ -295,7 +286,7 @@ class _Multiplication:
 
     def __call__(self, threads: Ints) -> None:
         """Multiply, for one thread of each of some CTAs."""
-        machine, values, found = self.machine, self.machine.values, memory(self.machine)
+        machine, values, found = self.machine, self.machine.values, self.machine.unit(TensorMemory)
         found.products += 1
         b = self._from_shared(self.operands["B"], self.right, threads)
         if self.space == "smem":
@@ -327,7 +318,9 @@ class _Multiplication:
         shared.check_read(cells, whose[which])
         for thread in threads.tolist():
             mine = machine.cta[thread] * shared.span // shared.cell
-            memory(machine).consumes(cells[(cells >= mine) & (cells < mine + shared.span // shared.cell)], thread)
+            machine.unit(TensorMemory).consumes(
+                cells[(cells >= mine) & (cells < mine + shared.span // shared.cell)], thread
+            )
         labels = shared.mark_unwritten(places, whose, shared.labels[places])
         held = word(join_octets(shared.plain[places].astype(np.uint64)), labels)
         ids = held.elements(machine.values, self.types[fragment.name], size).reshape(-1)
@@ -351,7 +344,7 @@ class _Multiplication:
         whose = np.broadcast_to(threads[:, None, None], ctas.shape)
         size = SIZE[kind]
         self._use(ctas, lanes, columns, threads)
-        labels, plain = memory(self.machine).load(ctas, lanes, columns, whose)
+        labels, plain = self.machine.unit(TensorMemory).load(ctas, lanes, columns, whose)
         if size < labels.shape[-1]:  # a part of a cell
             take = bit[..., None] // 8 + np.arange(size)
             labels, plain = np.take_along_axis(labels, take, -1), np.take_along_axis(plain, take, -1)
@@ -365,7 +358,9 @@ class _Multiplication:
         there[lanes[0] // PART, np.minimum(columns[0], COLUMNS - 1)] = True  # the same cells in each CTA
         parts, column = np.nonzero(there)
         for place, thread in enumerate(threads):
-            memory(self.machine).multiplies(np.full(len(parts), ctas[place, 0, 0]), parts, column, int(thread))
+            self.machine.unit(TensorMemory).multiplies(
+                np.full(len(parts), ctas[place, 0, 0]), parts, column, int(thread)
+            )
 
 
 BINDS: dict[str, Bind] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import MAP_BYTES, TensorMap
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.ptx.source import Address, Immediate, PtxInstruction
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine, Unit
 from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 from verify.kernel.state.order import Ints
 
@@ -72,12 +74,13 @@ class Made:
     acquired: bool = False  # whether a fence has made it known to the copy engine
 
 
-def list_made(machine: Machine) -> dict[tuple[str, int, int], Made]:
-    """Return the tensor maps that the kernel makes, by space, CTA (0 for global memory) and address."""
-    if machine.maps is None:
-        machine.maps = {}
-    found: dict[tuple[str, int, int], Made] = machine.maps
-    return found
+class MadeMaps(dict[tuple[str, int, int], Made], Unit):
+    """The tensor maps that the kernel makes, by space, CTA (0 for global memory) and address."""
+
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return the maps of a batch: none."""
+        return cls()
 
 
 def box_at(machine: Machine, address: int, thread: int) -> Box:
@@ -88,7 +91,7 @@ def box_at(machine: Machine, address: int, thread: int) -> Box:
     given = machine.parameters.get(names.get(number, "")) if window == PARAMETER_WINDOW else None
     if given is not None and inside in given.maps:
         return _of_claim(machine, given.maps[inside])
-    own = list_made(machine).get(("global", 0, address))
+    own = machine.unit(MadeMaps).get(("global", 0, address))
     if own is None:
         what = f"address {address:#x}"
         if window == PARAMETER_WINDOW:
@@ -166,7 +169,7 @@ def replace(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         for thread, address, value in zip(threads.tolist(), addresses.tolist(), values.tolist(), strict=True):
             machine.shared.places(np.array([address]), np.array([thread]), MAP_BYTES)
             key = ("shared", int(machine.cta[thread]), int(address))
-            found = list_made(machine).setdefault(key, Made())
+            found = machine.unit(MadeMaps).setdefault(key, Made())
             found.fields[name, axis], found.writer, found.written = value, thread, machine.shared.order.now
 
     return execute
@@ -188,7 +191,7 @@ def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         order = machine.shared.order
         for row in np.flatnonzero(machine.thread[threads] % 32 == 0):
             thread, target = int(threads[row]), int(targets[row])
-            found = list_made(machine).pop(("shared", int(machine.cta[thread]), int(sources[row])), None)
+            found = machine.unit(MadeMaps).pop(("shared", int(machine.cta[thread]), int(sources[row])), None)
             if found is None:
                 raise Unclear(one.line, "a tensor map is copied that the kernel does not make")
             warp, maker = threads[threads // 32 == thread // 32], order.local[found.writer]
@@ -199,7 +202,7 @@ def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             pieces = np.uint64(target) + np.arange(0, MAP_BYTES, 16, dtype=np.uint64)
             whose, labels = np.full(len(pieces), thread), np.full((len(pieces), 16), label)
             machine.memory.write(pieces, whose, labels, np.zeros(labels.shape, np.uint8))
-            list_made(machine)["global", 0, target] = Made(found.fields, thread, order.now)
+            machine.unit(MadeMaps)["global", 0, target] = Made(found.fields, thread, order.now)
 
     return execute
 
@@ -211,7 +214,7 @@ def acquire(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         for address in set(_threads(machine, home, mask)[1].tolist()):
-            found = list_made(machine).get(("global", 0, address))
+            found = machine.unit(MadeMaps).get(("global", 0, address))
             if found is not None:
                 found.acquired = True
 

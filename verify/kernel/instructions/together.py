@@ -13,8 +13,9 @@ from verify.kernel.data.registers import Word, find_decided, word
 from verify.kernel.data.values import FIRST, Mask
 from verify.kernel.instructions.integers import keep_bits
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import Ints
 
 

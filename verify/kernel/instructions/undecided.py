@@ -13,7 +13,7 @@ from verify.kernel.state.machine import Machine
 def find_undecided(machine: Machine, number: int, active: Mask) -> tuple[Word, Mask] | None:
     """Return the guard of a branch and the threads in which data decide it; None where there are none."""
     one = machine.kernel.instructions[number]
-    if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
+    if machine.bound[number].control != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
         return None
     guard = machine.register(one.guard.index)
     return (guard, active & find_decided(guard)) if guard.data(active) else None

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -11,10 +12,37 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.matrices import whole_warps
 from verify.kernel.ptx.source import Immediate, PtxInstruction
+from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine, Unit
 
 REGISTERS = 1 << 16  # of an SM
+
+
+@dataclass(slots=True)
+class RegisterCounts(Unit):
+    """What the warps of a batch have executed of setmaxnreg."""
+
+    owned: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # warp -> registers, when, how many times
+    counts: dict[int, list[int]] = field(default_factory=dict)  # warpgroup -> what its warps are to have, in order
+    line: int = 0  # of the first one that was executed
+
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return those of a batch, which has executed none."""
+        return cls(line=machine.findings.line)
+
+    def end(self, machine: Machine) -> None:
+        """Report a warpgroup of which a warp has ended without a setmaxnreg that another one executed."""
+        for group, counts in self.counts.items():
+            late = [
+                warp for warp in range(4 * group, 4 * group + 4) if self.owned.get(warp, (0, 0, 0))[2] < len(counts)
+            ]
+            if late:
+                machine.findings.line = self.line
+                text = f"warp {late[0] % (machine.threads // 32)} ends without a setmaxnreg that another warp of its "
+                text += "warpgroup executed: all four execute the same setmaxnreg"
+                machine.findings.add("setmaxnreg by a part of a warpgroup", Severity.STUCK, text, "9.7.19.5")
 
 
 def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
@@ -25,9 +53,8 @@ def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
         raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {amount}")
 
     def execute(mask: Mask | None) -> None:
-        order, owned, warps = machine.shared.order, machine.owned, machine.threads // 32
-        if not machine.counts:
-            machine.ends.append(partial(_check_warpgroups, machine, one.line))
+        unit, order, warps = machine.unit(RegisterCounts), machine.shared.order, machine.threads // 32
+        owned = unit.owned
         for warp in whole_warps(
             machine, mask, 32
         ).tolist():  # a compiler may have the warps of a group at several places
@@ -38,7 +65,7 @@ def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
                 )
                 raise Unclear(one.line, f"{text} warps: the ISA says nothing of it")
             before, time, number = owned.get(warp, (amount, 0, 0))
-            counts = machine.counts.setdefault(warp // 4, [])  # by the first warp that came so far, in order
+            counts = unit.counts.setdefault(warp // 4, [])  # by the first warp that came so far, in order
             if number == len(counts):
                 counts.append(amount)
             if counts[number] != amount:
@@ -59,17 +86,6 @@ def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
                 machine.findings.add("setmaxnreg of too many registers", Severity.STUCK, text, "9.7.19.5")
 
     return execute
-
-
-def _check_warpgroups(machine: Machine, line: int) -> None:
-    """Report a warpgroup of which a warp has ended without a setmaxnreg that another one executed."""
-    for group, counts in machine.counts.items():
-        late = [warp for warp in range(4 * group, 4 * group + 4) if machine.owned.get(warp, (0, 0, 0))[2] < len(counts)]
-        if late:
-            machine.findings.line = line
-            text = f"warp {late[0] % (machine.threads // 32)} ends without a setmaxnreg that another warp of its "
-            text += "warpgroup executed: all four execute the same setmaxnreg"
-            machine.findings.add("setmaxnreg by a part of a warpgroup", Severity.STUCK, text, "9.7.19.5")
 
 
 BINDS: dict[str, Bind] = {"register_count": register_count}

@@ -30,8 +30,9 @@ from verify.kernel.instructions.matrices import (
     whole_warps,
 )
 from verify.kernel.ptx.source import Immediate, PtxInstruction, Register, Vector
+from verify.kernel.state.bound import Read, Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Read, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import Ints
 from verify.kernel.state.products import FENCE
 

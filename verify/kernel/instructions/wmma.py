@@ -33,8 +33,9 @@ from verify.kernel.instructions.matrices import (
     whole_warps,
 )
 from verify.kernel.ptx.source import Operand, PtxInstruction
+from verify.kernel.state.bound import Read, Run
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine, Read, Run
+from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import Ints
 
 LINE = 16  # bytes: what each row or column in memory is aligned to, or a fragment where it is smaller

@@ -21,7 +21,7 @@ from verify.kernel.sizes.lifted import LiftedMachine, go, start
 from verify.kernel.sizes.runs import BUDGET, LiftedRun
 from verify.kernel.sizes.shadow import evaluate
 from verify.kernel.sizes.statement import AXES, AllSizes
-from verify.kernel.state.machine import Run
+from verify.kernel.state.bound import Run
 
 GROUPS = 8  # tiles that one direction has more than the sample: so many rows or columns of them may be a group
 Key = tuple[bool, int, int]  # after the head of the induction, instruction, how often it was executed since
@@ -48,7 +48,7 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
         symbols[name] = atom.value(symbols)
     made = {key: one for key, one in run.shadow.made.items() if key[1] not in run.shadow.parted}
     watched = _WatchedStores(made, machine, symbols)
-    machine.run = [watched.wrap(number, execute) for number, execute in enumerate(machine.run)]
+    machine.bound = [one._replace(run=watched.wrap(number, one.run)) for number, one in enumerate(machine.bound)]
 
     def head(trips: int) -> None:
         if period and trips == first:

@@ -83,7 +83,7 @@ def start(run: Interpretation, cta: tuple[int, int, int]) -> LiftedMachine:
     missing = handlers.bind_instructions(machine)
     if missing:
         raise NotLifted(missing[0].line, missing[0].text)
-    if machine.local_size:
+    if machine.local:
         raise NotLifted(0, "local memory has no meaning for all sizes yet")
     return machine
 
@@ -92,7 +92,7 @@ def go(machine: LiftedMachine, shadow: Shadow | None, loop: int, head: Callable[
     """Run a CTA with its shadow to its end, or until `head` stops it; return whether it ended."""
     machine.shadow = shadow
     if shadow is not None:
-        machine.run = [shadow.wrap(number, run) for number, run in enumerate(machine.run)]
+        machine.bound = [one._replace(run=shadow.wrap(number, one.run)) for number, one in enumerate(machine.bound)]
         machine.specials = _Specials(machine.specials, shadow)
     machine.loops = _Heads(machine, loop, head)
     try:

@@ -16,6 +16,7 @@ import numpy as np
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.state.barriers import Barrier, Barriers
 from verify.kernel.state.global_memory import Global
+from verify.kernel.state.local_memory import LocalMemory
 from verify.kernel.state.loops import Loops
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import Copies, Shared
@@ -44,10 +45,7 @@ COMPARED: Mapping[type, frozenset[str]] = {
 }
 # and attributes that must be empty: kernels that use them are refused
 EMPTY: Mapping[type, frozenset[str]] = {
-    Machine: frozenset(
-        {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
-        | {"kinds", "local_size", "arrangement", "unsure", "run_unsure", "fork"}
-    ),
+    Machine: frozenset({"units", "loading", "watch", "kinds", "local", "arrangement", "unsure", "run_unsure", "fork"}),
     Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds"}),
     Order: frozenset({"engine", "columns", "added", "added_by_lanes", "adds", "beside", "several"}),
     Barriers: frozenset({"executed"}),
@@ -62,19 +60,14 @@ EMPTY: Mapping[type, frozenset[str]] = {
 LISTED: Mapping[type, Mapping[str, str]] = {
     Machine: {
         **dict.fromkeys(("kernel", "launch", "values", "findings", "parameters", "budget", "real", "threads"), _SAME),
-        **dict.fromkeys(
-            ("run", "lanes", "members", "pure", "doubts", "control", "placement", "symbols", "cell", "asynchronous"),
-            _SAME,
-        ),
-        **dict.fromkeys(("local_symbols", "ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
-        **dict.fromkeys(("ticked", "waited_for", "together", "shadow"), _SAME),
+        **dict.fromkeys(("bound", "placement", "symbols", "cell", "asynchronous"), _SAME),
+        **dict.fromkeys(("ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
+        **dict.fromkeys(("ticked", "together", "shadow"), _SAME),
         "unwritten": "lines of reads before any write, for a report: what those give has no meaning in a proof",
         **dict.fromkeys(("steps", "begun", "ran", "guards", "trips", "offsets_read"), _REPORT),
         "number": _SCRATCH,
         "effects": "counts for `loops`, which finds a loop without an end",
         "loops": "finds a loop without an end at the sample; the trips at all sizes are what is proved",
-        "local_labels": "no kernel with local memory is lifted",
-        "local_plain": "no kernel with local memory is lifted",
     },
     Shared: {
         **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
@@ -137,7 +130,7 @@ def _is_there(held: Any) -> bool:
         return bool(held.any())
     if isinstance(held, list):
         return any(one is not None and not (isinstance(one, list) and not one) for one in held)
-    return bool(held) if isinstance(held, int | dict | tuple | str) else held is not None
+    return bool(held) if isinstance(held, int | dict | tuple | str | LocalMemory) else held is not None
 
 
 def relative(machine: Machine) -> dict[str, Any]:

@@ -38,7 +38,8 @@ from verify.kernel.sizes.forms import (
     truth,
 )
 from verify.kernel.sizes.region import OPEN, SizeRegion
-from verify.kernel.state.machine import Machine, Run
+from verify.kernel.state.bound import Run
+from verify.kernel.state.machine import Machine
 
 CTA = {"%ctaid.x": "cx", "%ctaid.y": "cy", "%ctaid.z": "cz"}
 # special registers that no size changes; all others but `CTA` are refused

@@ -19,6 +19,7 @@ from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.ptx.source import Immediate, Kernel
 from verify.kernel.state.barriers import DONE
+from verify.kernel.state.bound import BoundInstruction
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import Ints
@@ -35,8 +36,7 @@ class WarpThreads(Protocol):
     count: int  # threads
     state: NDArray[np.int8]  # of each
     pc: NDArray[np.int32]  # its instruction
-    lanes: list[int]  # of each instruction, how many threads execute it together
-    members: list[Callable[[], Word] | None]  # and its mask, if it has one
+    bound: list[BoundInstruction]
     kernel: Kernel
     findings: Findings
     shared: Shared
@@ -53,7 +53,7 @@ class Lanes:
 
     def masks(self, number: int, there: Mask | None) -> Bits | None:
         """Return the mask that each thread gives; None if all threads name their whole warp."""
-        read = self.machine.members[number]
+        read = self.machine.bound[number].members
         if read is None:
             return None
         bits = self.machine.numbers(read, there, "the mask of lanes") & _FULL
@@ -65,7 +65,7 @@ class Lanes:
         machine, masks = self.machine, self.masks(number, there)
         alive = machine.state != DONE
         if masks is None:
-            size = machine.lanes[number]
+            size = machine.bound[number].lanes
             groups = there.reshape(-1, size)
             short = groups.any(1) & (alive.reshape(-1, size) & ~groups).any(1)
             return np.asarray(np.repeat(short, size) & there)
@@ -111,7 +111,7 @@ class Lanes:
     def lacking(self, number: int, waiting: Ints) -> str:
         """Return which lanes the first of some waiting threads lacks, in words."""
         machine, first = self.machine, int(waiting[0])
-        if machine.lanes[number] != WARP:
+        if machine.bound[number].lanes != WARP:
             return ""
         there = np.isin(np.arange(machine.count), waiting[machine.pc[waiting] == number])
         masks, warp = self.masks(number, there), first // WARP * WARP + _LANES

@@ -3,14 +3,14 @@
 
 Warps (or warpgroups) gather at an instruction that they execute together; threads block at barriers. The machine has
 the registers and the schedule; what an instruction does is a function that `bind` makes of it, once for each.
-One schedule, and freedom from races, speak for all schedules. Main declarations: `Machine`, and the types
-`Run` (what an instruction does to the threads of a mask) and `Bind`.
+One schedule, and freedom from races, speak for all schedules. Main declarations: `Machine`, `Unit` (what works beside
+the threads), and the type `Bind`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -21,23 +21,45 @@ from verify.kernel.data.registers import Word, find_decided, merge_predicate, ne
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Kernel, Operand, PtxInstruction, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
+from verify.kernel.state.bound import BoundInstruction, Read, Run
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.lanes import FEWEST, WARP, Lanes, parts_warps
+from verify.kernel.state.local_memory import LocalMemory
 from verify.kernel.state.loops import Loops
-from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Shared, check_window
+from verify.kernel.state.memory import SHARED_WINDOW, Shared, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
 from verify.kernel.state.products import Products
 from verify.kernel.state.specials import SPECIALS, special_registers
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
-Run: TypeAlias = Callable[[Mask | None], None]
 Bind: TypeAlias = Callable[["Machine", PtxInstruction, Meaning], Run]
-Read: TypeAlias = Callable[[], Word]
-MAX_LOCAL = 1 << 27  # bytes of local memory of a batch's threads, each kept with its label
+U = TypeVar("U", bound="Unit")
 _ALL64 = (1 << 64) - 1
 _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
+
+
+class Unit:
+    """A unit beside the threads of a batch, such as the copy engine; one that reports or waits overrides more."""
+
+    __slots__ = ()
+
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return the unit of a batch, when its kernel first uses it."""
+        raise NotImplementedError
+
+    def wake(self, machine: Machine) -> bool:
+        """Let threads go on whose wait for it is over, when nothing else runs; return whether there are any."""
+        return False
+
+    def describe_missing(self, machine: Machine) -> str:
+        """Return what the threads lack that wait for it for ever, in words."""
+        return ""
+
+    def end(self, machine: Machine) -> None:
+        """Report what it has not done when all threads have ended."""
 
 
 class Machine:
@@ -49,61 +71,41 @@ class Machine:
         self, kernel: Kernel, launch: Launch, values: Values, findings: Findings, memory: Global,
         parameters: Mapping[str, Parameter | None], budget: int,
     ) -> None:  # fmt: skip
+        # what it executes, and where its results go
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, findings
-        self.memory, self.parameters, self.budget = memory, parameters, budget
-        self.real = int(np.prod(launch.block))  # threads of a CTA
+        self.memory = memory  # global
+        self.parameters = parameters  # contents by name; None where the launch gives none
+        self.bound: list[BoundInstruction] = []
+        # the threads of a CTA
+        self.real = int(np.prod(launch.block))
         grouped = any(one.words[0] in _GROUPED for one in kernel.instructions)
         size = 4 * WARP if grouped else WARP
         self.threads = -(-self.real // size) * size  # and with those that fill up its last warp, which never run
-        self.steps, self.ran = 0, np.zeros(len(kernel.instructions), bool)
-        self.run: list[Run] = []  # by instruction
-        self.lanes: list[int] = []  # that must execute it together
-        self.members: list[Read | None] = []  # the mask of the lanes that must, where it has one
-        self.guards: dict[int, int] = {}  # instruction with a guard -> which values its predicate had: `_values_of`
-        self.pure: list[bool] = []  # whether it writes registers alone
-        self.unsure: Mask | None = None  # threads in which opaque data decide whether they execute the instruction
-        self.doubts: list[bool] = []  # by instruction, whether data may decide that
-        self.run_unsure: Callable[[int, Mask | None], None] | None = None  # runs one of which they do
-        self.fork: Callable[[int, Mask], bool] | None = None  # takes a branch both ways if data decide it
-        self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
-        self.control: list[str] = []  # branch, exit, barrier or empty
+        # the memory of a CTA and of a thread
         self.placement = Placement(kernel, launch.smem, launch.smem_align)
         self.symbols = self.placement.symbols
+        self.cell = 1  # bytes of shared memory that are compared together
+        self.local = LocalMemory(kernel, findings)
         self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
-        self.cell = 1
-        self.number = 0
-        self.watch: Callable[[Any], None] | None = None  # gets each matrix product that is executed
-        self.wakers: list[Callable[[], bool]] = []  # called when nothing runs: they end waits that are over
-        self.waited_for: Callable[[], str] = lambda: ""  # what the threads lack that wait for mbarriers, in words
-        self.offsets_read: set[tuple[int, int, int]] = set()  # (parameter, first byte, bytes)
-        self.local_symbols, self.local_size = self._place_local()
-        self.ticked: Callable[[int], None] = lambda steps: None
         self.kinds: dict[str, Any] = {}  # of fragments of wmma, by their words
         self.arrangement = 0  # which of all arrangements those have
+        # the schedule
+        self.budget = budget  # the most instructions of a batch
+        self.steps = 0  # instructions so far
+        self.number = 0  # of the instruction that is executed
+        # data that decide which threads execute an instruction
+        self.unsure: Mask | None = None  # threads in which they do
+        self.run_unsure: Callable[[int, Mask | None], None] | None = None  # runs one of which they do
+        self.fork: Callable[[int, Mask], bool] | None = None  # takes a branch both ways if data decide it
+        # who looks on
+        self.ticked: Callable[[int], None] = lambda steps: None
+        self.watch: Callable[[Any], None] | None = None  # gets each matrix product that is executed
+        # what the report counts
+        self.ran = np.zeros(len(kernel.instructions), bool)
+        self.guards: dict[int, int] = {}  # instruction with a guard -> which values its predicate had: `_values_of`
+        self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
+        self.offsets_read: set[tuple[int, int, int]] = set()  # (parameter, first byte, bytes)
         self.unwritten: dict[int, int] = {}  # register -> the line that reads it before any instruction wrote it
-
-    def _place_local(self) -> tuple[dict[str, int], int]:
-        """Where the variables of local memory lie in a thread's, and how much it has."""
-        placed, top = {}, 0
-        for name, variable in self.kernel.local.items():
-            top = -(-top // max(variable.align, 1)) * max(variable.align, 1)
-            placed[name] = top
-            top += variable.size
-        return placed, top
-
-    def local_places(self, addresses: Bits, count: int) -> Ints:
-        """Return the bytes (threads, count) of local accesses; one outside is reported, and moved to the start."""
-        first = addresses.astype(np.int64)
-        first = np.where(first >> (WINDOW - 1) & 1, first - (1 << WINDOW), first)  # below the start of the window
-        outside = (first < 0) | (first + count > self.local_size)
-        if outside.any():
-            text = f"byte {int(first[outside][0])} of local memory, which has {self.local_size}"
-            self.findings.add("local memory out of bounds", Severity.MEMORY, text)
-            first = np.where(outside, 0, first)
-        if count & (count - 1) == 0 and (odd := first & (count - 1)).any():
-            text = f"byte {int(first[odd > 0][0])} of local memory, for {count} bytes at once"
-            self.findings.add("misaligned access", Severity.MEMORY, text)
-        return first[:, None] + np.arange(count)
 
     # ---- a batch
 
@@ -120,10 +122,7 @@ class Machine:
         self.pc = np.zeros(self.count, np.int32)
         if self.placement.size > MAX_SHARED:
             raise Unclear(0, f"{self.placement.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
-        if self.local_size * self.count > MAX_LOCAL:
-            raise Unclear(
-                0, f"{self.local_size} bytes of local memory for each of {self.count} threads: too many to keep"
-            )
+        self.local.start(self.count)
         self.shared = Shared(count, threads, self.placement, self.cell, self.values, self.findings)
         self.shared.order.leave_out(self.real)
         if parts_warps(self.kernel):
@@ -135,18 +134,8 @@ class Machine:
         self.cta = np.repeat(np.arange(count), threads)
         self.group = np.zeros(self.count, np.int64)  # of cp.async
         self.everyone = np.arange(self.count)
-        self.engine: object = None  # the copy engine of the batch, once a kernel uses it
-        self.wakers = []
-        self.tensors: object = None  # the Tensor Memory of the batch, once a kernel uses it
-        self.clusters: object = None  # the barrier of clusters of the batch, once a kernel uses it
-        self.maps: Any = None  # the tensor maps that a kernel makes
-        self.bulk: object = None  # the bulk copies that read shared memory
+        self.units: dict[type[Unit], Unit] = {}  # of the batch, those that the kernel uses
         self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
-        self.ends: list[Callable[[], None]] = []  # called when all threads have ended
-        self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
-        self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
-        self.owned: dict[int, tuple[int, int, int]] = {}  # warp -> registers of a thread by setmaxnreg, when, how many
-        self.counts: dict[int, list[int]] = {}  # warpgroup -> the registers that its warps are to have, in order
         self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
         self.active = np.ones(self.count, bool)  # the threads that execute
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
@@ -154,6 +143,13 @@ class Machine:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
             self.shared.watch_writes(self.products.reads.report_writes)
         self.specials = special_registers(self.launch, self.thread, ctas)
+
+    def unit(self, kind: type[U]) -> U:
+        """Return the batch's unit of a kind."""
+        found = self.units.get(kind)
+        if found is None:
+            found = self.units[kind] = kind.make(self)
+        return cast(U, found)
 
     # ---- operands
 
@@ -171,7 +167,7 @@ class Machine:
                 if name not in SPECIALS:
                     raise Unclear(self.findings.line, f"no meaning for the special register {name}")
                 return lambda: self.specials[name]
-            for placed in (self.symbols, self.local_symbols):
+            for placed in (self.symbols, self.local.symbols):
                 if name in placed:
                     word = Word(np.array([placed[name] + operand.offset], np.uint64))
                     return lambda: word
@@ -283,8 +279,8 @@ class Machine:
             running = self.state == RUNNING
             if not running.any():
                 if (self.state == DONE).all():
-                    for end in self.ends:
-                        end()
+                    for unit in self.units.values():
+                        unit.end(self)
                     return
                 if not self._gather() and not self.barriers.release() and not self.woken():
                     self._stuck()
@@ -293,7 +289,7 @@ class Machine:
             pc = int(self.pc[running].min())
             active = running & (self.pc == pc)
             later = (running & ~active) | ((self.state == GATHERING) & (self.pc > pc))
-            limit = int(self.pc[later].min()) if later.any() else len(self.run)
+            limit = int(self.pc[later].min()) if later.any() else len(self.bound)
             self.straight(pc, active, limit)
 
     def straight(self, pc: int, active: Mask, limit: int) -> None:
@@ -301,7 +297,7 @@ class Machine:
         instructions, findings = self.kernel.instructions, self.findings
         everyone, self.active = bool(active.all()), active
         while pc < limit:
-            one = instructions[pc]
+            one, bound = instructions[pc], self.bound[pc]
             self.steps += 1
             self.shared.order.now += 1
             if self.steps - self.begun > self.budget:
@@ -311,7 +307,7 @@ class Machine:
             findings.line = self.values.line = one.line
             self.number = pc
             self.ran[pc] = True
-            self.effects += not self.pure[pc]
+            self.effects += not bound.pure
             mask = None if everyone else active
             if one.guard is not None:
                 if self.fork is not None and self.fork(pc, active):
@@ -319,15 +315,14 @@ class Machine:
                 mask = self.guard_mask(one.guard, active, mask)
                 if (seen := self.guards.get(pc, 0)) != 3:
                     self.guards[pc] = seen | self._values_of(one.guard, active)
-            if self.lanes[pc] > 1 and not (mask is None and self.members[pc] is None) and self._short(pc, active, mask):
+            if bound.lanes > 1 and not (mask is None and bound.members is None) and self._short(pc, active, mask):
                 return
-            control = self.control[pc]
-            if control:
-                if self._control(control, one, active, active if mask is None else mask, pc):
+            if bound.control:
+                if self._control(bound, one, active, active if mask is None else mask, pc):
                     return
             elif mask is None or mask.any():
-                self.run[pc](mask) if self.unsure is None or self.run_unsure is None else self.run_unsure(pc, mask)
-                if self.lanes[pc] > 1 and (executed := self.barriers.executed) is not None:
+                bound.run(mask) if self.unsure is None or self.run_unsure is None else self.run_unsure(pc, mask)
+                if bound.lanes > 1 and (executed := self.barriers.executed) is not None:
                     executed.gather(self.together.groups(pc, active if mask is None else mask, executed.news))
             pc += 1
         if pc >= len(instructions):
@@ -338,7 +333,7 @@ class Machine:
         """Return the threads in which the guard of the instruction is true, or may be; None for all of the CTA."""
         found = self.register(guard.index)
         self.unsure = None
-        if self.run_unsure is not None and self.doubts[self.number] and found.data(active):
+        if self.run_unsure is not None and self.bound[self.number].doubts and found.data(active):
             self.unsure = active & find_decided(found)
             bits = found.bits
         else:
@@ -384,10 +379,11 @@ class Machine:
                 some = True
         return some
 
-    def _control(self, control: str, one: PtxInstruction, active: Mask, mask: Mask, pc: int) -> bool:
+    def _control(self, bound: BoundInstruction, one: PtxInstruction, active: Mask, mask: Mask, pc: int) -> bool:
         """Execute a branch, an exit or a barrier; whether the threads may have parted."""
+        control = bound.control
         if control in ("branch", "exit"):
-            self.run[pc](None if mask is active else mask)
+            bound.run(None if mask is active else mask)
         if control == "branch":
             if len(one.targets) > 1 or one.words[0] == "brx":
                 self._branch_by_index(one, active, mask, pc)
@@ -404,10 +400,10 @@ class Machine:
         if control == "barrier":
             self.pc[active] = pc + 1
             if mask.any():
-                self.run[pc](mask)
+                bound.run(mask)
             return True
         self.pc[active] = pc  # wait: it stays where it is until its condition holds
-        self.run[pc](mask)
+        bound.run(mask)
         blocked = (self.state == WAITING) & active
         self.pc[active & ~blocked] = pc + 1
         return True
@@ -423,7 +419,7 @@ class Machine:
 
     def woken(self) -> bool:
         """Let threads go on whose wait is over; whether there are any."""
-        return any([wake() for wake in self.wakers])
+        return any([unit.wake(self) for unit in self.units.values()])
 
     def _stuck(self) -> None:
         """Report the threads that wait for ever."""
@@ -439,8 +435,8 @@ class Machine:
                 if state == GATHERING and self.together.apart(members):
                     text = "the lanes of a warp meet at several bar.warp.sync: no meaning yet"
                     raise Unclear(self.findings.line, text)
-                lanes = f"{what}group" if state == GATHERING and self.lanes[pc] == 128 else what
+                lanes = f"{what}group" if state == GATHERING and self.bound[pc].lanes == 128 else what
                 text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {lanes} for ever"
-                text += self.waited_for() if state == WAITING else ""
+                text += "".join(unit.describe_missing(self) for unit in self.units.values() if state == WAITING)
                 text += self.together.lacking(pc, members) if state == GATHERING else ""
                 self.findings.add("stuck threads", Severity.STUCK, text)

@@ -9,12 +9,14 @@ instructions, so an access that nothing orders breaks the letter of the ISA and 
 from __future__ import annotations
 
 from itertools import product
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data.values import UNWRITTEN, Ids, Mask
 from verify.kernel.state.findings import Findings, Severity
+from verify.kernel.state.machine import Machine, Unit
 from verify.kernel.state.memory import Octets, Shared
 from verify.kernel.state.order import ALWAYS, Ints
 from verify.kernel.state.tensor_fences import TensorFences
@@ -24,8 +26,13 @@ GROUP = 128  # threads of a warpgroup
 ALLOCATION, ORDER, FENCE = "9.7.16.7", "9.7.16.6", "9.7.16.11.1"  # sections of the PTX ISA
 
 
-class TensorMemory:
+class TensorMemory(Unit):
     """The Tensor Memory of some CTAs; lanes are divided in four parts of 32, one for each warp of a warpgroup."""
+
+    @classmethod
+    def make(cls, machine: Machine) -> Self:
+        """Return the Tensor Memory of a batch."""
+        return cls(machine.ctas, machine.shared, machine.findings)
 
     def __init__(self, ctas: int, shared: Shared, findings: Findings) -> None:
         self.shared, self.order, self.findings = shared, shared.order, findings
@@ -86,7 +93,7 @@ class TensorMemory:
         self.allocated[cta, first : first + count] = False
         return True
 
-    def report_left(self) -> None:
+    def end(self, machine: Machine) -> None:
         """Report what a CTA that has ended did not give back."""
         for cta, pieces in enumerate(self.pieces):
             if pieces:
