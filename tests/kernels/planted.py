@@ -18,14 +18,14 @@ BUGS: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("
 HEAD = """# Planted bugs of attention
 
 Bugs that people make in [attention](attention.md), softmax and norms, each planted in one of our kernels, compiled and
-checked. "Names" is what the first finding says beyond the wrong element; without one, an element is shown with its
-value and with the one that it should have. This page is made of `tests/kernels/planted.toml`, which a test holds
-against the verdicts.
+checked. "Names" is what the first finding says beyond the wrong element: a change of the claim that gives all wrong
+elements, or the kind of the finding. Without one, an element is shown with its value and with the one that it should
+have. This page is made of `tests/kernels/planted.toml`, which a test holds against the verdicts.
 
 <!-- planted -->
 
-{all} classes: {refuted} are refuted, and {warned} are right in exact arithmetic, where only an overflow is at stake:
-they are verified with a warning that an exponent is above 0.
+{all} classes: {refuted} are refuted, {named} of them with a cause, and {warned} are right in exact arithmetic, where
+only an overflow is at stake: they are verified with a warning that an exponent is above 0.
 
 | bug | kernel | in place of | stands | verdict | names |
 |---|---|---|---|---|---|
@@ -39,7 +39,9 @@ CHANGE = ": that gives all wrong elements"  # what follows a change of the claim
 def page() -> str:
     """Return the page."""
     verdicts = [verdict(bug) for bug in BUGS.values()]
-    head = HEAD.format(all=len(BUGS), refuted=verdicts.count("REFUTED"), warned=verdicts.count(WARNED))
+    named = sum(bug["says"] not in ("", PLAIN) for bug in BUGS.values())
+    counts = {"refuted": verdicts.count("REFUTED"), "warned": verdicts.count(WARNED), "named": named}
+    head = HEAD.format(all=len(BUGS), **counts)
     return head + "".join(_row(name, bug) for name, bug in BUGS.items()) + "\n<!-- /planted -->\n"
 
 

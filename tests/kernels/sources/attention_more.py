@@ -6,12 +6,6 @@ import triton.language as tl
 
 
 @triton.jit
-def tanh(x):
-    """The instruction, as a kernel that caps its scores has it."""
-    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], tl.float32, True, 1)
-
-
-@triton.jit
 def more(  # noqa: PLR0917
     q, k, v, o, sink, bias, keep, scale, cap, M, N,
     BM: tl.constexpr, BN: tl.constexpr, HEAD: tl.constexpr,
@@ -35,7 +29,9 @@ def more(  # noqa: PLR0917
         key = tl.load(k + head * N * HEAD + n[None, :] * HEAD + d[:, None], mask=n[None, :] < N, other=0.0)
         score = tl.dot(query, key) * scale
         if CAP:
-            score = cap * tanh(score / cap)
+            inner = score / cap
+            inner = tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [inner], tl.float32, True, 1)
+            score = cap * inner
         if BIAS:
             score += tl.load(bias + head * N + n, mask=n < N, other=0.0)[None, :]
         score = tl.where(n[None, :] < N, score * 1.44269504, float("-inf"))
