@@ -42,11 +42,11 @@ REASONS = (  # (a part of a fault's name, why it is harmless)
     ("tcgen05_32:79: moved: bar.sync", "it is moved below a `tcgen05.fence` before which no thread uses Tensor Memory, "
      "and stays above all that it orders"),
     ("tcgen05.fence", "no other thread uses Tensor Memory before it, or none does after it: it orders nothing "
-     "(9.7.16.6.2)"),
+     "(9.7.16.6)"),
     ("fence.mbarrier_init", "a `fence.proxy.async` before the first copy or commit shows it to the engine too "
      "(9.7.13.15.9)"),
     ("moved: fence.proxy.async", "it stays between the writes and the reads by the engine, behind the barrier that "
-     "orders them: a fence anywhere on that path is one (8.9.3)"),
+     "orders them: a fence anywhere on that path is one (9.7.15.4)"),
     ("left out: fence.proxy.async", "the `fence.mbarrier_init` before it shows it to the engine (9.7.13.15.9)"),
     ("expect_tx", "below the copy that it expects: the phase is open until this arrival (9.7.13.15.5)"),
     ("unmasked", "its address is in bounds without the guard: other values, and no other address"),
@@ -86,8 +86,8 @@ FOUND = """
 Changed kernels through both, once each: the faults above, of kernels that both call right; one planted edit of each
 class of [wrong kernels](kernel-score.md); the edits that are listed there as accepted and read by hand; the bugs of
 [attention](attention.md), which compute something else and are safe. An edit that makes a wrong kernel need not make
-an unsafe one. A finding of Lanecheck is a refutation; what it says is UNKNOWN is counted apart. SentryWard takes up to
-a minute for each, so that only those of the kernels that are named ran so far.
+an unsafe one. A finding of Lanecheck is a refutation; what it says is UNKNOWN is counted apart. SentryWard takes
+minutes for some, so that only those of the kernels that are named ran so far.
 
 | changes | how many | both find | Lanecheck alone | SentryWard alone | neither | UNKNOWN | SentryWard gave up |
 |---|---:|---:|---:|---:|---:|---:|---:|
