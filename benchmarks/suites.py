@@ -64,7 +64,7 @@ def list_tests(folder: Path, file: str, chosen: str, target: str) -> list[str]:
 
 def run_pytest(words: Sequence[str], folder: Path, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run pytest in a folder of the checkout."""
-    environment = {**os.environ, **more, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "COLUMNS": "300", **more, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
@@ -110,7 +110,7 @@ def list_scripts(suite: Mapping[str, Any], checkout: Path, home: Path) -> Iterat
             [list(zip(old, new, strict=True))] if len(old) > 1 else [[(old[0], by)] for by in new]
         ):
             text = source.read_text("utf-8")
-            for before, after in pairs:
+            for before, after in (*suite["names"].items(), *pairs):
                 text = text.replace(before, after)
             copy = home / f"{at}_{source.name}"
             copy.write_text(text, encoding="utf-8")
@@ -131,10 +131,6 @@ def run_suite(suite: Mapping[str, Any], checkout: Path, journal: Path) -> None:
             out.write(json.dumps({"file": file, "test": test, "launches": launches}) + "\n")
         print(f"{test}: {', '.join(one['kind'] for one in launches)}", flush=True)
 
-    with tempfile.TemporaryDirectory() as home:
-        for file, name, copy in list_scripts(suite, checkout, Path(home)):
-            if name not in done:
-                keep(file, name, measure([copy.name], Path(home), suite["target"], ["--lanecheck-scripts"]))
     folder = checkout / suite["folder"]
     for file in suite["files"]:
         if not (folder / file).is_file():
@@ -150,6 +146,10 @@ def run_suite(suite: Mapping[str, Any], checkout: Path, journal: Path) -> None:
             for test in chunk:
                 name = test.rpartition("::")[2]
                 keep(file, test, [one for one in launches if one["item"].startswith(f"{name}[")])
+    with tempfile.TemporaryDirectory() as home:
+        for file, name, copy in list_scripts(suite, checkout, Path(home)):
+            if name not in done:
+                keep(file, name, measure([copy.name], Path(home), suite["target"], ["--lanecheck-scripts"]))
 
 
 def summarise(journal: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -136,9 +136,17 @@ def run_test(
     if hasattr(item, "_initrequest"):
         item._initrequest()
     STATE["recorder"].start(flipped, place)
+    STATE["parts"] = []
     runner = importlib.import_module("_pytest.runner")  # it has no public name
     reports: Sequence[pytest.TestReport] = runner.runtestprotocol(item, log=False, nextitem=nextitem)
-    return reports
+    return [*STATE["parts"], *reports]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep what a part of a test reports, as `subTest` does: a test whose part fails fails."""
+    if report.failed:
+        STATE["parts"].append(report)
 
 
 def _outcome(reports: Sequence[pytest.TestReport]) -> dict[str, str]:

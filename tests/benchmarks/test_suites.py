@@ -54,11 +54,12 @@ def test_a_script_is_copied_with_other_sizes(tmp_path: Path) -> None:
     for script in suite["scripts"]:
         file = tmp_path / script["file"]
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("\n".join(script["sizes"]))
+        file.write_text("\n".join([*suite["names"], *script["sizes"]]))
     home = tmp_path / "home"
     home.mkdir()
     made = list(list_scripts(suite, tmp_path, home))
-    assert [copy.read_text() for _, _, copy in made] == [
+    other = "\n".join(suite["names"].values())
+    assert [copy.read_text().removeprefix(f"{other}\n") for _, _, copy in made] == [
         "(256, 256)", "(512, 512)", "[256, 256]", "[512, 512]", "validate(256, 256, 256,\nvalidate(512, 512, 512,",
     ]  # fmt: skip
     assert len({name for _, name, _ in made}) == 5

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 def expected() -> dict[str, list[str]]:
     """What the comment behind each test says."""
-    found = re.findall(r"^def (test_\w+)\(.*\):  # (.*)$", SOURCE.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(r"^ *def (test_\w+)\(.*\):  # (.*)$", SOURCE.read_text(encoding="utf-8"), re.MULTILINE)
     return {name: words.split() for name, words in found}
 
 
@@ -66,7 +66,7 @@ def test_each_test_becomes_what_its_comment_says(tmp_path: Path) -> None:
     wanted = expected()
     wanted["test_matmul"] *= 2
     assert found == wanted, text
-    assert "UNCHECKED: stops in capture: test_kernels.py:" in text
+    assert "UNCHECKED: stops in capture: test_kernels.py:" in report.read_text()
     assert "torch_mode.py" not in text
     assert done.returncode == 1
     assert file.read_bytes() == before

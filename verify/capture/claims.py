@@ -120,12 +120,25 @@ def write_side(
     own = target.reading.places
     if len(np.unique(places)) != len(places) or set(places.tolist()) != set(own.tolist()):
         raise Unchecked(f"a part of {target.name} is compared")
+    reference = unview(writer.contents, reference)
+    side = replace(side, shape=reference.shape)
     letters = NAMES.get(len(side.shape), "abcdefghi")
     indices: Names = tuple(letters[x] if extent > 1 else "" for x, extent in enumerate(side.shape))
     writer.sizes.update({name: extent for name, extent in zip(indices, side.shape, strict=True) if name})
+    writer.home = next(filter(None, indices), "")
     shape, strides, offset = target.fit(places, side.shape)
     axes = [(shape[x], strides[x], name) for x, name in enumerate(indices) if name]
     return f"{writer._name(target, axes, offset)} = {writer.write(reference, indices)}"
+
+
+def unview(contents: Contents, reference: TensorReading) -> TensorReading:
+    """Return a reading of all that was computed in the shape in which it was: the same elements in the same order."""
+    content = contents.table[contents.resolve(reference.content)]
+    layout = content.get("layout") if content["kind"] == "op" else None
+    if layout is None or list(reference.shape) == layout["shape"] or content["dtype"] != reference.dtype:
+        return reference
+    whole = replace(reference, offset=layout["offset"], shape=tuple(layout["shape"]), strides=tuple(layout["strides"]))
+    return whole if np.array_equal(whole.places, reference.places) else reference
 
 
 def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> TestClaim | None:

@@ -118,6 +118,8 @@ class Contents:
             raise Unchecked(f"{say_made(content)} has more arguments than are known")
         found.update(zip(names, content["args"], strict=False))
         for key, value in content["kwargs"].items():
+            if key == "out" and content.get("changed") and has_one_type(content):
+                continue
             name = key if key in names else SYNONYMS.get(key, key)
             if name in names:
                 found[name] = value
@@ -233,6 +235,12 @@ def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[st
     if content["launch"] != launch:
         raise Unchecked(f"launch {content['launch'] + 1} may have written it later")
     return set(content["args"]), places
+
+
+def has_one_type(content: Mapping[str, Any]) -> bool:
+    """Return whether an operation on tensors of one type has a result of that type too."""
+    kinds = {one["reading"]["dtype"] for one in content["args"] if isinstance(one, dict) and "reading" in one}
+    return kinds == {content["dtype"]}
 
 
 def parents(value: Any) -> Iterator[int]:

@@ -327,6 +327,8 @@ class Judge:
             raise Unchecked(why)
         if event["number"] not in self.asserted:
             raise Unchecked("the test passes too if this comparison differs")
+        if event.get("loose"):
+            raise Unchecked("the comparison's tolerance accepts 0 for any number, or a difference of 60")
         if event.get("each") and (why := explain_part(self.contents, self.record["events"], event["number"])):
             raise Unchecked(f"the comparison isn't known to be of all elements: {why}")
 

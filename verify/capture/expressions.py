@@ -79,6 +79,7 @@ class Writer:
     narrow: set[str] = field(default_factory=set)  # formats that the reference goes through
     unwritten: set[str] = field(default_factory=set)  # arguments of the launch that it must not have written
     made: int = 0  # indices
+    home: str = ""  # an index of the claim's left side, by which an array of one element is named
     leaf: GivenArray | None = None  # the tensor of which a gradient is, while what it flows through is written
 
     def __post_init__(self) -> None:
@@ -230,7 +231,8 @@ class Writer:
         if left or len(found) < len(array.shape) or offset != array.offset:
             raise Unchecked(f"the reference reads {array.name} in two shapes")
         if not found:
-            found = [self.index(1, summed=False)]
+            found = [f"{self.home}*0" if self.home else "i"]
+            self.sizes.setdefault("i", 1)
         return f"{array.name}[{','.join(found)}]"
 
     def _match(self, content: Mapping[str, Any], reading: TensorReading, names: Names) -> Names:
@@ -262,8 +264,6 @@ class Writer:
     def _apply(self, number: int, row: TorchOperation, names: Names, depth: int) -> str:
         """Return the text of an operation's result."""
         content = self.contents.table[number]
-        if content.get("changed") and row.text and "out" in content["kwargs"]:
-            raise Unchecked(f"{say_made(content)} has the argument out")
         self._note(content)
         given = {} if row.einsum or row.gradient else self.contents.arguments(number)
         other = next((key for key in set(row.parameters) - READ if row.sum and given[key] != row.parameters[key]), None)

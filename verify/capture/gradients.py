@@ -76,7 +76,8 @@ class Derivation:
         """Return the text of the sum over some indices of adjoint * d text / d leaf[names]."""
         tree, first = (self._separate(read_claim(f"Z[i] = {one}", double=True)[1], {}) for one in (text, adjoint))
         total: Node | None = None
-        for indices, factor, bound in self._pull(tree, first, summed):
+        for places, factor, bound in self._pull(tree, first, summed):
+            indices = places if names else ()  # a tensor of one element has none
             if len(indices) != len(names) or len(set(indices)) < len(indices) or not set(indices) <= set(bound):
                 raise Unchecked(f"{self.said} rests on an element in a way that is not read")
             term = rename(factor, dict(zip(indices, names, strict=True)))

@@ -25,6 +25,8 @@ class Piece(NamedTuple):
 
 def locate_piece(target: GivenArray, places: Places, shape: Sequence[int]) -> Piece | None:
     """Return which part of an array some places are; None for all of it, and for parts along several axes."""
+    if not len(places):
+        return None
     own = list_axes(target)
     extents, strides, offset = target.fit(places, shape)
     axes = [(extents[x], strides[x], f"i{x}") for x in range(len(shape)) if extents[x] > 1]
@@ -66,6 +68,7 @@ def write_pieces(
     if {one.axis for one, _ in pieces} != {axis} or ends != [*(one.start for one, _ in pieces), total]:
         raise Unchecked(f"parts of {target.name} are compared that don't make up all of it")
     writer.sizes.update({name: extent for name, (extent, _) in zip(letters, own, strict=True)})
+    writer.home = letters[0]
     texts = []
     for one, reference in pieces:
         words = list(letters)

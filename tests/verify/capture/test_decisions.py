@@ -461,3 +461,11 @@ def test_parts_of_which_one_may_differ_are_no_claim(log: Log) -> None:
     found = only(log, asserted=[1])
     assert found.status == "UNCHECKED"
     assert "passes too if this comparison differs" in found.text
+
+
+def test_a_part_without_elements_is_no_claim(log: Log) -> None:
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
+    written = log.launch([x, y, out])[2]
+    empty = {"offset": 0, "shape": [0], "strides": [1]}
+    log.compare(log.see(written, **empty), log.see(log.op("torch.zeros", 0, layout=empty), **empty))
+    assert "a part of out is compared" in only(log).text

@@ -39,9 +39,10 @@ def _install_torch(recorder: Recorder) -> None:
             )
             if not known:
                 return real(actual, expected, **options)
-            equal = [
-                recorder.compare("assert_close", recorder.read_tensor(x), recorder.read_tensor(y)) for x, y in pairs
-            ]
+            equal = []
+            for x, y in pairs:
+                equal.append(recorder.compare("assert_close", recorder.read_tensor(x), recorder.read_tensor(y)))
+                recorder.note_tolerances((), options)
         return [] if all(equal) else [error(AssertionError, DIFFERENT)]
 
     module.not_close_error_metas = not_close_error_metas
@@ -73,7 +74,9 @@ def _install_numpy(recorder: Recorder, arrays: ArrayRecorder) -> None:
         with recorder.torch._C.DisableTorchFunction():
             if not _are_recorded(recorder, arrays, actual, desired):
                 return real(actual, desired, *args, **kwargs)
-            return recorder.compare(name, read_value(actual), read_value(desired))
+            equal = recorder.compare(name, read_value(actual), read_value(desired))
+            recorder.note_tolerances(args if name.endswith("allclose") else (), kwargs)
+            return equal
 
     def replace(module: Any, name: str) -> None:
         real = getattr(module, name)
@@ -106,7 +109,9 @@ def _install_approx(recorder: Recorder, arrays: ArrayRecorder) -> None:
                 return real(approx, actual)
             tensor = isinstance(actual, recorder.torch.Tensor)
             side = recorder.read_tensor(actual) if tensor else arrays.read_array(actual)
-            return recorder.compare("approx", side, arrays.read_array(approx.expected))
+            equal = recorder.compare("approx", side, arrays.read_array(approx.expected))
+            recorder.note_tolerances((approx.rel, approx.abs), {})
+            return equal
 
     module.ApproxNumpy.__eq__ = equal
 

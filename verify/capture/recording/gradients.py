@@ -21,7 +21,7 @@ class Gradients:
 
     def __init__(self, recorder: Recorder, mode: Any) -> None:
         self.recorder, self.torch, self.mode = recorder, recorder.torch, mode
-        self.hooked = -1  # the run in which the program registered a hook
+        self.hooked = False  # whether the program registered a hook: what that does to a gradient isn't known
         self._install()
 
     def _install(self) -> None:
@@ -101,15 +101,11 @@ class Gradients:
                 self._keep(one, [*sides, {"reading": reading}])
         return made
 
-    def note_hook(self) -> None:
-        """Note that the program registered a hook: what it does to a gradient isn't known."""
-        self.hooked = self.recorder.run
-
     def _explain(self, nodes: Sequence[Any], create_graph: Any) -> str:
         """Return why a gradient is not that of recorded operations alone; empty if it is."""
         if any(isinstance(one, self.torch._C._FunctionBase) for one in nodes):
             return "a backward of the program's own computed it"
-        return "a hook may have changed it" if self.hooked == self.recorder.run or create_graph else ""
+        return "a hook may have changed it" if self.hooked or create_graph else ""
 
     def _walk(self, tensor: Any) -> Iterator[Any]:
         """Yield the nodes of the graph behind a tensor."""

@@ -23,6 +23,7 @@ from verify.capture.table import by_name
 
 OUTSIDE = ("torch", "triton", "numpy", "pytest", "_pytest", "pluggy", "verify", "lanecheck", "contextlib", "importlib")
 EARLIER = "what a launch before this test left"
+LOOSE = {"rtol": 1.0, "atol": 60.0}  # a relative tolerance that accepts 0 for any number, and an absolute one
 UNSEEN = "its memory changed without an operation that was seen"
 
 
@@ -185,6 +186,12 @@ class Recorder:
             {"kind": "compare", "how": kind, "number": number, "sides": [actual, expected], "at": find_line()}
         )
         return number != self.flipped
+
+    def note_tolerances(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Note that the last comparison has a tolerance, rtol or atol in this order, that accepts nearly anything."""
+        given = [kwargs.get(name, one) for name, one in zip(LOOSE, (*args, None, None), strict=False)]
+        if any(isinstance(one, (int, float)) and one >= most for one, most in zip(given, LOOSE.values(), strict=True)):
+            self.events[-1]["loose"] = True
 
     def compare_each(self, kind: str, actual: Mapping[str, Any], expected: Mapping[str, Any], count: int) -> int | None:
         """Record a comparison element by element; returns the element that is to differ, None if all are equal."""

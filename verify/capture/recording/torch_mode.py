@@ -97,7 +97,7 @@ class _Handler:
         if not kwargs and (made := self._answer_each_of(name, args)) is not None:
             return made
         if name in HOOKS:
-            self.gradients.note_hook()
+            self.gradients.hooked = True
         full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
         if full in ESCAPES:
             self._escape(args[0], ESCAPES[full])
@@ -278,11 +278,16 @@ class _Handler:
         """Record torch.allclose or torch.equal, which say that the two are equal if shapes and types are."""
         if actual.shape != expected.shape or actual.dtype != expected.dtype:
             raise RuntimeError(f"shapes or types differ: {actual.shape}, {expected.shape}")
-        return self.recorder.compare("allclose", self.recorder.read_tensor(actual), self.recorder.read_tensor(expected))
+        read = self.recorder.read_tensor
+        equal = self.recorder.compare("allclose", read(actual), read(expected))
+        self.recorder.note_tolerances(args, kwargs)
+        return equal
 
     def _isclose(self, actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
         """Record torch.isclose: a tensor of truth values, on which `all` may be asked."""
-        return self._answer_each("isclose", actual, expected)
+        made = self._answer_each("isclose", actual, expected)
+        self.recorder.note_tolerances(args, kwargs)
+        return made
 
     def _answer_each_of(self, name: str, args: Sequence[Any]) -> Any:
         """Record what `==`, `!=`, `-` or `isnan` says of what a launch wrote; None if it is none of them."""
