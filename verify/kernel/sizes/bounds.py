@@ -128,6 +128,7 @@ class Bounds:
             if name is None or spans[name] > atom.scale or access.array == self.run.statement.target.name:
                 raise NotLifted(access.line, f"{access.array} is at a remainder that is no index of the output", symbol)
             modular.add(name)
+            self.run.modular.add((access.array, name))
             found = found.replace(symbol, _pick_threads(atom.left, access.threads, self.run.machine.count))
         return found, frozenset(modular)
 

@@ -79,6 +79,7 @@ class LiftedRun:
         self.shadow = Shadow(self.machine, region, parameters, ctas, self.accesses.follow)
         self.fresh: NDArray[np.uint32] | None = None  # the unknown for each element of the tile's sums
         self.ended = False
+        self.modular: set[tuple[str, str]] = set()  # arrays and indices that are read modulo their size
 
     # ---- running
 

@@ -57,6 +57,7 @@ class Theorem:
     stores: int  # and global stores
     bound: float  # on the chance that a wrong element went unnoticed in a run
     block: tuple[int, int, int]  # threads of a CTA
+    modular: frozenset[tuple[str, str]]  # arrays and indices that are read modulo their size, and have no mask
     empty: str  # why the theorem does not speak of an empty sum; "" if it does
 
 
@@ -73,6 +74,7 @@ class Proof:
     counts: Counter[str] = field(default_factory=Counter)  # what runs that are over have asked and shown
     away: int = 0  # forms that were compared with the interpreter's bits away from the sample
     bound: float = 0.0  # on the chance that a wrong element went unnoticed in one of them
+    modular: set[tuple[str, str]] = field(default_factory=set)  # arrays and indices that are read modulo their size
 
     def make_run(self, trips: int, sample: int, period: int = 0, rounds: str = "") -> LiftedRun:
         """Return a run of a region, at a sample of so many trips."""
@@ -85,6 +87,7 @@ class Proof:
     def close(self, run: LiftedRun) -> None:
         """Count what a run has shown; nothing keeps it then, for each has some 30 MiB."""
         gc.collect()  # the runs before it: a machine and its instructions hold each other
+        self.modular |= run.modular
         self.counts += Counter(
             asked=run.region.asked, proved=run.region.proved, checks=run.shadow.checks,
             loads=len(run.accesses.loads), stores=len(run.accesses.stores),
@@ -226,7 +229,7 @@ def _prove(proof: Proof) -> Theorem:
     return Theorem(
         statement, instructions[proof.loop].line, instructions[instructions[proof.loop].target].line, first, period,
         least - 1, proof.runs, counts["asked"], counts["proved"], counts["checks"] + proof.away, counts["loads"],
-        counts["stores"], proof.bound, block, empty,
+        counts["stores"], proof.bound, block, frozenset(proof.modular), empty,
     )  # fmt: skip
 
 

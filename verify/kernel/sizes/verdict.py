@@ -156,8 +156,7 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     last = theorem.alone + period
     classes = [f"{number}+{period}*j" if period > 1 else f"{number}+j" for number in range(theorem.alone + 1, last + 1)]
     read = {one.name for one in elements(statement.value)}
-    masks = [f"{name} read where {' and '.join(f'{dim.lower()} < {dim}' for dim in each)}"
-             for name, each in statement.extents.items() if name in read]  # fmt: skip
+    masks = [_mask(theorem, name, each) for name, each in statement.extents.items() if name in read]
     ends = " and ".join(f"{axis.index} < {axis.size}" for axis in (first, second))
     return {
         "lifted": "yes",
@@ -173,6 +172,14 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
             "loads": theorem.loads, "stores": theorem.stores,
         },
     }  # fmt: skip
+
+
+def _mask(theorem: Theorem, array: str, sizes: tuple[str, ...]) -> str:
+    """Return where an array is read, in words."""
+    modular = [size for size in sizes if (array, size.lower()) in theorem.modular]
+    bounds = " and ".join(f"{size.lower()} < {size}" for size in sizes if size not in modular)
+    wraps = ", ".join(f"{size.lower()} modulo {size}" for size in modular)
+    return f"{array} read" + (f" where {bounds}" if bounds else "") + (f" at {wraps}" if wraps else "")
 
 
 def _tile(statement: AllSizes, axis: OutputAxis) -> str:
