@@ -246,7 +246,8 @@ def _find_signature(mnemonic: str, folder: Path, select: Mapping[str, str | int]
             listed = {
                 name: words[words.index(select[name])] for name, words in variant.select.items() if name in select
             }
-            return replace(variant, chosen={**variant.chosen, **listed}) if select else variant
+            chosen = {**variant.chosen, **listed}
+            return variant if chosen == variant.chosen else replace(variant, chosen=chosen)
     from isa_tables.nearest import not_selected
 
     raise not_selected(variants, select, list_words)

@@ -29,12 +29,12 @@ from lanecheck.console.cores import cores
 from lanecheck.console.processes import processes
 from verify.atom.checker import show_atom
 from verify.atom.properties import PROPERTIES, TAKEN
+from verify.binding.bound import BoundMaps
 from verify.core.verdict import Property
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.atom.checker import AtomChecker
-    from verify.binding.bound import BoundMaps
     from verify.report import Case
 
 S = TypeVar("S")
@@ -72,7 +72,8 @@ class Groups:
     def verify(self, subject: Any) -> Case:
         """Find a case in this process. Atoms of another file have other recordings, which take most of the memory."""
         entry = self.entry(subject)
-        self.checker.read_for(_source(subject) or entry.name)
+        alike = entry.name.partition(".")[0], entry.shape if isinstance(entry, BoundMaps) else ()
+        self.checker.read_for(_source(subject) or str(alike))  # without a file: those of the family and the shape
         return self.checker.case(entry)
 
     def _take(self, number: int) -> Sequence[Case | None]:

@@ -20,7 +20,6 @@ from typing import Any, TypeVar, cast
 from verify.core.verdict import Evidence
 
 T = TypeVar("T")
-OF_RECORDINGS = "of recordings"  # begins the keys of what only the subjects of one file need
 
 
 @dataclass(slots=True)
@@ -34,20 +33,22 @@ class Memo:
     """
 
     values: dict[Hashable, Any] = field(default_factory=dict)
+    recorded: dict[Hashable, Any] = field(default_factory=dict)  # the same, of what is read of recordings
     # by the identity of evidence, its first subject with the evidence as others get it; by rows and key of a unit, its
     # first subject with the verdicts on the second
     given: dict[Hashable, tuple[str, Any]] = field(default_factory=dict)
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return the value under a key, computed if it is not there yet."""
-        value = self.values.get(key, self)  # one look-up: to hash a key takes as long as most checks
-        if value is self:
-            value = self.values[key] = compute()
-        return cast(T, value)
+        return _get(self.values, key, compute)
+
+    def get_recorded(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value under a key, of what only the subjects of one source of recordings need."""
+        return _get(self.recorded, key, compute)
 
     def forget_recordings(self) -> None:
-        """Drop what was read of recordings, but not the evidence by them: no subject of another file needs it."""
-        self.values = {key: value for key, value in self.values.items() if not _is_of_recordings(key)}
+        """Drop what was read of recordings, but not the evidence by them: no subject of another source needs it."""
+        self.recorded.clear()
 
     def begin_group(self) -> None:
         """Forget what subjects were given, but not what was computed."""
@@ -67,5 +68,9 @@ class Memo:
         return cast(Evidence, later)
 
 
-def _is_of_recordings(key: Hashable) -> bool:
-    return isinstance(key, tuple) and key[0] is OF_RECORDINGS
+def _get(kept: dict[Hashable, Any], key: Hashable, compute: Callable[[], T]) -> T:
+    """Return the value under a key, computed if it is not there yet."""
+    value = kept.get(key, kept)  # one look-up: to hash a key takes as long as most checks
+    if value is kept:
+        value = kept[key] = compute()
+    return cast(T, value)

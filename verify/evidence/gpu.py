@@ -30,7 +30,7 @@ from verify.binding.bound import BoundMaps
 from verify.binding.coordinates import codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
-from verify.core.memo import OF_RECORDINGS, Memo
+from verify.core.memo import Memo
 from verify.core.verdict import Check, Counterexample, Evidence, Status, leave_unchecked
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import ONCE, comparable
@@ -316,10 +316,10 @@ def _each(subject: BoundMaps, lookup: Lookup, compare: Compare, memo: Memo) -> l
             claimed = of_subject(labels)
             return claimed if isinstance(claimed, str) else compare(subject, claimed, recording, memo)
 
-        observed, _ = memo.get(  # the recording is kept with its key: no other gets its id
-            (OF_RECORDINGS, recording_key, id(recording)), lambda: (recording_key(recording), recording)
+        observed, _ = memo.get_recorded(  # the recording is kept with its key: no other gets its id
+            (recording_key, id(recording)), lambda: (recording_key(recording), recording)
         )
-        found = memo.get((OF_RECORDINGS, compare, of_subject(atom_key), observed), answer)
+        found = memo.get_recorded((compare, of_subject(atom_key), observed), answer)
         if isinstance(found, str):
             return leave_unchecked(Check.GPU, found)
         status, words, points, wrong = found

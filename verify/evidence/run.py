@@ -135,7 +135,7 @@ class Run:
     ) -> None:
         """Add the verdict on every wanted claim about one unit to those on the claims before."""
         for row in rows:
-            if row.applies(subject, operand) and wanted(claim_of(row, subject, operand)):
+            if row.applies(subject, operand) and (wanted is everything or wanted(claim_of(row, subject, operand))):
                 verdicts.append(self.verdict(row, subject, operand, verdicts))
 
     def verdict(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> Verdict:

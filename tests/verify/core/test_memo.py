@@ -8,7 +8,7 @@ import pytest
 from tests.verify.test_soundness import atom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, SIZE
-from verify.core.memo import OF_RECORDINGS, Memo
+from verify.core.memo import Memo
 from verify.core.verdict import Check, Evidence, Status
 from verify.report import Case
 
@@ -31,10 +31,10 @@ def test_formulas_that_address_differently_share_no_answer(bad_first: bool) -> N
 
 def test_what_was_read_of_recordings_is_forgotten_and_the_evidence_by_them_is_not() -> None:
     memo = Memo()
-    for key in ((OF_RECORDINGS, "labels"), (Check.GPU, "relation"), "another"):
-        memo.get(key, lambda: 1)
+    for get, key in ((memo.get_recorded, "labels"), (memo.get, (Check.GPU, "relation")), (memo.get, "labels")):
+        assert [get(key, lambda: 1), get(key, lambda: 2)] == [1, 1]
     memo.forget_recordings()
-    assert set(memo.values) == {(Check.GPU, "relation"), "another"}
+    assert set(memo.values) == {(Check.GPU, "relation"), "labels"} and memo.get_recorded("labels", lambda: 2) == 2
 
 
 def test_evidence_names_the_first_subject_of_its_group() -> None:
