@@ -84,7 +84,7 @@ def _change_factors(node: Node, scalars: Set[str]) -> Changes:
         factors = list_factors(product)
         for factor in dict.fromkeys(factors):
             less = substitute(node, {product: drop_factor(product, factor)})
-            if isinstance(factor, Scalar) and factor.name in scalars and names.count(factor) > 1:
+            if isinstance(factor, Scalar) and factor.name in scalars:
                 twice = substitute(node, {product: multiply(factor, product)})
                 yield f"{factor.name} is applied twice in {_shorten(product)}", twice
                 yield f"{factor.name} is not applied in {_shorten(product)}", less
