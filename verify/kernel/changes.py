@@ -88,6 +88,8 @@ def _change_factors(node: Node, scalars: Set[str]) -> Changes:
                 twice = substitute(node, {product: multiply(factor, product)})
                 yield f"{factor.name} is applied twice in {_shorten(product)}", twice
                 yield f"{factor.name} is not applied in {_shorten(product)}", less
+            elif isinstance(factor, Element):
+                yield f"the factor {spell_node(factor)} is missing", less
             elif isinstance(factor, ClaimNumber) and factor.value not in (0, 1):
                 yield _name_number(factor, product), less
             elif isinstance(factor, Apply) and factor.name == "rcp":

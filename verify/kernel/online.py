@@ -142,6 +142,8 @@ def _end_otherwise(node: Node, total: Sum, exponent: Node, last: Node) -> Iterat
         ),
     ):
         yield text, substitute(node, {log: made})
+    more = Apply("+", (total, Apply("ex2", (last,))))
+    yield "1 is added to the sum of a row", substitute(node, {total: more})
     undivided = substitute(node, {divisor: ONE})
     yield "the accumulator is not divided by the sum of a row", substitute(undivided, {total.body: less})
 
