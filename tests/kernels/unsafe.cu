@@ -779,3 +779,86 @@ K(local_unwritten)(in_t a, uint32_t* c) { volatile uint32_t v[4]; for (int i = 0
 
 // Half-precision pairs, one half of which another thread writes.
 K(halves)(in_t a, uint32_t* c) { uint16_t* h = (uint16_t*)c; h[2 * tid] = a[tid]; h[2 * tid + T(2, 1)] = a[tid]; }
+
+// A store that data decide, read by another thread.
+K(guarded_store)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = 0; SYNC;
+  if (a[tid] & 1) s[63 - tid] = 1; T(, SYNC); c[tid] = s[tid]; }
+
+// Data decide who comes to a shuffle.
+K(early_return_shuffle)(in_t a, uint32_t* c) { uint32_t v = a[tid]; T(if (v & 1) return,);
+  c[tid] = __shfl_xor_sync(~0u, v, 1); }
+
+// The place of the first one, which a zero has not.
+K(first_set)(in_t a, uint32_t* c, in_t t) { int i = __ffs(a[tid]) T(- 1,); c[tid] = t[i]; }
+
+// Pairs that begin at an odd element.
+K(pairs)(in_t a, uint32_t* c) { *(uint2*)(c + T(1, 2) + 2 * (tid & 31)) = make_uint2(1, 1); }
+
+// Bytes of neighbours.
+K(three_bytes)(in_t a, uint8_t* c) { for (int i = 0; i < T(4, 3); i++) c[3 * (tid & 31) + i] = T(a[tid] + tid, 7); }
+
+// Global memory between warps, with __syncwarp.
+K(syncwarp_global)(in_t a, uint32_t* c) { c[tid] = a[tid]; __syncwarp(); uint32_t v = c[tid ^ T(32, 16)];
+  c[64 + tid] = v; }
+
+// The barrier of the other stage.
+K(wrong_stage)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[2][32]; __shared__ uint64_t b[2];
+  if (tid == 0) { INIT(b, 1); INIT(b + 1, 1); FENCE; } SYNC;
+  if (tid == 0) for (int i = 0; i < 2; i++) { EXPECT(b + i, 128); LOAD(s[i], a + 32 * i, 128, b + i);
+  } for (int i = 0; i < 2; i++) { WAIT(b + T(0, i), 0); if (tid < 32) c[32 * i + tid] = s[i][31 - tid];
+  } if (tid == 0) WAIT(b + 1, 0); }
+
+// A bulk store before all have written.
+K(store_unsynced)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; FENCE; T(, SYNC);
+  if (tid == 0) { STORE(c, s, 256); WAIT_ALL; } }
+
+// Each thread must wait for its own copies.
+K(one_warp_waits)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; COPY(s + tid, a + tid);
+  T(if (tid < 32),) COPIED; SYNC; c[tid] = s[63 - tid]; COPIED; }
+
+// A bulk load over what threads have just written.
+K(load_over_store)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) { INIT(&b, 1); FENCE; } SYNC;
+  T(s[tid] = 5,); if (tid == 0) { EXPECT(&b, 256); LOAD(s, a, 256, &b); } WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// An mbarrier that two threads initialise.
+K(init_twice)(in_t a, uint32_t* c) { __shared__ uint64_t b; if (tid T(< 2, == 0)) INIT(&b, 64); SYNC; ARRIVE(&b);
+  WAIT(&b, 0); c[tid] = 1; }
+
+// Two threads arrive, and one is counted.
+K(two_expect)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) {
+  INIT(&b, T(1, 2)); FENCE; } SYNC; if (tid == 0 || tid == 32) { EXPECT(&b, 128); LOAD(s + tid, a + tid, 128, &b);
+  } WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// Barriers of a part of the CTA.
+K(half_block_sync)(in_t a, uint32_t* c) { __shared__ uint32_t s[128]; s[tid] = a[tid]; if (tid < 64) { SYNC;
+  s[tid] += 1; T(, SYNC); } else T(, { SYNC; SYNC; }); c[tid] = s[127 - tid]; }
+
+// The sums of two warps.
+K(reduce_pair)(in_t a, uint32_t* c) { __shared__ uint32_t s[2]; uint32_t v = __reduce_add_sync(~0u, a[tid]);
+  if (tid % 32 == 0) s[tid / 32] = v; T(__syncwarp(), SYNC); if (tid == 0) c[0] = s[0] + s[1]; }
+
+// Products of coordinates are not distinct.
+K(diagonal)(in_t a, uint32_t* c) { uint32_t x = tid % 8, y = tid / 8;
+  c[T(x * y, x + 8 * y)] = x + y + a[tid] * 0 + tid; }
+
+// Writes after a vote at a barrier, and no other barrier.
+K(count_sync)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid];
+  int n = T(__syncthreads_or(1) && 0, __syncthreads_count(a[tid] & 1)); T(s[tid ^ 1] = n, );
+  c[tid] = s[63 - tid] + n; }
+
+// Volatile orders nothing.
+K(volatile_sum)(in_t a, uint32_t* c) { volatile uint32_t* v = c; v[tid] = a[tid]; T(, SYNC);
+  c[64 + tid] = v[63 - tid]; }
+
+// Bins that are used again.
+K(shared_atomic_reset)(in_t a, uint32_t* c) { __shared__ uint32_t s[8]; if (tid < 8) s[tid] = 0; SYNC;
+  for (int i = 0; i < 2; i++) { atomicAdd(&s[a[tid + 64 * i] & 7], 1); SYNC; if (tid < 8) {
+  c[8 * i + tid] = s[tid]; s[tid] = 0; } T(, SYNC); } }
+
+// The element after the last.
+K(last_element)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; SYNC;
+  c[tid] = s[tid] + s[T(tid + 1, (tid + 1) % 64)]; }
+
+// The bound of a CTA for that of the grid.
+K(grid_tail)(in_t a, uint32_t* c, int n) { int i = bid * 64 + tid; if (T(tid, i) < n) c[i] = a[i]; }

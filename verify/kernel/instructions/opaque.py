@@ -135,14 +135,14 @@ def _rule(one: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: int
         return _integer(meaning, head, kinds)
     if name == "bitwise" and head == "not":
         return lambda parts: settle(~(parts[0].start + parts[0].extent), parts[0].extent, ones(width), width)
-    if (name == "count" and head not in ("popc", "clz")) or (name == "extract" and target[0] != "u"):
+    if (name == "count" and head not in ("popc", "clz", "bfind")) or (name == "extract" and target[0] != "u"):
         return None
     rules: dict[str, Rule] = {
         "bitwise": lambda parts: intervals.bitwise(head, parts[0], parts[1], width),
         "shift": lambda parts: _shift(parts, head == "shl", target, width),
         "convert": lambda parts: _convert(_convert(parts[0], kind, width), target, room),
         "divide": lambda parts: _divide(parts, target, head == "rem"),
-        "count": lambda parts: settle(0, WIDTHS[kind], 127, width),
+        "count": lambda parts: settle(-(head == "bfind"), WIDTHS[kind], ones(width) if head == "bfind" else 127, width),
         "extract": lambda parts: _extract(parts, width),
         "insert": lambda parts: _insert(parts, width),
     }
