@@ -14,8 +14,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
-from zlib import crc32
 
 from benchmarks import front
 from tests.ledger import ledger
@@ -85,11 +85,11 @@ def teaching(target: Path) -> str:
 
 def drawn(page: Path) -> str:
     """Return a page with a picture in place of each comment `<!-- show: ARGUMENTS -->`, drawn by `lanecheck show`."""
-    folder = page.parent / "drawn"
+    folder, numbers = page.parent / "drawn", count(1)
 
     def draw(comment: re.Match[str]) -> str:
         folder.mkdir(exist_ok=True)
-        name = f"{page.stem}-{crc32(comment[1].encode()):08x}.svg"
+        name = f"{page.stem}-{next(numbers)}.svg"  # a page may have one drawing twice, with other ids
         code = show.main([*shlex.split(comment[1]), "--svg", "-o", str(folder / name)])
         assert code in (0, 1), comment[0]
         return f"![lanecheck show {html.escape(comment[1])}](drawn/{name})"
@@ -138,7 +138,7 @@ def figure(words: str, picture: Path) -> str:
     caption = f"{words}. {KEYS}" if "thread % 8" in drawn else words
     return (
         f'<figure class="lc-figure"><div class="lc-scroll lc-whole" tabindex="0" role="region" '
-        f'aria-label="drawing: {html.escape(html.unescape(words))}">{drawn}</div>'
+        f'aria-label="drawing {picture.stem}: {html.escape(html.unescape(words))}">{drawn}</div>'
         f'<figcaption>{caption} <span class="lc-lane" aria-live="polite"></span></figcaption></figure>'
     )
 
