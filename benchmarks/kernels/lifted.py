@@ -23,6 +23,7 @@ from typing import Any
 
 from benchmarks.kernels.drifts import SHIFTS, apply_drift, draw_drifts
 from benchmarks.kernels.edits import drawn
+from benchmarks.kernels.score import write_page
 from benchmarks.kernels.sizes import COMPILED, claim_for_all
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import check
@@ -44,6 +45,7 @@ MISSED = "missed"  # proved, and refuted at some sizes
 # Of a mutant that is proved: VERIFIED at random sizes if it drifts from the first trip on, or only if from trip 16 on.
 # The second is weaker evidence: it is counted apart, and never as one that was not proved.
 EQUIVALENT = ("proved, and changes nothing", "proved, equivalent by twenty sizes")
+PAGE = ("<!-- attacks -->", "<!-- /attacks -->")
 OUTPUT = Path("build/kernels/lifted.jsonl")
 
 
@@ -190,17 +192,38 @@ def kept_lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def make_table(kept: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of a table: for each attack and kernel how many there were, and what became of them."""
+    counts = Counter((one["what"], one["kernel"], one["status"]) for one in kept)
+    found = ["| attack | kernel | tried | what became of them |", "|---|---|---|---|"]
+    for what, name in sorted({(what, name) for what, name, _ in counts}):
+        each = {
+            status: count for (one, kernel, status), count in sorted(counts.items()) if (one, kernel) == (what, name)
+        }
+        words = "; ".join(f"{count} {status}" for status, count in each.items())
+        found.append(f"| {what} | `{name}` | {sum(each.values())} | {words} |")
+    missed = sum(count for (_, _, status), count in counts.items() if status == MISSED)
+    return [*found, f"\nOf {sum(counts.values())} tried {missed} were missed."]
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run a campaign; 1 if a mutant was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels.lifted", description=__doc__)
-    parser.add_argument("what", choices=("drifts", "edits", "oracle"))
+    parser.add_argument("what", choices=("drifts", "edits", "oracle", "table"), help="table: what the file has so far")
     parser.add_argument("kernel", nargs="*", help=f"of the corpus ({', '.join(PROVED_KERNELS)})")
     parser.add_argument("--many", type=int, default=300, metavar="N", help="mutants or sizes of each kernel (300)")
-    parser.add_argument("--seed", type=int, required=True, metavar="N", help="of the draw: choose it last")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the draw: choose it last (1)")
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S", help="start nothing after this")
     parser.add_argument("-o", "--output", type=Path, default=OUTPUT, metavar="FILE", help="one line for each")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="the page whose table is written")
     options = parser.parse_args(argv)
     options.output.parent.mkdir(parents=True, exist_ok=True)
+    if options.what == "table":
+        lines = make_table(kept_lines(options.output))
+        if options.page:
+            write_page(options.page, lines, PAGE)
+        print("\n".join(lines))
+        return 0
     for name in options.kernel or (EVERY_PROVED if options.what == "oracle" else PROVED_KERNELS):
         steps = run_oracle(name, options) if options.what == "oracle" else run_campaign(options.what, name, options)
         with options.output.open("a", encoding="utf-8") as file:

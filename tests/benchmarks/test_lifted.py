@@ -89,3 +89,15 @@ def test_random_sizes_are_those_of_the_theorem(kernel: ProvedKernel) -> None:
         sizes = draw_sizes(kernel.statement, draw, 4)
         assert sizes["lda"] >= sizes["K"] > 6 and min(sizes.values()) >= 1
         kernel.statement.symbols(sizes)
+
+
+def test_a_table_counts_what_became_of_each_attack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, page = tmp_path / "lifted.jsonl", tmp_path / "page.md"
+    page.write_text("before\n<!-- attacks -->\n<!-- /attacks -->\nafter\n", encoding="utf-8")
+    one = {"what": "drifts", "kernel": "plain_f16", "seed": 1, "mutant": "line 1", "status": "not proved", "why": ""}
+    kept = (one, one, {**one, "status": MISSED}, {**one, "what": "oracle", "status": "verified"})
+    output.write_text("".join(json.dumps(each) + "\n" for each in kept), encoding="utf-8")
+    assert lifted.main(["table", "-o", str(output), "--page", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "| drifts | `plain_f16` | 3 | 1 missed; 2 not proved |" in text and "Of 4 tried 1 were missed." in text
+    assert "| oracle | `plain_f16` | 1 | 1 verified |" in capsys.readouterr().out
