@@ -221,8 +221,8 @@ def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.nd
     if "combine" in name:
         weights = np.exp2(samples["L"])[:, :, None]
         return np.asarray((weights * samples["P"]).sum(0) / weights.sum(0))
-    if "S" in launch.sizes:
-        return expected_parts(launch, samples, name)
+    if "more" in name or "S" in launch.sizes:
+        return (expected_more if "more" in name else expected_parts)(launch, samples, name)
     group = launch.sizes.get("G", 1)
     key, value = (np.repeat(samples[one], group, 0) for one in "KV")
     score = float(launch.scalars["scale"]) * np.einsum("hmk,hnk->hmn", samples["Q"], key)
@@ -276,6 +276,22 @@ def expected_parts(launch: Launch, samples: dict[str, np.ndarray], name: str) ->
         out = np.einsum("hmn,hnd->hmd", powers / total, samples["V"])
         made.append(np.log2(total[..., 0]) if launch.target.name == "L" else out)
     return np.stack(made)
+
+
+def expected_more(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """Return attention with fewer queries than keys, a sink, a cap, a bias or weights."""
+    scale, cap = (float(launch.scalars[one]) for one in ("scale", "cap"))
+    score = scale * np.einsum("hmk,hnk->hmn", samples["Q"], samples["K"])
+    m, n = np.indices(score.shape[1:])
+    score = cap * np.tanh(score / cap) if "cap" in name else score
+    score = score + samples["B"][:, None, :] if "bias" in name else score
+    if "first" in name or "last" in name:
+        offset = launch.sizes["N"] - launch.sizes["M"] if "last" in name else 0
+        score = np.where(m + offset >= n, score, -np.inf)
+    powers = np.exp(score)
+    total = powers.sum(2) + (np.exp(samples["S"])[:, None] if "sink" in name else 0)
+    powers = powers * samples["W"] if "keep" in name else powers
+    return np.asarray(np.einsum("hmn,hnd->hmd", powers / total[:, :, None], samples["V"]))
 
 
 def draw_samples(launch: Launch, seed: int, real: bool = False) -> dict[str, np.ndarray]:
