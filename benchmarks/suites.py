@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -28,7 +29,8 @@ ROOT = Path(__file__).parent.parent
 SUITES, DATA = Path(__file__).with_name("suites.toml"), Path(__file__).with_name("suites.json")
 COUNT = re.compile(r"(\d+) (compared|claimed|refuted|partial|undecided|safety only|not captured)")
 KINDS = ("compared", "refuted", "partial", "undecided", "safety only", "not captured", "skipped")
-TOGETHER = 12  # tests of one process
+TOGETHER = 6  # tests of one process
+SEED = 2411  # of their order: what a run that was ended has measured is a sample
 SECONDS = 3600
 BLOCK = "<!-- suites -->", "<!-- /suites -->"  # of docs/pytest.md
 REASONS = 12  # of a page
@@ -140,6 +142,8 @@ def run_suite(suite: Mapping[str, Any], checkout: Path, journal: Path) -> None:
         for test in (one for one in tests if ": not collected: " in one and one not in done):
             keep(file, test, [{"item": file, "kind": "not captured", "why": test.partition(": ")[2]}])
         left = [one for one in tests if one not in done and ": not collected: " not in one]
+        left = take_turns(left)
+        print(f"{file}: {len(left)} of {len(tests)} tests are left", flush=True)
         for at in range(0, len(left), TOGETHER):
             chunk = left[at : at + TOGETHER]
             launches = measure(chunk, folder, suite["target"])
@@ -150,6 +154,21 @@ def run_suite(suite: Mapping[str, Any], checkout: Path, journal: Path) -> None:
         for file, name, copy in list_scripts(suite, checkout, Path(home)):
             if name not in done:
                 keep(file, name, measure([copy.name], Path(home), suite["target"], ["--lanecheck-scripts"]))
+
+
+def take_turns(tests: Sequence[str]) -> list[str]:
+    """Return tests in an order that the seed draws, one of each function in turn.
+
+    >>> [one.partition("[")[0] for one in take_turns(["a[1]", "a[2]", "b[1]"])][-1]
+    'a'
+    """
+    drawn, seen = random.Random(SEED).sample(list(tests), len(tests)), Counter[str]()
+    turns = {}
+    for test in drawn:
+        function = test.partition("[")[0]
+        turns[test] = seen[function]
+        seen[function] += 1
+    return sorted(drawn, key=turns.__getitem__)
 
 
 def summarise(journal: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

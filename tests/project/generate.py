@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from benchmarks import suites
 from lanecheck.console.digests import seal, unseal
 from tests.kernels import planted
 from tests.project import rooms, schemas, tables
@@ -31,6 +32,7 @@ def generated() -> Iterator[tuple[Path, Callable[[], bytes]]]:
         yield DOCS / name, partial(_page, DOCS / name, partial(tables.page, name))
     yield DOCS / "findings.md", lambda: explain.write_page().encode()
     yield DOCS / "attention-bugs.md", lambda: planted.page().encode()
+    yield DOCS / "pytest.md", partial(_page, DOCS / "pytest.md", suites.renew)
     yield rooms.PAGE, partial(_page, rooms.PAGE, rooms.page)
     yield catalogue.FILE, _catalogue
 
