@@ -251,7 +251,7 @@ def number(value: Number, variant: Variant, key: str, positive: bool = True) -> 
     if isinstance(value, int):
         return value
     from isa_tables.formula import evaluate
-    from isa_tables.parsing import parse_in
+    from isa_tables.formula_parser import parse_in
 
     found: int = evaluate(parse_in(variant.table.file, key, value, {}, variant.numbers).tree, {})
     if found < positive:

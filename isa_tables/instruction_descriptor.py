@@ -19,7 +19,7 @@ from typing import Any
 from isa_tables import schema, tables
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
-from isa_tables.parsing import parse_in
+from isa_tables.formula_parser import parse_in
 
 SHIPPED = Path(__file__).parent / "descriptors" / "tcgen05_mma.toml"
 _WIDTH = 32

@@ -17,7 +17,7 @@ from isa_tables import tables
 from isa_tables.entries import OperandEntry, entries
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
-from isa_tables.parsing import parse_in
+from isa_tables.formula_parser import parse_in
 from isa_tables.signature import NOTHING, Fragment, Signature, find, signature_of
 
 _VALUE = "i"

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from isa_tables import schema, tables
 from isa_tables.errors import TableError
 from isa_tables.formula import Formula
-from isa_tables.parsing import parse_in
+from isa_tables.formula_parser import parse_in
 
 SHIPPED = Path(__file__).parent / "opcodes"
 # What an opcode does to integers that sizes decide, in a proof for all sizes

@@ -22,7 +22,7 @@ from typing import Any
 from isa_tables import schema, tables
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
-from isa_tables.parsing import parse_in
+from isa_tables.formula_parser import parse_in
 
 SHIPPED = Path(__file__).parent / "memory"
 _CHUNK = 128  # bits: the 16 bytes that every layout keeps together

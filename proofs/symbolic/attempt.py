@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import TypeVar
 
-from proofs.symbolic.engine import Unfollowed
+from proofs.symbolic.symbolic_int import Unfollowed
 
 T = TypeVar("T")
 

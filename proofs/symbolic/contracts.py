@@ -14,10 +14,10 @@ from typing import Any
 
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, Target, pair, replace_attribute
 from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
+from proofs.symbolic.symbolic_int import InputSpace, Path
 
 
 def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any, Any, Any]:

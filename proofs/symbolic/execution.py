@@ -29,8 +29,8 @@ from proofs.laws.formula import Node, evaluate
 from proofs.smt.engine import Session
 from proofs.smt.recheck import Status
 from proofs.symbolic.definitions import TooLarge, flat
-from proofs.symbolic.engine import InputSpace, Path, SymInt, abstract_quotients, explore, formula, script
 from proofs.symbolic.pathwise import Goal
+from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt, abstract_quotients, explore, formula, script
 
 GOAL_BUDGET = 3_000_000
 SEEDS = (0, 1)

@@ -18,11 +18,11 @@ from proofs.errors import ProblemError
 from proofs.laws.formula import Node, evaluate, substitute, text
 from proofs.smt.engine import Session
 from proofs.symbolic.contracts import divide, product
-from proofs.symbolic.engine import InputSpace, Path, _fold, script
 from proofs.symbolic.execution import GOAL_BUDGET, Operation
 from proofs.symbolic.operations import _composition, operations
 from proofs.symbolic.pathwise import Goal
 from proofs.symbolic.runs import composition_run
+from proofs.symbolic.symbolic_int import InputSpace, Path, _fold, script
 
 RANKS = 3
 WORD = re.compile(r"-?\d+|[A-Za-z_]\w*", re.ASCII)

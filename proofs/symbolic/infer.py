@@ -20,9 +20,9 @@ from layouts import interleaved
 from proofs.laws.formula import Node, substitute, text
 from proofs.smt.engine import Session
 from proofs.symbolic import execution, families
-from proofs.symbolic.engine import FEASIBLE_BUDGET, Path, negate, script
-from proofs.symbolic.engine import SymInt as Symbol
 from proofs.symbolic.families import OperationFamily, compute
+from proofs.symbolic.symbolic_int import FEASIBLE_BUDGET, Path, negate, script
+from proofs.symbolic.symbolic_int import SymInt as Symbol
 
 BUDGET = 20.0
 

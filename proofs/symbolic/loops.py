@@ -20,11 +20,11 @@ from layouts.compose import Carry
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import InputSpace, Path, formula, resume_path
 from proofs.symbolic.execution import Operation, Target, pair, replace_attribute
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total
 from proofs.symbolic.runs import bounded_digits
+from proofs.symbolic.symbolic_int import InputSpace, Path, formula, resume_path
 
 Run: TypeAlias = "tuple[int, int, Any, Any, list[Any]]"
 

@@ -10,9 +10,9 @@ from typing import Any
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import InputSpace, Path, SymInt
 from proofs.symbolic.execution import Operation, Target, pair
 from proofs.symbolic.pathwise import Goal, modes, sorted_modes
+from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt
 
 
 def operations(rank: int) -> Iterator[Operation]:

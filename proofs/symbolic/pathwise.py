@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from proofs.laws.decide import list_shipped
 from proofs.laws.formula import Node, conjunction, evaluate, expand, substitute, text, walk
 from proofs.symbolic.definitions import Flat
-from proofs.symbolic.engine import Path, formula, negate
+from proofs.symbolic.symbolic_int import Path, formula, negate
 
 Modes = list[tuple[Node, Node]]
 

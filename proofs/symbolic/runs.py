@@ -17,10 +17,10 @@ from layouts.compose import Carry, merged_modes
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, Target, pair
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times
+from proofs.symbolic.symbolic_int import InputSpace, Path
 
 
 def composition_merging(rank: int) -> Operation:

@@ -256,7 +256,7 @@ def test_signatures_can_be_hashed_and_sent_to_another_process() -> None:
         ("import isa_tables", ["isa_tables.tables", "tomllib", "numpy"]),
         (
             f"import isa_tables.signature as s; s.signature({F16!r})",
-            ["isa_tables.formula", "isa_tables.parsing", "numpy"],
+            ["isa_tables.formula", "isa_tables.formula_parser", "numpy"],
         ),
         (
             f"import isa_tables; isa_tables.instruction({F16!r}).operands['A'].locate(3, 1)",

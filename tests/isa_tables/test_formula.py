@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from isa_tables import where
 from isa_tables.formula import evaluate
-from isa_tables.parsing import MAX_BYTES, MAX_DEPTH, FormulaError, parse
+from isa_tables.formula_parser import MAX_BYTES, MAX_DEPTH, FormulaError, parse
 from tests.cases import each
 
 NAMES = {"%laneid": False, "i": False, "groupID": False, "delta": True}

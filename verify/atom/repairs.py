@@ -34,10 +34,10 @@ from verify.binding.copy import CopyOperand, adapt_bit
 from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import order
 from verify.core.digits import walks
-from verify.core.repair import fold
 from verify.core.verdict import Fix, Scope, Status, Verdict
-from verify.evidence import repair
-from verify.evidence.repair import Candidate
+from verify.core.verified_repair import fold
+from verify.evidence import layout_repair
+from verify.evidence.layout_repair import Candidate
 from verify.maps.relabelling import spell_permutation
 
 MOST = 24  # changes that are tried: a wrong atom takes a few times as long as a right one
@@ -153,8 +153,8 @@ def _of_layout(name: str, found: Candidate) -> KeyChange:
 
 def _by_formula(subject: BoundMaps, part: BoundOperand) -> Candidate | None:
     """Return the layout that the formulas of an operand ask for."""
-    wanted = repair.wanted_table(subject, part)
-    return None if wanted is None else repair.find(part, wanted)
+    wanted = layout_repair.wanted_table(subject, part)
+    return None if wanted is None else layout_repair.find(part, wanted)
 
 
 def _by_the_other_side(subject: BoundMaps) -> tuple[str, Candidate] | None:
@@ -172,7 +172,7 @@ def _by_the_other_side(subject: BoundMaps) -> tuple[str, Candidate] | None:
         return None
     names = np.array(walks(parts[other].layout_of_text))
     lanes = np.array([subject.thr(thread) for thread in range(subject.threads)])[:, None]
-    numbers: repair.Table | None = None
+    numbers: layout_repair.Table | None = None
     with suppress(IsaError):  # a wrong adapter names bits that the instruction doesn't have
         numbers = _numbers(by_name[other], lanes, subject.adapter if other == "Dst" else None)
     if numbers is None or numbers.shape != names.shape:
@@ -185,11 +185,11 @@ def _by_the_other_side(subject: BoundMaps) -> tuple[str, Candidate] | None:
     if not np.isin(mine, known).all():
         return None
     wanted = named[np.searchsorted(known, mine)]
-    found = repair.find(parts[given], wanted)
+    found = layout_repair.find(parts[given], wanted)
     return None if found is None else (given, found)
 
 
-def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> repair.Table:
+def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> layout_repair.Table:
     """Return the number of every (thread, bit) of an operand of a copy."""
     bits = adapt_bit(np.arange(operand.per_thread), adapter)[None, :]
     found = operand.number(lanes, bits)

@@ -175,7 +175,7 @@ class Fix(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A change of a subject's spec that may repair it, and its words in a report. `verify.core.repair` decides."""
+    """A change of a subject's spec that may repair it, and its words in a report: `verify.core.verified_repair`."""
 
     words: str
     change: Callable[[Any], Any]  # spec -> spec

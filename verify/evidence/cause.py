@@ -17,8 +17,8 @@ from math import prod
 from typing import NamedTuple, TypeAlias
 
 from verify.core.digits import walks
-from verify.core.repair import OF_A_MAP
 from verify.core.verdict import Status, Verdict
+from verify.core.verified_repair import OF_A_MAP
 from verify.maps.map import Map
 from verify.maps.strided import StridedMap
 

@@ -32,10 +32,10 @@ from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
 from verify.core.memo import Memo
 from verify.core.verdict import Check, Counterexample, Evidence, Status, leave_unchecked
-from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import ONCE, comparable
 from verify.evidence.gpu_sparse import Conflict
 from verify.evidence.recorded import CLASS, HOLDERS, PRODUCT, RECORDED, place, source
+from verify.evidence.recording_key import atom_key, recording_key
 
 if TYPE_CHECKING:
     from verify.maps.fragment_map import FragmentMap

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.core.errors import SpecError
-from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     Counterexample,
@@ -27,11 +26,12 @@ from verify.core.verdict import (
     finding,
     leave_unchecked,
 )
+from verify.core.verified_repair import settle
 from verify.evidence.run import Run
 from verify.index import bind
 from verify.index.properties import EQUALS, draw, operand_verdicts
-from verify.index.repair import expressions, list_texts
 from verify.index.spec import IndexSpec
+from verify.index.text_repair import expressions, list_texts
 from verify.maps import search
 from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.expression import IndexFunction

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     Counterexample,
@@ -26,10 +25,11 @@ from verify.core.verdict import (
     Verdict,
     finding,
 )
+from verify.core.verified_repair import settle
 from verify.core.wording import owners
 from verify.evidence import cause
 from verify.evidence.run import Run
-from verify.index import repair, whole
+from verify.index import text_repair, whole
 from verify.index.bind import BoundIndex, IndexOperand, bind
 from verify.index.drawing import of_index
 from verify.index.spec import IndexSpec
@@ -231,7 +231,7 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
     if wrong is None or not wrong.reproduced:  # two evaluations of ours differ: there is nothing to repair
         return wrong
 
-    words, keys = repair.find(part, wanted)
+    words, keys = text_repair.find(part, wanted)
     return wrong._replace(
         isa=part.operand.text(),
         proposals=(Proposal(words, partial(_with_keys, part.name, keys)),) if keys else (),

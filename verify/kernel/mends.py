@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from verify.core.repair import settle
 from verify.core.verdict import Edit, Place, Proposal, Verdict
+from verify.core.verified_repair import settle
 from verify.kernel.claims.launch import Launch
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.state.findings import Finding

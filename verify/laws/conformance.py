@@ -13,7 +13,7 @@ from typing import Any
 
 from lanecheck.console.progress import each
 from proofs.laws import refutations
-from proofs.symbolic import campaign, conformance, execution
+from proofs.symbolic import campaign, execution, published_claims
 from proofs.symbolic.attempt import Stopped, attempt
 from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerate_cases
 from proofs.symbolic.execution import Examined, Operation, Target
@@ -96,11 +96,11 @@ def _steps(
         return case(operation.label, PATHS, LEAST, found=found, operation=operation.name, recorded=bool(kept))
 
     def decide_claim(name: str) -> Case:
-        if not hasattr(target.functions, conformance.NEEDS[name]):
-            return absent(name, conformance.NEEDS[name])
-        search = partial(refutations.search, claims[name], conformance.Claimed(target))
+        if not hasattr(target.functions, published_claims.NEEDS[name]):
+            return absent(name, published_claims.NEEDS[name])
+        search = partial(refutations.search, claims[name], published_claims.Claimed(target))
         found = attempt(search, min(seconds, SMALL_SECONDS))
-        documented = name in conformance.DOCUMENTED and not isinstance(found, Stopped)
+        documented = name in published_claims.DOCUMENTED and not isinstance(found, Stopped)
         return case(name, DOCUMENTED if documented else CLAIM, found=found, published=claims[name])
 
     yield from ((name, partial(absent, name, name)) for name in missing)

@@ -13,8 +13,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import proofs
-from verify.core.repair import settle
 from verify.core.verdict import Property, Statement, Verdict, add_replay
+from verify.core.verified_repair import settle
 from verify.evidence.run import Run, needs_confirmed
 from verify.maps import short_names
 from verify.movement import conflict_free, smem, wgmma_descriptor

@@ -17,8 +17,8 @@ from verify.atom.checker import prepare_atom
 from verify.atom.copies import COPY_OPERANDS
 from verify.binding.axes import AXES
 from verify.core.digits import modes, walks
+from verify.evidence.layout_repair import with_strides
 from verify.evidence.recorded import HOLDERS
-from verify.evidence.repair import with_strides
 
 
 @dataclass(frozen=True, slots=True)

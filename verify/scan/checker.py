@@ -15,8 +15,8 @@ from layouts.atoms.reading import ReadAtom
 from layouts.text import parse_shape_stride
 from verify.atom.checker import AtomChecker
 from verify.binding.completion import complete_atom
-from verify.core.repair import settle
 from verify.core.verdict import Check, Place, Scope, Verdict
+from verify.core.verified_repair import settle
 from verify.report import Case
 from verify.scan import cplusplus
 from verify.scan.assembly import AssemblyFunction, offset_of

@@ -20,7 +20,7 @@ from layouts import Layout, LayoutError
 from layouts.tensor import Tensor
 from verify.core.digits import every, walks
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, leave_unchecked
-from verify.evidence import repair
+from verify.evidence import layout_repair
 from verify.evidence.product import RANGES, effective
 from verify.tiling import instruction, reference
 from verify.tiling.bind import TiledOperand, Tiling
@@ -159,7 +159,7 @@ def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
 
 def table(tiling: Tiling, tiled: TiledOperand) -> Table:
     """Return the atom's element that each (v, value) is, by the ISA tables, or by the atom without a formula."""
-    wanted = repair.wanted_table(tiling.subject, tiled.part) if tiled.part.formulas else None
+    wanted = layout_repair.wanted_table(tiling.subject, tiled.part) if tiled.part.formulas else None
     return np.array(walks(tiled.part.layout_of_text)) if wanted is None else wanted
 
 

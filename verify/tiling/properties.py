@@ -24,7 +24,6 @@ from layouts.atoms import AnyAtom, Atom
 from verify.atom import properties as atoms
 from verify.atom.checker import draw_atom
 from verify.binding.atom import prepare as prepare_atom
-from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     Evidence,
@@ -35,6 +34,7 @@ from verify.core.verdict import (
     Verdict,
     add_replay,
 )
+from verify.core.verified_repair import settle
 from verify.core.wording import owners
 from verify.evidence import isa, proof
 from verify.evidence.run import first, needs_confirmed

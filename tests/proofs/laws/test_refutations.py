@@ -15,7 +15,7 @@ from layouts.layout import trust_layout
 from proofs.laws import published, refutations
 from proofs.laws.decide import list_shipped
 from proofs.laws.published import Flat
-from proofs.symbolic import conformance, definitions
+from proofs.symbolic import definitions, published_claims
 from proofs.symbolic.execution import Target, ours
 
 CLAIMS = refutations.catalogue()
@@ -139,14 +139,14 @@ def pycute_like() -> Target:
 )
 def test_an_implementation_with_the_error_is_refuted(name: str, expected: str) -> None:
     """R4 occurs only in CuTe C++; an implementation in Python with its assertion shows that the search finds it."""
-    found = refutations.search(CLAIMS[name], conformance.Claimed(pycute_like()))
+    found = refutations.search(CLAIMS[name], published_claims.Claimed(pycute_like()))
     assert found is not None
     assert expected in found.reason
 
 
 @pytest.mark.parametrize("name", [n for n in CLAIMS if n != "R7"])
 def test_ours_has_no_published_error(name: str) -> None:
-    assert refutations.search(CLAIMS[name], conformance.Claimed(ours())) is None
+    assert refutations.search(CLAIMS[name], published_claims.Claimed(ours())) is None
 
 
 def test_r9s_repair_is_a_partial_order() -> None:

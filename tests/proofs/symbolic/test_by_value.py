@@ -15,8 +15,8 @@ from proofs.laws.formula import evaluate
 from proofs.laws.problem import SatQuery
 from proofs.laws.solve import satisfy
 from proofs.symbolic import definitions, enumerated, families, infer, loops, operations, pathwise, runs
-from proofs.symbolic.engine import InputSpace, Path, SymInt, _fold, negate  # seam: a definition
 from proofs.symbolic.infer import infer_conditions
+from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt, _fold, negate  # seam: a definition
 
 A = (6, 2), (1, 100)
 

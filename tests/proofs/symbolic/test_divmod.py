@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from layouts.layout import trust_layout
-from proofs.symbolic.engine import InputSpace, SymInt, explore
 from proofs.symbolic.execution import agrees
+from proofs.symbolic.symbolic_int import InputSpace, SymInt, explore
 
 
 def test_divmod_is_followed_with_the_symbol_on_either_side() -> None:

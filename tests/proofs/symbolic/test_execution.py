@@ -15,10 +15,10 @@ from layouts.compose import Carry
 from layouts.layout import trust_layout
 from proofs.laws.formula import Node
 from proofs.symbolic import contracts, definitions, loops, runs
-from proofs.symbolic.engine import InputSpace, SymInt, Unfollowed, explore
 from proofs.symbolic.execution import Operation, agrees, examine, follow_paths, ours, run_plainly
 from proofs.symbolic.operations import operations
 from proofs.symbolic.searched import refusing
+from proofs.symbolic.symbolic_int import InputSpace, SymInt, Unfollowed, explore
 from tests.cases import each
 from tests.proofs.planted import planted
 

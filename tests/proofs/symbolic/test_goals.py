@@ -11,10 +11,10 @@ import pytest
 
 from proofs.errors import EngineError
 from proofs.laws.formula import Node
-from proofs.symbolic import engine, execution
-from proofs.symbolic.engine import InputSpace, Path
+from proofs.symbolic import execution, symbolic_int
 from proofs.symbolic.execution import Operation, examine, ours
 from proofs.symbolic.operations import operations
+from proofs.symbolic.symbolic_int import InputSpace, Path
 
 COMPLEMENT = next(o for o in operations(1) if o.label == "complement, rank 1")
 UNSAMPLED: Operation = replace(COMPLEMENT, space=InputSpace(COMPLEMENT.space.names, COMPLEMENT.space.assumed, ()))
@@ -46,7 +46,7 @@ def test_a_solver_that_fails_leaves_the_paths_unknown(monkeypatch: pytest.Monkey
 
 
 def test_a_fork_on_which_the_solver_fails_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "Session", Broken)
+    monkeypatch.setattr(symbolic_int, "Session", Broken)
     assert Path(COMPLEMENT.space, []).feasible(("<", "T", 0))
 
 
@@ -75,4 +75,4 @@ def test_a_guessed_order_of_modes_is_corrected(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_problem_is_not_solved_by_tactics_with_a_time_limit() -> None:
     """After a (push) z3 does not use its tactics, some of which give up by the clock; every problem has one."""
-    assert engine.script(("x",), [(">=", "x", 3)]).rstrip().endswith("(push)")
+    assert symbolic_int.script(("x",), [(">=", "x", 3)]).rstrip().endswith("(push)")

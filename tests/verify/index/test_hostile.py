@@ -13,7 +13,7 @@ import pytest
 import isa_tables
 from tests.samples import many
 from verify.core.errors import SpecError
-from verify.index import bind, repair, spec
+from verify.index import bind, spec, text_repair
 from verify.index.properties import case
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -73,7 +73,7 @@ def elements(found: dict[str, str]) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("count", [150, pytest.param(many(1_000), marks=pytest.mark.slow)])
 def test_a_changed_map_is_a_line_or_a_verdict(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repair, "find", lambda part, wanted: ("", {}))  # it has a limit of its own
+    monkeypatch.setattr(text_repair, "find", lambda part, wanted: ("", {}))  # it has a limit of its own
     rng = Random(count)
     ends = dict.fromkeys(("line", "VERIFIED", "REFUTED"), 0)
     for _ in range(count):

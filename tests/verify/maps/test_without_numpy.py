@@ -16,7 +16,7 @@ from layouts.atoms import Atom, registry
 from verify.binding.atom import prepare
 from verify.core.digits import modes
 from verify.evidence import isa
-from verify.evidence.repair import with_strides
+from verify.evidence.layout_repair import with_strides
 
 FIND = (
     lambda subject, part: isa.in_bounds(part.points),

@@ -9,7 +9,7 @@ from functools import reduce
 
 import pytest
 
-from verify.core.repair import TOGETHER
+from verify.core.verified_repair import TOGETHER
 from verify.movement import command as movement
 
 ROWS = "(8,64):(64,1)"

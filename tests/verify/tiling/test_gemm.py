@@ -25,7 +25,7 @@ from tests.verify.tiling.tilings import (
 )
 from verify.core.verdict import Status
 from verify.evidence.isa import evaluate
-from verify.evidence.repair import with_strides
+from verify.evidence.layout_repair import with_strides
 from verify.tiling import gemm
 from verify.tiling.properties import (
     EQUALS,

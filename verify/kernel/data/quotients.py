@@ -13,7 +13,7 @@ from math import ceil, isfinite
 
 import numpy as np
 
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.histories import History
 from verify.kernel.data.values import CHOSEN, CODE, FIRST, LIMITS, Ids, Values

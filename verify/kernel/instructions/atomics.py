@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import join_octets, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask

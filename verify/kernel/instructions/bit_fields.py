@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.histories import History
 from verify.kernel.data.quotients import floor_quotient, integers_of, scale

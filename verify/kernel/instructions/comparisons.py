@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data import levels
 from verify.kernel.data.floats import FORMATS

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree, evaluate
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.quotients import divide_toward_zero, floor_quotient, remainder

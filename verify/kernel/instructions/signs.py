@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from isa_tables.parsing import parse
+from isa_tables.formula_parser import parse
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.registers import Word

@@ -11,7 +11,7 @@ from gpu_checks.model import ElementCoordinates, Image
 from layouts.atoms import Atom, registry
 from verify.atom.checker import prepare_atom
 from verify.binding.atom import BoundAtom
-from verify.evidence.cache_key import atom_key, recording_key
+from verify.evidence.recording_key import atom_key, recording_key
 
 F16, BF16 = "SM80_16x8x16_F32F16F16F32_TN", "SM80_16x8x16_F32BF16BF16F32_TN"
 RECORDED = gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"][0]

@@ -8,7 +8,7 @@ import pytest
 from layouts.atoms import registry
 from verify.atom.checker import prepare_atom
 from verify.binding.atom import prepare
-from verify.evidence.repair import find, wanted_table
+from verify.evidence.layout_repair import find, wanted_table
 from verify.mutate.score import sample_atoms
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"

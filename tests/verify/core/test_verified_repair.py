@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verify.core.repair import TOGETHER, settle
 from verify.core.verdict import Check, Claim, Counterexample, Property, Proposal, Verdict, finding, join
+from verify.core.verified_repair import TOGETHER, settle
 
 Numbers = tuple[int, ...]
 

@@ -2,7 +2,7 @@
 """Small repairs of a map in its user's own text: another constant or basis, or two terms or bases exchanged.
 
 Each candidate is a text that is parsed and evaluated like any other. One that equals the ISA's map at every point is
-proposed, and `verify.core.repair` shows it if the whole entry is verified with it.
+proposed, and `verify.core.verified_repair` shows it if the whole entry is verified with it.
 """
 
 from __future__ import annotations
