@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The syntax tree of an ISA formula, and its value.
 
-`formula_parser.parse` makes a tree from text, and keeps numbers and conditions separate. `evaluate` computes it on anything
-that overloads Python's operators: ints, numpy arrays, symbolic terms.
+`formula_parser.parse` makes a tree from text, and keeps numbers and conditions separate. `evaluate` computes it on
+anything that overloads Python's operators: ints, numpy arrays, symbolic terms.
 
     >>> tree = Conditional(BinaryOperation("<", Identifier("i"), Constant(2)), Constant(0), Constant(8))
     >>> [evaluate(tree, {"i": i}) for i in range(4)]

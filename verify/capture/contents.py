@@ -40,11 +40,11 @@ class Unchecked(Exception):
 class TensorReading:
     """A view of a content."""
 
-    content: int
-    dtype: str
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    content: int  # its number in the log
+    dtype: str  # of torch, without "torch."
+    offset: int  # of its first element in the storage, in elements
+    shape: tuple[int, ...]  # as torch has it
+    strides: tuple[int, ...]  # in elements
     grad: bool = field(default=False, compare=False)  # whether a gradient flows back through it
 
     @classmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded expression of torch as the text of a claim: `sum_k a[m,k]*b[k,n]`."""
+"""A recorded expression of torch as a claim's text, `sum_k a[m,k]*b[k,n]`: a `Writer` of `GivenArray`s, by `NAMES`."""
 
 from __future__ import annotations
 

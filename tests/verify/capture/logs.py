@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from verify.capture.decisions import Decision, Judge, KernelSession
+
 ADD = """.version 8.0
 .target sm_80
 .address_size 64
@@ -128,3 +130,13 @@ class Log:
             "contents": {str(at): one for at, one in enumerate(self.contents)},
             "asserted": list(range(self.compared)) if asserted is None else list(asserted), **more,
         }  # fmt: skip
+
+
+def decide(log: Log, **keys: object) -> list[Decision]:
+    judge = Judge(KernelSession(1), log.record(**keys), log.folder)  # type: ignore[arg-type]
+    return [judge.decide(*entry) for entry in judge.plan()]
+
+
+def only(log: Log, **keys: object) -> Decision:
+    (found,) = decide(log, **keys)
+    return found

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.capture.logs import ADD, SIZE, Log
-from tests.verify.capture.test_decisions import decide, only
+from tests.verify.capture.logs import ADD, SIZE, Log, decide, only
 from verify.capture.decisions import Decision
 
 GATHER = ADD.replace("ld.global.f32 %f1, [%rd5];", "ld.global.u32 %r5, [%rd5]; mul.wide.s32 %rd5, %r5, 4;")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integer instructions: arithmetic by the formulas of the opcode tables, counts and fields of bits.
 
-Main declarations: `integer` (formulas of the table), `divide`, `plain` (a function of bits that has none on data).
-On data, sums and products of integers are arithmetic on values, and shifts to the right and divisions by a number are
-quotients. Any other integer operation on data gives a value without a meaning, with the reason.
+Main declarations: `integer`, `divide`, `plain`. On data, sums and products are arithmetic on values, shifts to the
+right and divisions by a number are quotients; any other operation gives a value without a meaning, with the reason.
 """
 
 from __future__ import annotations

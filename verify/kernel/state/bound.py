@@ -16,7 +16,7 @@ Read: TypeAlias = Callable[[], Word]
 class BoundInstruction(NamedTuple):
     """What the machine knows of an instruction before it executes it."""
 
-    run: Run
+    run: Run  # executes it
     lanes: int  # that must execute it together
     members: Read | None  # the mask of the lanes that must, where it has one
     pure: bool  # whether it writes registers alone
