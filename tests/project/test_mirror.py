@@ -18,8 +18,8 @@ PROPERTIES = {
     "verify/index": {"hostile"},
     "verify/kernel": {
         "atomic_words", "chains", "copies_in_flight", "data_in_some_threads", "docs", "drawn_operand", "largest",
-        "meanings", "messages", "plain_bits", "predicates", "safety_command", "schedules", "signedness", "signs_and_clamps",
-        "tilelang", "unread", "wide_strides",
+        "meanings", "messages", "plain_bits", "predicates", "safety_command", "schedules", "signedness",
+        "signs_and_clamps", "tilelang", "unread", "wide_strides",
     },
     "verify/maps": {"every_operation", "keys", "planted_commands", "planted_maps", "without_numpy"},
     "verify/movement": {"planted_bugs", "repairs"},
