@@ -53,7 +53,7 @@ EXECUTED = {
     "logical_product": (*COMPOSING, "complement", "divide", "modes", "products"),
 }
 """For each operation, the modules of `layouts` whose code it runs."""
-ENGINE = ("definitions", "execution", "operations", "pathwise", "engine")
+ENGINE = ("definitions", "execution", "operations", "pathwise", "symbolic_int")
 """The modules of this package that examine every operation."""
 KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
 LATE_NUMPY = "from layouts.arrays import np"  # the same numpy, imported when it is used
