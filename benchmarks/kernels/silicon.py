@@ -29,7 +29,7 @@ from gpu_checks.record import Bench
 from gpu_checks.tilings.runner import FACTORY
 from gpu_checks.worker import Worker
 from verify.kernel.claims.claim_file import read_claim
-from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.claims.launch import MAP_BYTES, Array, Launch
 from verify.kernel.data.values import LIMITS
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import Kernel
@@ -103,14 +103,17 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
         found = launch.parameter(number, size, {})
         if found is None:
             return bytes(size)
-        if isinstance(found, bytes):
-            return found
-        array = launch.array(found.array)
+        if not found.maps:
+            return found.octets
+        if [*found.maps] != [0] or size != MAP_BYTES:
+            raise ValueError(f"parameter {number} holds tensor maps beside other bytes, which no launch here makes")
+        box = found.maps[0]
+        array = launch.array(box.array)
         width, inner = BITS[array.kind] // 8, array.strides.index(1)
         extents = (array.shape[inner], array.shape[1 - inner])
         strides = (array.strides[1 - inner] * width,)
         return TensorMapParameter(
-            numbers[found.array], array.offset * width, array.kind, extents, strides, found.box, found.swizzle
+            numbers[box.array], array.offset * width, array.kind, extents, strides, box.box, box.swizzle
         )
 
     parameters = sorted(kernel.parameters.values(), key=lambda one: one.number)

@@ -35,7 +35,7 @@ LEFT_OUT = {
     **dict.fromkeys(("address", "window", "own_address", "parameter"), "addresses and parameters differ by launch"),
     "atomic_any": "what an integer atomic gives is decided by which thread comes first",
     **dict.fromkeys(
-        ("elect", "discard", "register_count", "nothing", "policy"),
+        ("elect", "discard", "register_count", "nothing", "policy", "tensor_prefetch"),
         "the ISA leaves its result open, or it has none",
     ),
     **dict.fromkeys(

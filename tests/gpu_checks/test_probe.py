@@ -97,7 +97,7 @@ def test_without_a_gpu_no_instruction_of_any_group_is_forgotten(on, capsys):
     assert probe.main(["dp*", "--jobs", "1"]) == 4
     out = capsys.readouterr().out
     assert "dp2a.hi.s32.s32 and 11 more  UNCHECKED  no GPU in this test\n" in out
-    assert "0 recorded" in out and "12 unchecked" in out
+    assert "recorded" not in out and "12 unchecked" in out
 
 
 def test_without_a_gpu_what_is_required_is_exit_4(on, capsys):
@@ -194,7 +194,7 @@ def test_groups_of_a_process_without_a_gpu_are_probed_by_another(on, capsys, mon
     monkeypatch.setattr(modules, "GROUP", 3)
     assert probe.main(["dp*", F64, "--trials", "2", "--jobs", "3", "--require"]) == 0
     out = capsys.readouterr().out
-    assert "UNCHECKED" not in out and "13 recorded, " in out and " 0 unchecked" in out
+    assert "UNCHECKED" not in out and "13 recorded, " in out and "unchecked" not in out
 
 
 RUN = f"""

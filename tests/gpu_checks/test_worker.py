@@ -95,7 +95,7 @@ def test_a_machine_that_cannot_be_opened_is_unavailable_for_its_reason():
 def test_machines_are_opened_one_after_the_other():
     with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
         workers = [stack.enter_context(Worker(IDLE)) for _ in range(4)]
-        times = sorted(pool.map(lambda worker: next(worker.run([Opened()]))[1], workers))
+        times = sorted(pool.map(lambda worker: next(worker.run_jobs([Opened()]))[1], workers))
     assert all(end <= start for (_, end), (start, _) in pairwise(times))
 
 

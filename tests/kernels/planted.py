@@ -61,7 +61,7 @@ def said(found: LaunchOutcome) -> tuple[str, str]:
 
 
 def _row(name: str, bug: Mapping[str, Any]) -> str:
-    named = "" if bug["says"] == PLAIN else bug["says"].replace("|", "\\|")
+    named = "" if bug["says"] == PLAIN else bug["says"].replace("|", "\\|").replace("*", "\\*")
     parts = (name.replace("_", " "), f"`{bug['kernel']}`", _code(bug["old"]), _code(bug["new"]), verdict(bug), named)
     return f"| {' | '.join(parts)} |\n".replace("|  |", "| |")
 
