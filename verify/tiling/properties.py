@@ -203,7 +203,7 @@ THREADS = Property(
 WELL_FORMED = replace(
     atoms.WELL_FORMED,
     says={TILE: "a layout that the spec claims has congruent profiles (claimed only where it has not)"},
-    states=lambda _, tiled: Statement(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
+    states=lambda _, tiled: Statement(tiled.name, f"{tiled.claimed_text} is a layout with congruent profiles"),
     applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
     isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.claimed_layout[1])],
     alike=None,

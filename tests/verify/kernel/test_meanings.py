@@ -18,6 +18,9 @@ STATES = [(False, False), (True, True)]  # plain bits in every thread; data in h
 # Forms whose effect these states do not show: why -> patterns of the forms' texts, each of which is needed.
 NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
     "a requirement, which is checked where threads part": (r"[.]uni\b",),
+    "it differs where lanes of a warp come apart": (
+        r"^barrier[.](sync|red)", r"^bar[.](sync|red[.]popc)[.]aligned",
+    ),
     "it changes what a later wait orders": (r"cluster[.]arrive[.]relaxed",),
     "the same function of bits": (
         r"redux.*add[.]s32", r"^shr[.]u16", r"^cvt[.]u8[.][us](8|16)",
@@ -34,10 +37,13 @@ NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "it differs where the grid has written": (r"^ld[.]nc",),
     "it differs where another CTA or thread does the same": (
-        r"^(red|atom)[.](relaxed|acq_rel|release)", r"^(red|atom)[.](gpu|cta)[.]",
+        r"^(red|atom)[.].*[.](relaxed|acquire|acq_rel|release)[.]",
+        r"^(red|atom)[.](relaxed|acquire|acq_rel|release)[.]",
+        r"^(red|atom)[.].*[.](gpu|cta|cluster|sys)[.]", r"^(red|atom)[.](gpu|cta|cluster|sys)[.]",
     ),
     "of opaque data no number is known, so all operations on them are alike": (
-        r"^(red|atom)[.](min|max|add)[.][us]32", r"^(red|atom)[.](or|xor|exch)[.]b32",
+        r"^(red|atom)[.](min|max|add|inc|dec)[.][us]32",
+        r"^(red|atom)[.]add[.](noftz[.])?b?f(16(x2)?|32|64)", r"^(red|atom)[.](or|xor|exch)[.]b32",
     ),
     "which metadata are legal differs, and these are with both": (r"^mma[.]sp::ordered_metadata",),
     "what it is without, but for a sum that may be fused with a product": (

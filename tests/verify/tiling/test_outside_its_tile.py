@@ -12,7 +12,7 @@ import pytest
 
 from layouts.atoms import Atom
 from tests.verify.tiling.command import F16, run
-from verify.tiling import bind, properties
+from verify.tiling import bind, command, properties
 from verify.tiling.bind import Tiling
 from verify.tiling.spec import TilingSpec
 
@@ -105,6 +105,7 @@ def test_an_internal_error_costs_one_tiling(
 
     monkeypatch.setattr(properties, "prepare", failing)
     monkeypatch.setattr(bind, "prepare", failing)
+    monkeypatch.setattr(command, "prepare", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     expected = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
     code, out, err = run(capsys, str(path), "--format", "json")

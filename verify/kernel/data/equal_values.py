@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.histories import BEFORE, LATELY, NAN, join
+from verify.kernel.data.histories import BEFORE, LATELY, NAN, join_histories
 from verify.kernel.data.values import FIRST, OUTSIDE, UNWRITTEN, Ids, Mask, Values
 
 NEARLY = "write of values that are equal but for how they were rounded"  # the kind of a race, which is not decided
@@ -66,7 +66,7 @@ def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
     for name in ("kind", "sample"):
         getattr(values, name)[span] = getattr(values, name)[pairs]
     values.residues[:, span] = values.residues[:, pairs]
-    values.history[span] = values.histories.number(join([values.histories[int(one)] for one in numbers]))
+    values.history[span] = values.histories.number(join_histories([values.histories[int(one)] for one in numbers]))
     found = new.copy()
     found[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
     return found

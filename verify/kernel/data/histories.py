@@ -263,7 +263,7 @@ def widest(parts: Sequence[Growth | History]) -> Growth:
     return Growth(degree, norm, max(one.denominator for one in parts), divided=max(one.divided for one in parts))
 
 
-def join(histories: Sequence[History]) -> History:
+def join_histories(histories: Sequence[History]) -> History:
     """Return the history of a place that may hold any of several values."""
     return History(*map(max, *histories)) if len(histories) > 1 else histories[0]
 
