@@ -20,7 +20,7 @@ def interrupted(*_: object) -> list[str]:
 @pytest.mark.parametrize(
     ("module", "step", "words", "expected"),
     [
-        (campaign, "run", [], r"campaign: interrupted: \d+ of \d+ operations not recorded\n"),
+        (campaign, "examine_missing", [], r"campaign: interrupted: \d+ of \d+ operations not recorded\n"),
         (certificates, "faults", ["--check"], "certificates: interrupted\n"),
         (certificates, "certificate", ["--check", "--prove"], r"certificates: interrupted: (\d+) of \1 laws not .*\n"),
     ],

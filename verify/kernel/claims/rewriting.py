@@ -16,8 +16,8 @@ ZERO, ONE = ClaimNumber(Fraction(0)), ClaimNumber(Fraction(1))
 def list_parts(node: Node) -> list[Node]:
     """Return every part of a tree once, itself first.
 
-    >>> from verify.kernel.claims.expression import read
-    >>> len(list_parts(read("C[i] = A[i] + exp2(A[i])")[1]))
+    >>> from verify.kernel.claims.expression import read_claim
+    >>> len(list_parts(read_claim("C[i] = A[i] + exp2(A[i])")[1]))
     3
     """
     return list(dict.fromkeys(_walk(node)))
@@ -42,9 +42,9 @@ def replace_each(node: Node, change: Callable[[Node], Node]) -> Node:
 def substitute(node: Node, others: Mapping[Any, Node]) -> Node:
     """Return a tree with other parts in place of some, which are not looked into.
 
-    >>> from verify.kernel.claims.expression import Scalar, read
-    >>> tree = read("C[i] = a * A[i] + a")[1]
-    >>> substitute(tree, {Scalar("a"): Scalar("b")}) == read("C[i] = b * A[i] + b")[1]
+    >>> from verify.kernel.claims.expression import Scalar, read_claim
+    >>> tree = read_claim("C[i] = a * A[i] + a")[1]
+    >>> substitute(tree, {Scalar("a"): Scalar("b")}) == read_claim("C[i] = b * A[i] + b")[1]
     True
     """
     if node in others:
@@ -59,8 +59,8 @@ def substitute(node: Node, others: Mapping[Any, Node]) -> Node:
 def list_terms(node: Node, sign: int = 1) -> list[tuple[int, Node]]:
     """Return the terms of a sum with their signs, without zeros.
 
-    >>> from verify.kernel.claims.expression import read
-    >>> [sign for sign, _ in list_terms(read("C[i] = A[i] - (B[i] - D[i])")[1])]
+    >>> from verify.kernel.claims.expression import read_claim
+    >>> [sign for sign, _ in list_terms(read_claim("C[i] = A[i] - (B[i] - D[i])")[1])]
     [1, -1, 1]
     """
     if isinstance(node, Apply) and node.name in ("+", "-"):
