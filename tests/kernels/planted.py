@@ -52,7 +52,7 @@ def verdict(bug: Mapping[str, Any]) -> str:
     return WARNED if bug.get("overflow") else "VERIFIED" if bug.get("right") else "REFUTED"
 
 
-def said(found: LaunchOutcome) -> tuple[str, str]:
+def say_finding(found: LaunchOutcome) -> tuple[str, str]:
     """Return the verdict on a kernel, and its first finding that refutes: its kind, or the change that it names."""
     overflows = any("no power of 2 overflows" in text for text, _ in found.notes)
     first = next((one for one in found.findings if one.severity not in WARNINGS), None)

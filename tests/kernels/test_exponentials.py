@@ -194,7 +194,7 @@ def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
     (tmp_path / row.source).write_text(text.replace(bug["old"], bug["new"]))
     ((ptx, claim),) = corpus.compiled([row], tmp_path)
     (found,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
-    assert planted.said(found) == (planted.verdict(bug), bug["says"]), found.findings
+    assert planted.say_finding(found) == (planted.verdict(bug), bug["says"]), found.findings
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ class AtomChecker(Run):
         return relabelling.report_relabelled(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
 
     def case(self, entry: ReadAtom | BoundMaps, edit: repairs.Edited | None = None) -> Case:
-        """All verdicts on an atom, with what its entry states about them; or on maps that are no atom's.
+        """Return all verdicts on an atom, with what its entry states about them; or on maps that are no atom's.
 
         >>> from verify.core.verdict import Check
         >>> entry = layouts.atoms.registry()["SM80_16x8x16_F32F16F16F32_TN"]

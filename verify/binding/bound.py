@@ -125,7 +125,7 @@ class BoundMaps:
         return max(1, part.formulas[0].copies // self.rep_size)
 
     def expect_extents(self, part: BoundOperand) -> tuple[int, int]:
-        """(logical threads, values per thread) that the operand must have.
+        """Return (logical threads, values per thread) that the operand must have.
 
         With a formula: its values per lane. Without one: so many that each element has its given number of owners.
         """
@@ -239,7 +239,7 @@ def threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, s
 
 @lru_cache(maxsize=64)  # the parser is part of the key, as above
 def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int, Layout | None, Layout | None, str]:
-    """(lanes, thr, rep, ""), or no layouts and why thr and its complement do not number the lanes once.
+    """Return (lanes, thr, rep, ""), or no layouts and why thr and its complement do not number the lanes once.
 
     Without an instruction there are as many lanes as logical threads.
     """

@@ -28,7 +28,7 @@ def claim(_: object, access: SmemAccess) -> Statement:
 
 
 def enumerate_accesses(run: object, _: object, access: SmemAccess) -> list[Evidence]:
-    """Every access at every base within a word, by the model of banks: a base of whole words shifts all banks alike.
+    """Examine each access at each base within a word, by the model of banks: whole words shift all banks alike.
 
     Two lanes conflict by different words of one bank, in one phase: no question about one map, so no search asks it.
     """

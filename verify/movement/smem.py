@@ -28,7 +28,7 @@ from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Tabl
 
 
 def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
-    """Evidence that a CTA can have as much shared memory as the tile spans, from its base on.
+    """Return the evidence that a CTA can have as much shared memory as the tile spans, from its base on.
 
     The largest place is asked for, not the first that is too large, so no search of maps answers it.
     """

@@ -19,12 +19,12 @@ _TRUE = {"eq": int.__eq__, "ne": int.__ne__}
 
 
 def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
-    """Whether a failure of the wait at this place only leads back to it, or to another one for the same."""
+    """Return whether a failure of the wait at this place only leads back to it, or to another one for the same."""
     return _returns(instructions, number) or _waits_again(instructions, number)
 
 
 def _returns(instructions: Sequence[PtxInstruction], number: int) -> bool:
-    """Whether a failure of the wait at this place only leads back to it."""
+    """Return whether a failure of the wait at this place only leads back to it."""
     known: dict[int, int] = {index: 0 for index in _registers(instructions[number].operands[0])}
     early: set[int] = set()  # registers that are read before they are written on the way
     written = set(known)
@@ -60,7 +60,7 @@ def _returns(instructions: Sequence[PtxInstruction], number: int) -> bool:
 
 
 def _waits_again(instructions: Sequence[PtxInstruction], number: int) -> bool:
-    """Whether a failure leads to another wait for the same phase, and both go on at one place with equal registers."""
+    """Return whether a failure leads to another wait for the same phase, and both go on alike at one place."""
     first, failed = instructions[number], _follow(instructions, number, 0)
     place = failed[-1]
     if place >= len(instructions):

@@ -186,7 +186,7 @@ def _nearest(reader: EffectReader, form: Polynomial, by: int) -> Polynomial | No
 
 
 def divide(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
-    """Div and rem of a number that is never negative, by one that is at least 1 and the same in all threads."""
+    """Divide a number that is never negative, or take its remainder, by one of at least 1 that all threads share."""
     kind, region = meaning.words["type"], reader.region
     left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in one.operands[1:])
     if not region.within(left, 0, 1 << 62):

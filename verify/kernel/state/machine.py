@@ -9,6 +9,7 @@ the threads), and the type `Bind`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
@@ -40,15 +41,15 @@ _ALL64 = (1 << 64) - 1
 _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
 
 
-class Unit:
+class Unit(ABC):
     """A unit beside the threads of a batch, such as the copy engine; one that reports or waits overrides more."""
 
     __slots__ = ()
 
     @classmethod
+    @abstractmethod
     def make(cls, machine: Machine) -> Self:
         """Return the unit of a batch, when its kernel first uses it."""
-        raise NotImplementedError
 
     def wake(self, machine: Machine) -> bool:
         """Let threads go on whose wait for it is over, when nothing else runs; return whether there are any."""
@@ -58,7 +59,7 @@ class Unit:
         """Return what the threads lack that wait for it for ever, in words."""
         return ""
 
-    def end(self, machine: Machine) -> None:
+    def end(self, machine: Machine) -> None:  # noqa: B027  # most units report nothing
         """Report what it has not done when all threads have ended."""
 
 
