@@ -17,8 +17,8 @@ from benchmarks.programs import process
 
 MEMORY = 300.0  # MiB
 SUBJECTS = {  # with the limits by isa and proof, and with recordings too
-    "all atoms": (("verify.atom", "--all", "--expect-known", "-q"), 25.0, 35.0),
-    "the atlas of all atoms": (("verify.atlas", "*", "-q"), 25.0, 35.0),
+    "all atoms": (("verify.atom", "--all", "--expect-known", "-q"), 30.0, 42.0),
+    "the atlas of all atoms": (("verify.atlas", "*", "-q"), 31.0, 42.0),
     "the atlas with what has no atom": (("verify.atlas", "-q"), 35.0, 48.0),
 }
 
@@ -28,7 +28,7 @@ def figures() -> Iterator[Figure | Absolute]:
         document = str(Path(folder) / "atlas.json")
         process("-m", "verify.atlas", "-q", "--format", "json", "-o", document)()
         words = ("-m", "verify.atlas", "--from", document, "--format", "html", "-o", str(Path(folder) / "atlas.html"))
-        yield cold("the atlas's page from its report in JSON", words, 1.5, clock=wall)
+        yield cold("the atlas's page from its report in JSON", words, 1.7, clock=wall)
     for subject, (command, few, more) in SUBJECTS.items():
         for what, words, target in (("isa and proof", ("--checks", "isa,proof"), few), ("recordings too", (), more)):
             name, command_line = f"{subject}, {what}", ("-m", *command, *words)

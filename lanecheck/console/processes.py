@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
+import concurrent.futures  # it imports its pool of processes when one is made: 15 ms that one atom does not need
 import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 
 
 @contextmanager
 def processes(
     jobs: int, max_tasks_per_child: int | None = None, begin: Callable[[], None] | None = None
-) -> Iterator[ProcessPoolExecutor]:
+) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     """Yield a pool of processes, which are ended at once when an exception or an interruption leaves the block.
 
     They are new ones. With `begin`, which each calls first, they are forks, so that nothing is read twice.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of each process: threads of its own would wait for the others
     before = multiprocessing.active_children()
-    with ProcessPoolExecutor(
+    with concurrent.futures.ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("fork" if begin else "spawn"),
         initializer=_begin,

@@ -27,8 +27,6 @@ from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status,
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted, everything
 from verify.maps.relabelling import spell_permutation
-from verify.pictures import maps
-from verify.pictures.atoms import of_atom
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -159,12 +157,16 @@ def show_atom(entry: Callable[[], ReadAtom | BoundMaps], verdicts: Sequence[Verd
 
 def draw_atom(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
+    from verify.pictures.atoms import of_atom  # 5 ms, in a report that shows no picture
+
     found = of_atom(subject, verdicts, window=window)
     return replace(found, panels=(*found.panels, *permutations(subject, verdicts, window)))
 
 
 def permutations(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
     """Yield the relabelling that the verdicts found, or else the declared one: a panel for each axis."""
+    from verify.pictures import maps
+
     numbers: relabelling.Numbers | None = None
     if any(one.status is Status.RELABELLED for one in verdicts):
         numbers = relabelling.find_permutations(subject)

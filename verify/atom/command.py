@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import gpu_checks
 from lanecheck.console.outputs import Unwritable, reserve_folder, write_file
 from verify.atom import selection
 from verify.atom.checker import AtomChecker
-from verify.atom.pool import pool_atoms
 from verify.cli import arguments, ending, inputs, output
 from verify.cli.batch import verify_each
 from verify.core.errors import AbsentError, UsageError
@@ -50,8 +50,6 @@ def _main(argv: Sequence[str] | None) -> int:
     chosen = selection.choose_names(names, options.arch, pool)
     _checks(options)
     if options.live:
-        import gpu_checks
-
         found = gpu_checks.device_info()
         if isinstance(found, gpu_checks.Unavailable):
             raise AbsentError(f"--live: {found.reason}")
@@ -64,6 +62,8 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
         checker, require = _checker(options, clean_up), options.require
         verify: Callable[[AnyAtom], Case] = checker.case
         if len(atoms) >= selection.MANY:
+            from verify.atom.pool import pool_atoms  # which imports what starts processes: 8 ms
+
             verify = clean_up.enter_context(pool_atoms(checker, atoms, lambda atom: atom))
         report = verify_each(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
@@ -113,7 +113,6 @@ def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
         return AtomChecker(checks, budget, live, live.product, options="--live ")
     if not options.recordings:
         return AtomChecker(checks, budget)
-    import gpu_checks
     from verify.evidence.gpu import Recorded
 
     library = gpu_checks.recordings(options.recordings)

@@ -32,7 +32,7 @@ from verify.core.verdict import (
     leave_unchecked,
 )
 from verify.core.wording import owners, times
-from verify.evidence import isa, proof
+from verify.evidence import isa, proof, proof_family
 from verify.evidence.product import product
 from verify.evidence.run import Run, first, needs_confirmed
 
@@ -207,8 +207,6 @@ def _for_family(which: str) -> CheckFunction:
     def check(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]:
         if not isinstance(atom, BoundAtom) or atom.atom.family is None:
             return []
-        from verify.evidence import proof_family
-
         scope, prove = proof_family.scope(atom, operand), proof_family.PROVE[which]
         if scope is None:
             return []
