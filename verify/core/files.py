@@ -49,18 +49,28 @@ def as_keys(entry: Entry) -> Iterator[None]:
 
 def values(entry: Entry, spec: type) -> dict[str, Any]:
     """Return the values of a spec's fields that a table gives; raise AtomFileError with all its errors."""
+    known = keys(spec)
+    return {known[name].field: value for name, value in read_keys(entry, entry.table, known).items()}
+
+
+def read_keys(entry: Entry, table: Mapping[str, object], known: Mapping[str, Key], under: str = "") -> dict[str, Any]:
+    """Return the values of a table's keys by name; raise AtomFileError with all errors.
+
+    The table is the entry's own, or one inside it: `under` is then its key, with a dot.
+    """
     found: dict[str, Any] = {}
 
-    def read_key(name: str, key: Key) -> None:
-        with as_keys(entry):
-            found[key.field] = key.parse_value(entry.table[name])
+    def read_key(name: str) -> None:
+        try:
+            found[name] = known[name].parse_value(table[name])
+        except SpecError as error:
+            entry.fail(f"{under}{name}", error.problem, error)
 
-    known = keys(spec)
     needed = [name for name, key in known.items() if key.required]
     with entry.collect_errors() as each:
-        each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
-        for name in [name for name in known if name in entry.table]:
-            each(partial(read_key, name, known[name]))
+        each(lambda: entry.check_keys(table, under, needed, [name for name in known if name not in needed]))
+        for name in [name for name in known if name in table]:
+            each(partial(read_key, name))
     return found
 
 

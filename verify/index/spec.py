@@ -24,15 +24,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.core.errors import SpecError
+from verify.core.files import read_keys
 from verify.core.python_files import find_colon
-from verify.core.specs import Key, key, keys
+from verify.core.specs import Key, key, keys, require
 
 if TYPE_CHECKING:
     from layouts.toml.entry import Entry
@@ -216,8 +217,8 @@ def operand_name(value: object) -> str:
 class EntrySpec:
     """What an entry gives besides its operands' maps."""
 
-    ptx: str = key("mnemonic of the instruction", text)
-    operand: str = key("operand of it: A, B, C, D, E, ...", operand_name)
+    ptx: str = require("mnemonic of the instruction", text)
+    operand: str = require("operand of it: A, B, C, D, E, ...", operand_name)
     select: Mapping[str, str | int] = key("what the mnemonic leaves open, as M=64", selection)
     relabel: Mapping[str, str] = key("declared permutations of m, n, k in A, B and C, as k=(2,4):(4,1)", relabelling)
 
@@ -256,8 +257,7 @@ def of_entry(entry: Entry) -> IndexSpec:
     allowed = {name: one for name, one in known.items() if not named or name in SHARED}
     plain = {name: value for name, value in table.items() if name not in named}
     with entry.collect_errors() as each:
-        needed = ["ptx"] if named else ["ptx", "operand"]
-        values = each(lambda: _values(entry, plain, "", allowed, needed)) or {}
+        values = each(lambda: read_keys(entry, plain, allowed)) or {}
         shared = {name: value for name, value in values.items() if name in keys(OperandSpec)}
         specs = {name: each(partial(_operand, entry, name, shared)) for name in named}
         if not named and "operand" in values:
@@ -272,7 +272,7 @@ def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:
     table = entry.table[name]
     if not isinstance(table, dict):
         entry.fail(name, 'expected a table such as { row = "lane/4", col = "i" }')
-    given = _values(entry, table, f"{name}.", keys(OperandSpec))
+    given = read_keys(entry, table, keys(OperandSpec), f"{name}.")
     return _check_form(
         entry, f"{name}.", OperandSpec(**{**({} if {"table", "bases", *CALLED} & given.keys() else shared), **given})
     )
@@ -285,23 +285,3 @@ def _check_form(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:
     except SpecError as error:
         entry.fail(f"{under}{error.key}", error.problem, error)
     return spec
-
-
-def _values(
-    entry: Entry, table: Mapping[str, object], under: str, known: Mapping[str, Key], needed: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the values of a table's keys; raises AtomFileError with all errors."""
-    found: dict[str, Any] = {}
-
-    def read_key(name: str, one: Key) -> None:
-        try:
-            found[name] = one.parse_value(table[name])
-        except SpecError as error:
-            entry.fail(f"{under}{name}", error.problem, error)
-
-    with entry.collect_errors() as each:
-        each(lambda: entry.check_keys(table, under, needed, [name for name in known if name not in needed]))
-        for name, one in known.items():
-            if name in table:
-                each(partial(read_key, name, one))
-    return found

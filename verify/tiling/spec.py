@@ -15,11 +15,11 @@ smem         = { A = "Sw<3,3,3> o (8,64):(64,1)" }   # the swizzle atom that A's
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from layouts import Layout, append, composition, leaves, size
 from layouts.pasted import swizzle_and_layout
@@ -27,9 +27,8 @@ from layouts.text import numbers
 from layouts.toml.entry import kind
 from layouts.toml.tables import tables
 from verify.core.errors import SpecError
-from verify.core.files import as_keys, open_document
-from verify.core.specs import key, keys
-from verify.core.specs import parse_key as read_key
+from verify.core.files import open_document, read_keys
+from verify.core.specs import Key, key, keys
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
@@ -213,6 +212,7 @@ class TilingSpec:
 
 
 KEYS = (*keys(TilingSpec), *OPERANDS, "smem")
+SMEM_KEYS = {x: Key(x, "the swizzle atom that shared memory repeats", swizzle_atom, "", False) for x in ("A", "B")}
 
 
 def load(path: Path) -> list[TilingSpec]:
@@ -231,22 +231,17 @@ def read_tilings(path: Path) -> ReadTables[TilingSpec]:
 
 def _of_entry(entry: Entry) -> TilingSpec:
     """Return the spec that a table of a file gives; raise AtomFileError with all its errors."""
-
-    def parse_value(key: str, parse: Callable[[object], Any], value: object) -> Any:
-        with as_keys(entry):
-            return read_key(key, parse, value)
-
-    table = entry.table
+    table, known = entry.table, keys(TilingSpec)
     with entry.collect_errors() as each:
         each(lambda: entry.check_keys(table, "", ("atom",), KEYS))
-        parts = {n: each(partial(parse_value, n, k.parse, table[n])) for n, k in keys(TilingSpec).items() if n in table}
-        smem = each(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
+        parts = each(lambda: read_keys(entry, {name: table[name] for name in known if name in table}, known)) or {}
+        smem = each(lambda: entry.tables("smem", "operands and layouts", tuple(SMEM_KEYS))) or {}
         found = TilingSpec(
             entry.name,
             each(lambda: entry.text(entry.value("atom"), "atom")),
             **parts,
             claimed={x: each(partial(entry.layout, x)) for x in OPERANDS if x in table},
-            smem={x: each(partial(parse_value, f"smem.{x}", swizzle_atom, text)) for x, text in smem.items()},
+            smem=each(lambda: read_keys(entry, smem, SMEM_KEYS, "smem.")),
             file=entry.file,
         )
     return found
