@@ -30,7 +30,7 @@ from verify.laws import command as laws
 from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.mutate import command as mutate
-from verify.report import Case, Report, as_text
+from verify.report import Case, Expectation, Report, as_text
 from verify.tiling import command as tiling
 
 MMA, COPY = "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"
@@ -112,9 +112,9 @@ def test_a_required_check_must_be_made_of_every_operand(operands: str) -> None:
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[Check]) -> None:
-    found = replace(case(NO_BOOK, chosen), expect="")
+    found = replace(case(NO_BOOK, chosen), expects=Expectation())
     assert found.status == "UNCHECKED" and found.gap and Report((found,)).exit() == 4
-    expected = replace(found, expect="UNCHECKED: the ISA leaves it open")
+    expected = replace(found, expects=Expectation(unchecked="UNCHECKED: the ISA leaves it open"))
     assert Report((expected,)).exit() == 0 and Report((expected,), expect_known=True).exit() == 0
     assert "1 unchecked (1 as expected)" in as_text.render(Report((expected,)))
 

@@ -17,7 +17,7 @@ from verify.atlas.without_atom import NoAtom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, SIGNATURE
 from verify.core.verdict import Check, Property, Status, Verdict
-from verify.report import Case, Report
+from verify.report import Case, Expectation, Report
 
 K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
@@ -56,7 +56,7 @@ def given(folder: Path, ptx: str, **more: str) -> AnyAtom:
 
 
 def case(atom: AnyAtom, checker: AtomChecker) -> Case:
-    return Case(atom.name, tuple(checker.verify(atom)), atom.known_defect or "", expect=atom.expect or "")
+    return Case(atom.name, tuple(checker.verify(atom)), expects=Expectation(atom.known_defect or "", atom.expect or ""))
 
 
 def on(found: Case, prop: Property, part: str = "") -> list[Verdict]:

@@ -11,8 +11,9 @@ from typing import Any
 from verify.atlas.page import SCHEMA, page
 from verify.atlas.rows import Atlas, AtlasRow, CheckOutcome
 from verify.core.verdict import Check, Status
-from verify.report import cut_short, surprise
+from verify.report import cut_short
 from verify.report.as_text import tally
+from verify.report.expectation import write_surprise
 
 
 def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
@@ -91,7 +92,7 @@ def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
             where = f"{wrong.name} {wrong.part or 'ptx'}"
             yield "refuted", f"{where}  REFUTED{known}   {wrong.claim}: {wrong.statement}"
         for name, how in row.surprises.items():
-            yield "refuted", surprise(name, how)
+            yield "refuted", write_surprise(name, how)
     for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.without_atom)):
         yield from _list_unchecked(counted, rows)
 

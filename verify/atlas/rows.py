@@ -29,6 +29,7 @@ from verify.cli.ending import complain
 from verify.core.errors import Exit
 from verify.core.verdict import Check, Origin, Status, origin
 from verify.report import Case, Failure, Report
+from verify.report.expectation import find_surprise
 
 Verify: TypeAlias = "Callable[[AnyAtom | str], Case]"
 COMPUTED = "no matrix instruction"
@@ -88,7 +89,7 @@ class AtlasRow:
         self.verdicts[case.headline] += 1
         if case.adapter:
             self.adapters[case.adapter] += 1
-        if how := case.surprise(expect_known=True):
+        if how := find_surprise(case, expect_known=True):
             self.surprises[case.name] = how
         self._count(case, mnemonics, checks)
         for verdict in case.verdicts:

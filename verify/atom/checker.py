@@ -27,7 +27,7 @@ from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status,
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted, everything
 from verify.maps.relabelling import spell_permutation
-from verify.report import Case
+from verify.report import Case, Expectation
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Panel, Picture, Window
@@ -102,11 +102,9 @@ class AtomChecker(Run):
         return Case(
             atom.name,
             verdicts,
-            known_defect=atom.known_defect or "",
             layouts=tuple(atom.operands.items()),
             adapter=adapter(atom),
-            expect=atom.expect or "",
-            issues_nothing=atom.ptx == (),
+            expects=Expectation(atom.known_defect or "", atom.expect or "", atom.ptx == ()),
             drawn_by=command(atom, "", "show"),
             **show_atom(lambda: entry, verdicts),
         )

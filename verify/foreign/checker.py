@@ -39,7 +39,7 @@ from verify.maps.fragment_map import FragmentMap
 from verify.maps.operand import coordinates, elements
 from verify.pictures import maps
 from verify.pictures.picture import Picture
-from verify.report import Alone, Case
+from verify.report import Alone, Case, Expectation
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
@@ -100,9 +100,9 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
     verdicts = settle(_verdicts(name, found), found, partial(_confirms, name))
     layouts = ((found.operand or "map", str(found.map.origin)),)
     refuted = any(one.status is Status.REFUTED for one in verdicts)
-    expect = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
+    expected = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
     return Case(
-        name, tuple(_replay(one, replay) for one in verdicts), layouts=layouts, expect=expect,
+        name, tuple(_replay(one, replay) for one in verdicts), layouts=layouts, expects=Expectation(unchecked=expected),
         picture=lambda window: _draw_map(name, found, verdicts, window), drawn_by=f"{replay} --format html",
         alone=None if any(one.claim.prop.key == EQUALS.key for one in verdicts) else INVERSE_ALONE,
     )  # fmt: skip

@@ -52,7 +52,6 @@ def of_operand(
             Case(
                 text,
                 tuple(verdicts),
-                "",
                 layouts,
                 formulas=lambda: list_citations(subject),
                 picture=picture,

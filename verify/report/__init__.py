@@ -15,22 +15,25 @@ from verify.core.errors import Exit
 from verify.core.judgement import Judgement
 from verify.core.verdict import Check, Evidence, Place, Scope, Status, Verdict, WrongProduct
 from verify.core.wording import count_of
+from verify.report.expectation import NOTHING_EXPECTED, Expectation, find_surprise
 
 if TYPE_CHECKING:
     from layouts.toml.errors import AtomFileError
     from verify.pictures.picture import Picture, Window
 
 __all__ = [
+    "NOTHING_EXPECTED",
     "Accepted",
     "Alone",
     "Case",
+    "Expectation",
     "Failure",
     "Report",
     "consequence",
     "cut_short",
     "drawing_command",
     "failure_of",
-    "surprise",
+    "find_surprise",
 ]
 
 
@@ -45,15 +48,13 @@ class Alone(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Case(Judgement):
-    """The verdicts on one subject, with what its entry states about it."""
+    """The verdicts on one subject, and what its entry expects of them."""
 
     name: str  # of the subject: an atom, a tiling, a movement, a law
     verdicts: tuple[Verdict, ...]  # in the order of the table of properties
-    known_defect: str = ""  # which defect its entry declares, in words; empty where none
     layouts: tuple[tuple[str, str], ...] = ()  # (operand, layout as text)
     adapter: str = ""  # the permutation that a copy applies to its registers after the instruction
-    expect: str = ""  # "UNCHECKED: why" if the entry expects that
-    issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
+    expects: Expectation = NOTHING_EXPECTED  # what its entry states about the verdicts
     notes: tuple[str, ...] = ()  # lines on what its verdicts speak of: the domain, the seed
     place: Place | None = None  # where it is written
     alone: Alone | None = None  # of a subject that was compared with no instruction: what is known of it then
@@ -130,7 +131,7 @@ class Case(Judgement):
 
     @cached_property
     def _gap(self) -> tuple[Verdict | None, str]:
-        for verdict in self._beside if self.as_known else self.verdicts:
+        for verdict in self.expects.list_sound(self.verdicts) if self.as_known else self.verdicts:
             missing = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
             if missing and (verdict.claim.prop.required or verdict.status is Status.UNCHECKED):
                 return verdict, missing[0].reason or f"{missing[0].check} gave no reason"
@@ -197,43 +198,11 @@ class Case(Judgement):
         """Return the name of a check as people read it: "points" for `isa` where no instruction was compared."""
         return "points" if self.alone is not None and evidence.check is Check.ISA else evidence.check.value
 
-    @property
-    def excuse(self) -> str:
-        """Why UNCHECKED is no failure of this subject; empty if it is one."""
-        if self.issues_nothing:
-            return "without a matrix instruction"
-        return "as expected" if self.expect else ""
-
     @cached_property
     def as_known(self) -> bool:
-        """Whether just the parts are refuted that its known defect names before the colon.
-
-        Nothing may be decided of a named part, where no check was requested that could. If an operand is right, its
-        defect is gone; `ptx` is the atom as a whole, which a wrong operand makes wrong too.
-        """
-        if not self.known_defect:
-            return False
-        refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
-        right = {v.claim.part for v in self._main if v.status.confirmed} - refuted
-        return bool(refuted) and refuted <= self._named_parts and not right & self._named_parts
-
-    @property
-    def _named_parts(self) -> frozenset[str]:
-        """The parts that its known defect names."""
-        return frozenset(part.strip() for part in self.known_defect.partition(":")[0].split(","))
-
-    @property
-    def _beside(self) -> list[Verdict]:
-        """The verdicts that state what the operands are which its known defect does not name, and its instructions."""
-        if "ptx" in self._named_parts:
-            return []
-        return [v for v in self.verdicts if self._is_beside(v)]
-
-    def _is_beside(self, verdict: Verdict) -> bool:
-        prop, part = verdict.claim.prop, verdict.claim.part
-        if prop.scope == Scope.INSTRUCTION:
-            return True
-        return bool(prop.required and prop.scope != Scope.ATOM and part and part not in self._named_parts)
+        """Whether just the parts are refuted that its known defect names."""
+        right = {v.claim.part for v in self._main if v.status.confirmed}
+        return self.expects.is_defect_found(self.verdicts, right)
 
     def exit(self) -> Exit:
         """Return the exit code of a report on it alone."""
@@ -251,14 +220,6 @@ class Case(Judgement):
         """Return its first counterexample, or the reason why it is UNCHECKED, after a comma; else nothing."""
         wrong = next((v.counterexample.statement for v in self.verdicts if v.counterexample and not v.cause), self.gap)
         return f", {wrong}" if wrong else ""
-
-    def surprise(self, expect_known: bool) -> str:
-        """How it differs from what its entry expects; empty if it does not."""
-        if expect_known and self.known_defect and not self.as_known:
-            return "is not refuted in just the parts of its known defect"
-        other = self.expect and not (self.gap if self.as_known else self.status == Status.UNCHECKED)
-        what = "has every operand beside its known defect checked" if self.as_known else f"is {self.status}"
-        return f"{what}, its entry expects UNCHECKED" if other else ""
 
 
 def consequence(verdict: Verdict) -> str:
@@ -325,18 +286,18 @@ class Report(Judgement):
     @property
     def surprises(self) -> dict[str, str]:
         """Subjects that are not what their entries expect, and how; known defects count only with `expect_known`."""
-        found = {case.name: case.surprise(self.expect_known) for case in self.cases}
+        found = {case.name: find_surprise(case, self.expect_known) for case in self.cases}
         return {name: how for name, how in found.items() if how}
 
     @property
     def unchecked_cases(self) -> list[Case]:
-        """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run."""
+        """The subjects that are UNCHECKED; `gap` has the reason, its `excuse` why that fails no run."""
         return [case for case in self.cases if self.is_unchecked(case)]
 
     def why_accepted(self, case: Case) -> str:
         """Return why a refuted case fails no run: the known defect that its entry declares, or the baseline; or ""."""
         if self.expect_known and case.as_known:
-            return f"known defect: {case.known_defect}"
+            return f"known defect: {case.expects.known_defect}"
         return f"accepted by {self.accepted.file}" if self.accepted and self.is_accepted(case) else ""
 
     def is_accepted(self, case: Case) -> bool:
@@ -350,7 +311,7 @@ class Report(Judgement):
     @property
     def gaps(self) -> list[Case]:
         """The subjects that fail the run because they are UNCHECKED."""
-        return [] if self.allow_unchecked else [case for case in self.unchecked_cases if not case.excuse]
+        return [] if self.allow_unchecked else [case for case in self.unchecked_cases if not case.expects.excuse]
 
     def unmet(self) -> list[tuple[str, str]]:
         """Subjects on which a required check confirmed and refuted nothing, with the reason.
@@ -438,8 +399,3 @@ def drawing_command(replay: str) -> str:
     if re.search(r" '?--only", replay):
         return re.sub(r"^lanecheck \w+", "lanecheck show", replay)
     return f"{replay} --format html"
-
-
-def surprise(name: str, how: str) -> str:
-    """Return a line about an atom that is not what its entry expects."""
-    return f"{name}  SURPRISE: it {how}"

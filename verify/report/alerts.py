@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from verify.core.verdict import Fix, Place, Status, Verdict
-from verify.report import Case, Report, consequence, cut_short, surprise
+from verify.report import Case, Report, consequence, cut_short
 from verify.report.alike import group_alike
+from verify.report.expectation import write_surprise
 
 FINGERPRINT = "finding/v1"  # the name of `Alert.fingerprint` in SARIF
 LINES = re.compile(r"(?<=\w:)\d+(?::\d+)?|(?<=\bline )\d+|(?<=\blines )\d+(?:(?:, | and )\d+)*")  # in files
@@ -77,7 +78,7 @@ def alerts(report: Report) -> list[Alert]:
     cases = {case.name: case for case in report.cases}
     found = [alert for first, *_ in group_alike(report.cases) for alert in alerts_of(first, report)]
     for name, how in report.surprises.items():
-        found.append(_alert_of("known_defect", name, surprise(name, how), cases[name].place))
+        found.append(_alert_of("known_defect", name, write_surprise(name, how), cases[name].place))
     for name, reason in report.unmet():
         text = f"{name}: required, and not made: {reason}"
         found.append(_alert_of("required", name, text, cases[name].place, Level.WARNING))
@@ -102,7 +103,7 @@ def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
             level = Level.NOTE if known else Level.ERROR if decided else Level.WARNING
             yield _of_verdict(case, verdict, level, _text(case, verdict), known)
-    if report.is_unchecked(case) and not case.excuse:
+    if report.is_unchecked(case) and not case.expects.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)
         if first is None:

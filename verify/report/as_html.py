@@ -19,8 +19,9 @@ from verify.core.verdict import Counterexample, Status, Verdict
 from verify.pictures.html import FIGURES, figure, script
 from verify.pictures.picture import WHOLE, Picture
 from verify.pictures.svg import first
-from verify.report import Case, Report, surprise
+from verify.report import Case, Report
 from verify.report.as_text import describe, subjects, summary
+from verify.report.expectation import write_surprise
 
 CELLS = 1024  # of a picture: from there on they are drawn by its script, which keeps a page small
 DRAWN = 32  # subjects of a page that are drawn, what is not verified first: a picture takes up to some seconds
@@ -34,7 +35,7 @@ def render(report: Report, verbose: bool = False) -> str:
     wrong = [case for case in report.cases if case.status != "VERIFIED"]
     drawn = {id(case) for case in [*wrong, *report.cases][:DRAWN]}
     cases = [_case(case, report, verbose, id(case) in drawn, ids) for case in report.cases]
-    surprises = [surprise(name, how) for name, how in report.surprises.items()]
+    surprises = [write_surprise(name, how) for name, how in report.surprises.items()]
     failed = [f"{failure.name}: {failure.message}" for failure in report.failures]
     head = element("header", *_title(report), *_paragraphs([*surprises, *failed, summary(report)]))
     only = report.cases[0] if len(report.cases) == 1 else None
@@ -56,7 +57,7 @@ def _title(report: Report) -> Iterator[Element]:
 
 
 def _case(case: Case, report: Report, verbose: bool, drawn: bool, ids: Counter[str]) -> Element:
-    known = f"known defect: {case.known_defect}" if case.known_defect else ""
+    known = f"known defect: {case.expects.known_defect}" if case.expects.known_defect else ""
     gap = case.gap if case.status == Status.UNCHECKED or case.as_known else ""
     then = f"then: {case.adapter}" if case.adapter else ""
     accepted = report.why_accepted(case) if report.is_accepted(case) else ""

@@ -27,7 +27,7 @@ def render(report: Report, verbose: bool = False) -> str:
         **({"accepted": _as_accepted(report.accepted)} if report.accepted else {}),
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
         "unchecked": [
-            {"name": case.name, "reason": case.gap, "excuse": case.excuse or None, "fails": case in failing}
+            {"name": case.name, "reason": case.gap, "excuse": case.expects.excuse or None, "fails": case in failing}
             for case in report.unchecked_cases
         ],
         "subjects": [_case(case, verbose) for case in report.cases],
@@ -54,7 +54,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         "observed": case.is_only_observed,
         **({"headline": case.headline} if case.alone and case.headline != case.status else {}),
         "contradictions": case.contradictions,
-        "known_defect": case.known_defect or None,
+        "known_defect": case.expects.known_defect or None,
         "layouts": dict(case.layouts),
         **({"adapter": case.adapter} if case.adapter else {}),
         **({"place": case.place._asdict()} if case.place else {}),

@@ -7,7 +7,8 @@ import re
 from xml.etree import ElementTree
 
 from verify.core.verdict import Status, Verdict
-from verify.report import Case, Report, cut_short, surprise
+from verify.report import Case, Report, cut_short
+from verify.report.expectation import write_surprise
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 section 2.2
 OUTCOME = {
@@ -33,7 +34,7 @@ def render(report: Report) -> str:
         for verdict in case.verdicts:
             _testcase(suite, case, verdict, report.why_accepted(case))
     for name, how in report.surprises.items():
-        _extra(suite, name, "known defect", "failure", surprise(name, how))
+        _extra(suite, name, "known defect", "failure", write_surprise(name, how))
     for case in report.gaps:
         _extra(suite, case.name, "checked", "error", case.gap)
     for name, reason in report.unmet():

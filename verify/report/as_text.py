@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from lanecheck.console.counts import join_counts
 from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
 from verify.core.wording import count_of
-from verify.report import Case, Report, consequence, cut_short, surprise
+from verify.report import Case, Report, consequence, cut_short
 from verify.report.alike import group_alike, name_sizes
+from verify.report.expectation import write_surprise
 
 NAME_WIDTH = 44
 MANY = 24  # subjects, from which on a table of them follows, and the most rows that it has
@@ -42,7 +43,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
             lines += [_headline(first, room, alike)] if brief else _case(first, verbose, room, alike)
             lines += [f"  {report.why_accepted(first)}"] if report.is_accepted(first) else []
             lines += [f"  so too   {'; '.join(map(name_sizes, others))}"] if others else []
-        lines += [surprise(name, how) for name, how in report.surprises.items()]
+        lines += [write_surprise(name, how) for name, how in report.surprises.items()]
         lines += [f"gpu: {source}" for source in sources if alike]
         lines += totals(report) if len(report.cases) >= MANY else []
     return "\n".join([*lines, summary(report)]) + "\n"
@@ -78,7 +79,8 @@ def subjects(report: Report) -> str:
     """Return how many subjects there are, and by status."""
     by_status = Counter((HEADS.index(c.status), c.summary_words) for c in report.cases)
     words = ", ".join(f"{count} {words}" for (_, words), count in sorted(by_status.items()))
-    excused = Counter(c.excuse for c in report.unchecked_cases if c.excuse and c.status == Status.UNCHECKED)
+    excused = Counter(c.expects.excuse for c in report.unchecked_cases if c.status == Status.UNCHECKED)
+    excused.pop("", None)  # of those that fail the run
     if excused:
         words += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
     return f"{count_of(len(report.cases), 'subject')}: {words or 'none'}"
@@ -133,8 +135,8 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
     if taken := [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]:
         yield f"  not given, taken from the instruction: {'; '.join(taken)}"
     yield from (f"  {line}" for line in (*case.contradictions, *case.notes))
-    if wrong and case.known_defect:
-        yield f"  known defect: {case.known_defect}" + (
+    if wrong and case.expects.known_defect:
+        yield f"  known defect: {case.expects.known_defect}" + (
             f"; not checked: {case.gap}" if case.as_known and case.gap else ""
         )
 

@@ -17,7 +17,7 @@ from verify.atom.checker import AtomChecker
 from verify.binding.completion import complete_atom
 from verify.core.verdict import Check, Place, Scope, Verdict
 from verify.core.verified_repair import settle
-from verify.report import Case
+from verify.report import Case, Expectation
 from verify.scan import cplusplus
 from verify.scan.assembly import AssemblyFunction, offset_of
 from verify.scan.declarations import Item
@@ -69,9 +69,10 @@ class Scanner:
         operation = ScannedOperation(name, place, found, instance, self._replay(name))
         if definition.sort == "copy" and issues_in_memory(issued):
             listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
-            expect = IN_REGISTERS if instance.val_id is None else f"{IN_REGISTERS}; {VAL_ID}"
-            verdicts = (*OF_SOURCE.check_assembly(operation, issued), _open(name, place, expect.partition(": ")[2]))
-            return Case(name, (*_refuse(operation, issued), *verdicts), layouts=listed, expect=expect, place=place)
+            why = IN_REGISTERS if instance.val_id is None else f"{IN_REGISTERS}; {VAL_ID}"
+            verdicts = (*_refuse(operation, issued), *OF_SOURCE.check_assembly(operation, issued))
+            opened = _open(name, place, why.partition(": ")[2])
+            return Case(name, (*verdicts, opened), listed, expects=Expectation(unchecked=why), place=place)
         try:
             permuted = found.byte_order if found is not None and definition.sort == "copy" else None
         except ValueError:
@@ -87,9 +88,10 @@ class Scanner:
         known = self._find_known_defect(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
         strays = OF_SOURCE.check_mnemonics(operation, list_strays(found))
         others = (*OF_SOURCE.check_assembly(operation, issued), *OF_SOURCE.check_val_id(operation))
+        issues_nothing = case.expects.issues_nothing and not strays
         return replace(
-            case, verdicts=(*strays, *verdicts, *others), known_defect=known, place=place,
-            drawn_by=f"{self._replay(name)} --format html", issues_nothing=case.issues_nothing and not strays,
+            case, verdicts=(*strays, *verdicts, *others), place=place, drawn_by=f"{self._replay(name)} --format html",
+            expects=replace(case.expects, known_defect=known, issues_nothing=issues_nothing),
         )  # fmt: skip
 
     def alone(self, struct: Item) -> Iterator[Case]:
@@ -110,8 +112,8 @@ class Scanner:
             return None
         unknown = [one.reason for one in verdicts if one.reason]
         known = bool(issued) and not any(asm.unread for asm in found.asms) and not strays
-        expect = f"UNCHECKED: {unknown[0]}" if unknown and known else ""
-        return Case(struct.name, tuple(verdicts), expect=expect, place=verdicts[0].place)
+        expects = Expectation(unchecked=f"UNCHECKED: {unknown[0]}" if unknown and known else "")
+        return Case(struct.name, tuple(verdicts), expects=expects, place=verdicts[0].place)
 
     def _function(self, operation: TypeName) -> tuple[AssemblyFunction | None, list[list[str]]]:
         if operation not in self._functions:

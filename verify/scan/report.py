@@ -23,7 +23,7 @@ def render(report: Report, read: Checkout, quiet: bool, verbose: bool) -> str:
         lines += _case(case, verbose)
     if not quiet:
         lines += share(read)
-        left = sum(VAL_ID in case.expect for case in report.cases)
+        left = sum(VAL_ID in case.expects.unchecked for case in report.cases)
         lines += [f"not compared: ValID of {left} copies within memory (-v lists them)"] if left else []
     return "\n".join([*lines, as_text.summary(report)]) + "\n"
 
@@ -33,9 +33,9 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
     for verdict in (one for one in wrong if not one.cause):
         yield f"{verdict.place or case.place}:"
         yield from as_text.story(case, verdict, verbose)
-    if wrong and case.known_defect:
-        yield f"  known defect: {case.known_defect}"
-    if not wrong and case.status == Status.UNCHECKED and not case.excuse:
+    if wrong and case.expects.known_defect:
+        yield f"  known defect: {case.expects.known_defect}"
+    if not wrong and case.status == Status.UNCHECKED and not case.expects.excuse:
         yield f"{case.place}: {case.name}: {case.gap}"
     elif not wrong and verbose:
         excuse = f"   {case.gap}" if case.gap else f"   then: {case.adapter}" if case.adapter else ""

@@ -38,7 +38,7 @@ from verify.core.verified_repair import settle
 from verify.core.wording import owners
 from verify.evidence import isa, proof
 from verify.evidence.run import first, needs_confirmed
-from verify.report import Alone, Case, drawing_command
+from verify.report import Alone, Case, Expectation, drawing_command
 from verify.tiling import cost, every_point, gemm, instruction, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
 from verify.tiling.drawing import of_tiling
@@ -53,17 +53,18 @@ if TYPE_CHECKING:
 def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     """Return a tiling with its verdicts; raise SpecError where the spec is rejected."""
     atom = find(spec, pool)
+    known = Expectation(_defect(atom))
     try:
         tiling = prepare(spec, atom)
     except IllFormed as error:
         verdict = prover.verdict(ATOM_WELL_FORMED, spec, error)
         drawing = partial(draw_atom, prepare_atom(atom), (verdict,))
-        return Case(spec.name, (verdict,), _defect(atom), picture=drawing, drawn_by=drawing_command(_command(spec)))
+        return Case(spec.name, (verdict,), expects=known, picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
         found = (prover.verdict(ATOM_IN_BOUNDS, spec, (error.subject, part)) for part in error.parts)
         verdicts = tuple(add_replay(verdict, lambda: _command(spec)) for verdict in found)
         return Case(
-            spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
+            spec.name, verdicts, tuple((part.name, part.text) for part in error.parts), expects=known,
             picture=partial(draw_atom, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
         )  # fmt: skip
     texts = {tiled.name: tiled.claimed_text or str(tiled.layout_tv) for tiled in tiling.operands}
@@ -74,7 +75,7 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     defect = atom.known_defect or ""
     expected = atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
     return Case(
-        spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "",
+        spec.name, verdicts, tuple(texts.items()), expects=replace(known, unchecked=expected if open_ else ""),
         picture=lambda window: _draw_tiling(tiling, verdicts, window), drawn_by=drawing_command(_command(spec)),
         alone=TILED_ALONE if atom.ptx == () else None,
     )  # fmt: skip

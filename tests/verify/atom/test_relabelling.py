@@ -21,7 +21,7 @@ from verify.binding.relabelling import order
 from verify.core.digits import walks
 from verify.core.verdict import Check, Status, Verdict
 from verify.evidence.run import everything
-from verify.report import Case, Report, as_html, as_junit, as_text
+from verify.report import Case, Expectation, Report, as_html, as_junit, as_text
 
 MMA = "SM80_16x8x16_F32F16F16F32_TN"
 SPARSE = "SM120::SPARSE::SM120_SPARSE_16x8x64_TN<float_e2m1_t, float_e2m1_t, float>"
@@ -211,9 +211,9 @@ def test_it_is_a_failure_in_every_format(checker: AtomChecker) -> None:
     report = Report((case,))
     assert 'failures="3"' in as_junit.render(report)
     assert 'class="status RELABELLED"' in as_html.render(report)
-    known = replace(case, known_defect="A, B, ptx: k is relabelled")
+    known = replace(case, expects=Expectation("A, B, ptx: k is relabelled"))
     assert Report((known,), expect_known=True).exit() == 0
-    assert Report((replace(case, known_defect="A: k is relabelled"),), expect_known=True).exit() == 1
+    assert Report((replace(case, expects=Expectation("A: k is relabelled")),), expect_known=True).exit() == 1
 
 
 def test_a_file_declares_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def test_an_instruction_that_is_not_in_the_tables_is_unchecked_and_its_own_inver
     found = made(right, inverse=FragmentMap.tabulate(right, (LANES, VALUES), TILE))
     wanted = {"equals_isa": "UNCHECKED", "own_inverse": "PROVED"}
     assert statuses(ForeignMap("C", found.map, "mma.none", "C", inverse=found.inverse)) == wanted
-    assert case("p", ForeignMap("C", found.map, note="another vendor")).expect == "UNCHECKED: another vendor"
+    assert case("p", ForeignMap("C", found.map, note="another vendor")).expects.unchecked == "UNCHECKED: another vendor"
 
 
 def repairs(found):

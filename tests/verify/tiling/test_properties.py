@@ -44,10 +44,10 @@ def test_every_registered_atom_is_verified_two_by_two(group: str) -> None:
     prover = Prover()
     for name in one_of_each()[group]:
         found = verified(TilingSpec(name, name, TWO_BY_TWO), prover)
-        if found.known_defect:
+        if found.expects.known_defect:
             assert found.as_known, name
         elif (registry()[name].known_defect or "").startswith("ptx:"):  # what it issues cannot be compared
-            assert (found.status, found.excuse) == ("UNCHECKED", "as expected"), name
+            assert (found.status, found.expects.excuse) == ("UNCHECKED", "as expected"), name
         else:
             assert {v.status for v in found.verdicts} == {Status.PROVED, Status.AGREES}, name
 
