@@ -81,7 +81,9 @@ def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
     ([6, 2], [1, 7])
     """
     extents, strides = leaves_of(a)
-    if not extents or extents[-1] == 1:  # the last stride counts beyond the domain even so
+    # B may lead beyond A's domain, where CuTe continues the last mode: so its stride counts even if its extent is 1,
+    # and an extent of 2 keeps `merge` from dropping it. Any extent would do, because the last mode is unbounded.
+    if not extents or extents[-1] == 1:
         extents, strides = (*extents[:-1], 2), strides or (0,)
     return merge(extents, strides)
 
@@ -109,7 +111,7 @@ class Carry:
             return 1, self.unit_stride(step)
         if step < 0:
             raise self.fault("the mode {}:{} of B reaches negative indices of A", extent, step)
-        if not self.radices:
+        if not self.radices:  # A is one unbounded mode: it is linear, and nothing carries
             return extent, step * self.weights[0]
         n, value = self.take_run(extent, step)
         if n == extent:
@@ -141,14 +143,16 @@ class Carry:
             digits.append(digit)
             if digit:
                 value += digit * self.weights[i]
-                carry = -(-radix // digit)
+                carry = -(-radix // digit)  # so many steps until the digit reaches the radix
                 n = carry if carry < n else n
             index //= radix
+        # A layout repeats one run of n steps. If the mode ended in the middle of one, none would have these values.
         if rest % n:
             raise self.fault(
                 "the mode {}:{} of B carries out of a mode of A after {} steps, and {} does not divide {}",
                 rest, step, n, n, rest,
             )  # fmt: skip
+        # The run ends n - 1 steps away: so much of each digit is in use when the other modes of B add to it.
         self.use(digits, n - 1)
         return n, value + index * self.weights[-1]
 

@@ -54,6 +54,7 @@ def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Interactions]
     whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
     under = int((hits.counts > 0).sum()) - int(whole.sum()) - over
+    # An odd code or count is no error to stop at: it is noted, so that a GPU which does something else is reported.
     strange = hits.codes.view(np.uint32) >= numbers  # those below zero too
     strange[~whole] = False
     bad = int(np.count_nonzero(strange))

@@ -89,6 +89,8 @@ def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict
     first_b, first_d = counts["A"], counts["A"] + counts["B"]
     size = first_d + counts["D"]
     edges = np.concatenate([np.stack([a, b + first_b]), np.stack([a, d + first_d])], axis=1)
+    # Every slot takes the least root among its neighbours, and paths are halved, until nothing changes. This is done on
+    # whole arrays, because there is an edge for every pair of slots that interacts.
     root = np.arange(size)
     while edges.size:
         lowest = np.minimum(root[edges[0]], root[edges[1]])
@@ -127,6 +129,7 @@ def _inherit(labels: Slots, targets: Slots, size: int) -> tuple[Slots, Slots]:
     low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64)
     np.minimum.at(low, targets, labels)
     np.maximum.at(high, targets, labels)
+    # If the least and the greatest label of a target are one, all are: no list of them is needed.
     ambiguous = np.flatnonzero((high >= 0) & (low != high))
     high[ambiguous] = -1
     return high, ambiguous

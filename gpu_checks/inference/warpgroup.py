@@ -31,7 +31,7 @@ PREMISE = (
     "m or n and the places in a row k"
 )
 LabelledImage: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a new one, and notes
-_ROW = 16
+_ROW = 16  # bytes of a row of a core matrix: PTX ISA 9.7.15.5.1.2
 
 
 def queries(signature: Signature, seed: int = 0) -> Queries[SlotClasses]:

@@ -32,8 +32,7 @@ from verify.evidence.gpu_sparse import StoredElements, by_class, coarseness
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 PLAINEST = ("none", "K")
-ROWS = 8  # of a core matrix
-CHUNK = 16  # bytes of one of its rows
+ROWS, CHUNK = 8, 16  # of a core matrix, and the bytes of one of its rows: PTX ISA 9.7.15.5.1.2
 ONCE: Mapping[str, int] = MappingProxyType({})
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PARAM_KEYS = ("struct", "values", "maps", "map", "box", "swizzle", "dims", "unused", "value", "type")
 MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a larger one has tables of its elements alone
-MAP_BYTES, MAP_ALIGN = 128, 64  # of a tensor map
+MAP_BYTES, MAP_ALIGN = 128, 64  # of a tensor map: CUtensorMap of the CUDA driver API
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 

@@ -35,7 +35,7 @@ from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
 
-MOST_ARRIVALS = (1 << 20) - 1  # of a phase of an mbarrier
+MOST_ARRIVALS = (1 << 20) - 1  # of a phase of an mbarrier: PTX ISA 9.7.13.15.2
 
 
 @dataclass(frozen=True, slots=True)

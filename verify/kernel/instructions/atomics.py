@@ -19,7 +19,7 @@ from verify.kernel.state.order import ALWAYS, Ints
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN
 
 _SUM = parse("a + b", {"a": False, "b": False}).tree
-LINE = 128  # bytes of a line of the L2 cache
+LINE = 128  # bytes of a line of the L2 cache, the only size that discard takes: PTX ISA 9.7.9.17
 
 
 def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:

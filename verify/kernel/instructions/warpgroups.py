@@ -16,7 +16,7 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Unit
 
-REGISTERS = 1 << 16  # of an SM
+REGISTERS = 1 << 16  # of an SM from sm_50 on: CUDA C++ Programming Guide, technical specifications
 
 
 @dataclass(slots=True)

@@ -38,7 +38,8 @@ from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import Ints
 
-LINE = 16  # bytes: what each row or column in memory is aligned to, or a fragment where it is smaller
+# Bytes to which each row or column in memory is aligned, or a fragment if that is smaller: PTX ISA 9.7.14.4.3.
+LINE = 16
 
 
 @dataclass(frozen=True, slots=True)

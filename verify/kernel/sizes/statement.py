@@ -27,8 +27,10 @@ from verify.kernel.sizes.region import SizeRegion, times, total, value
 
 AXES = ("cx", "cy", "cz")
 CHOICES = ("relu", "abs", "max", "min", "where")  # functions that a claim may apply to its sum
-MOST = (1 << 31) - 1  # CTAs of a grid in x; the largest s32
-MOST_YZ = 65535  # and in y and z
+# The most CTAs of a grid (CUDA C++ Programming Guide, technical specifications): no launch has more, so a size that
+# needs more is no counterexample.
+MOST = (1 << 31) - 1  # in x; the largest s32 too
+MOST_YZ = 65535  # in y and z
 AHEAD = 4  # trips by which a pipeline may compute addresses before it reads there
 INNER = 1  # the CTA of the sample, in each direction of a grid of 3
 

@@ -103,6 +103,7 @@ class Loops:
     def _endless(self, loop: Loop, mask: Mask) -> None:
         machine = self.machine
         if ((machine.state == RUNNING) & ~mask).any():
+            # A spin lock or a flag: whether it ends depends on the other threads, which may still write.
             text = (
                 f"{self._name_loop(loop)} goes round without a change until another thread writes: no meaning for that"
             )
@@ -136,9 +137,12 @@ class Loops:
 def _comes_again(loop: Loop, now: State) -> bool:
     """Whether the state at the end of this trip is that of an earlier one: the 1st, 2nd, 4th, 8th are kept in turn."""
     kept = loop.kept
+    # Brent's way to find a cycle with one state in memory: the kept state moves to trips 1, 2, 4, 8, so it comes to lie
+    # in the cycle, wherever that begins, and is far enough from the next move for one of any length.
     if kept is None or kept.effects != now.effects or loop.rounds & (loop.rounds - 1) == 0:
         loop.kept = State(now.effects, now.places.copy(), now.states.copy(), now.registers.copy())
         return False
+    # The register that differed last time mostly differs again, the counter of the loop: it is looked at first.
     if not _alike(kept.registers[kept.differs], now.registers[kept.differs]):
         return False
     if (kept.places != now.places).any() or (kept.states != now.states).any():

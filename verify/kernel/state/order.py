@@ -54,6 +54,7 @@ class Order:
         self.now = 1
         self.known = np.zeros((count, threads), np.int32)
         self.local = np.arange(count) % threads  # thread -> its number in its CTA
+        # A thread's own past always comes before its next step, whatever the time.
         self.known[np.arange(count), self.local] = ALWAYS
         # Asynchronous work ends out of order: for each mbarrier that counts copies, and each thread that issues
         # tcgen05.mma, a column says up to which of its copies or products a thread knows that they have ended.
@@ -89,14 +90,17 @@ class Order:
         """Order all that these threads of one CTA did before what any of them does next."""
         self.now += 1
         self.heard[members] = self.now
+        # A barrier doesn't end asynchronous work; the threads only share what they know of it.
         self.engine[members] = self.engine[members].max(0)
         if len(members) == self.threads:
+            # The common case, a barrier of the whole CTA: everything up to now is known, without joining clocks.
             first = int(members[0])
             block = slice(first, first + self.threads)
             self.known[block, : self.real] = self.now
             self.floor[block] = self.now
             self.known[members, self.local[members]] = ALWAYS
             return
+        # A thread's own entry is ALWAYS, which is true for itself alone: to the others it brings what it did up to now.
         top = self.known[members].copy()
         top[np.arange(len(members)), self.local[members]] = self.now
         joined = top.max(0)
@@ -124,6 +128,7 @@ class Order:
         """Return what these threads have done and know, as they release it; engines' columns follow the threads'."""
         top = self.known[members].copy()
         top[np.arange(len(members)), self.local[members]] = self.now
+        # What these threads do after the release gets a later time, which the clock doesn't cover.
         self.now += 1
         return np.append(top.max(0), self.engine[members].max(0)).astype(np.int32)
 
@@ -155,6 +160,7 @@ class Order:
 
         For a write also those `beside` it, of equal values: a read finds these after any of them.
         """
+        # Most cells were written before the last barrier: one comparison decides them without their writer.
         recent = self.written[cells] > self.floor[threads]
         if not recent.any():
             return None
@@ -176,6 +182,7 @@ class Order:
         found: Mask = recent & (adder != threads)
         found &= (adder == SEVERAL) | (self.added[cells] > self.known[threads, self.local[np.maximum(adder, 0)]])
         if (many := np.flatnonzero(found & (adder == SEVERAL))).size:
+            # Only the last time of a warp is kept, not its lane: all lanes must be known up to it.
             known = self.known[threads[many]].reshape(len(many), -1, self.lanes).min(2)
             found[many] = (self.added_by_lanes[:, cells[many]].T > known).any(1)
         return found if found.any() else None
@@ -189,6 +196,7 @@ class Order:
         first = (old == NOBODY) | (old == threads) | (self.added[cells] <= self.floor[threads])
         mine = np.where(first, threads, SEVERAL).astype(np.int32)
         self.adder[cells] = mine
+        # If a cell is in the list twice, numpy keeps one of its threads: whoever reads back another shares the cell.
         back = self.adder[cells] != mine
         self.adder[cells[back]] = SEVERAL
         self.added[cells] = self.now
@@ -205,6 +213,8 @@ class Order:
         certain, perhaps = single, np.zeros_like(single)
         if many.any():
             places, who = cells[many], threads[many]
+            # Of a warp's reads only the last time is kept, not the lane that read. If the writer knows no lane up to
+            # that time, the read certainly isn't ordered before the write; if it knows some lanes up to it, perhaps.
             lanes = self.known[who].reshape(len(who), -1, self.lanes)
             times = self.by_lanes[:, places].T
             unknown = (times > lanes.max(2, where=lanes < ALWAYS, initial=0)).any(1)
@@ -215,9 +225,12 @@ class Order:
 
     def note_read(self, cells: Ints, threads: Ints, line: int) -> None:
         """Remember a read; whoever comes after it comes after those that are ordered before it too."""
+        # As in FastTrack (Flanagan and Freund, PLDI 2009): while reads come one after the other, the last reader stands
+        # for all of them; only reads that nothing orders need a time for each warp (`by_lanes`).
         old = self.reader[cells]
         fresh = (self.read[cells] <= self.floor[threads]) | (old == threads) | (old == NOBODY)
         later = ~fresh & (self.read[cells] <= self.heard[threads])
+        # The clocks are compared only if the thread has learned anything since the last read of the cell.
         if later.any():
             early = self.unordered_read(cells[later], threads[later])
             fresh[later] = True if early is None else ~(early[0] | early[1])
@@ -246,6 +259,7 @@ class Order:
         self.writer[cells] = threads
         self.written[cells] = self.now
         self.write_line[cells] = line
+        # As above: who reads back another thread than itself has written the cell together with it.
         double: Mask = self.writer[cells] != threads
         if not double.any():
             return None

@@ -116,6 +116,7 @@ class Phases:
 
         They must come after the end of the phase before, else they may count for that one.
         """
+        # The phase can't end before this arrival, so all that these threads have executed comes before its end too.
         executed = self.executed
         self.came[executed.local[members]] = executed.order.now
         self.after = latest(self.after, executed.release(members))
@@ -155,11 +156,14 @@ class Phases:
         """Begin the next phase if this one is over; what is wrong with that."""
         if self.pending or self.bytes:
             return ""
+        # PTX ISA 9.7.13.15.16: try_wait.parity tests one bit. A look at the last phase that isn't ordered before the
+        # end of this one may, in another schedule, come when the bit has its old value again.
         late = np.flatnonzero(self.after[: self.executed.threads] < self.looked)
         waiters = list(zip(late.tolist(), self.lines[late].tolist(), strict=True))
         if self.gathered is not None:
             before = self.gathered if self.released is None else self.released
             self.released = latest(before, self.gathered)
+        # Two are enough: threads wait for the phase under way or the last one, and need the end of the one before.
         self.ended, self.over = [*self.ended[-1:], self.came], latest(self.over, self.after)
         self.number, self.pending = self.number + 1, self.count
         self.came, self.after = np.zeros_like(self.came), np.zeros_like(self.after)

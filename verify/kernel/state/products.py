@@ -19,7 +19,7 @@ from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import Clock
 
-GROUP = 128  # threads of a warpgroup
+GROUP = 128  # threads of a warpgroup, four warps: PTX ISA 9.7.15.1
 # Triton unpacks sums in f16 before the wait. ptxas knows which registers a wgmma writes, and waits for them itself:
 # tests/verify/kernel/test_copies_in_flight.py.
 INJECTED = "ptxas 12.9 to 13.4 inserts the wait before the copy (its message C7517)"

@@ -21,8 +21,9 @@ from verify.kernel.state.memory import Octets, Shared
 from verify.kernel.state.order import ALWAYS, Ints
 from verify.kernel.state.tensor_fences import TensorFences
 
-LANES, COLUMNS, PART = 128, 512, 32  # of a CTA; lanes that a warp can access
-GROUP = 128  # threads of a warpgroup
+LANES, COLUMNS = 128, 512  # of the Tensor Memory of a CTA: PTX ISA 9.7.16.1.1
+PART = 32  # lanes that one warp of a warpgroup can access: 9.7.16.2.3.1
+GROUP = 128  # threads of a warpgroup, four warps: 9.7.15.1
 ALLOCATION, ORDER, FENCE = "9.7.16.7", "9.7.16.6", "9.7.16.11.1"  # sections of the PTX ISA
 
 
