@@ -33,6 +33,8 @@ from proofs.symbolic.pathwise import Goal
 from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt, abstract_quotients, explore, formula, script
 
 GOAL_BUDGET = 3_000_000
+# Whether z3 ends within its budget depends on its seed. A path without samples gets more of them: numbers that take it
+# decide whether it is there at all.
 SEEDS = (0, 1)
 REACH_SEEDS = range(6)
 ORDERS = 3
@@ -166,6 +168,7 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
 
 def path_fault(target: Target, operation: Operation, path: Path) -> Violation | str:
     """Return a violation on a path, or the reason why the path is unknown, or the empty string when it is proved."""
+    # Plain runs come first: if the code is wrong, it mostly is at small numbers, and no solver is needed to see it.
     for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
         wrong = run_plainly(target, operation, at)
         if isinstance(wrong, Violation):
@@ -250,6 +253,8 @@ def _prove(path: Path, goal: Goal) -> tuple[Status, Mapping[str, int]]:
         return "unsat", {}
     names = (*path.space.names, *goal.names)
     given = (*path.space.assumed, *path.conditions, *goal.assumed, ("not", goal.goal))
+    # Without division z3 mostly ends within its budget. There only "unsat" counts: those formulas say less, so that
+    # numbers which satisfy them may break the goal's own.
     abstract, extra = abstract_quotients((*given, *goal.hints))
     for seed in SEEDS:
         if _solve((*names, *extra), abstract, (), seed)[0] == "unsat":

@@ -29,7 +29,7 @@ def composition_merging(rank: int) -> Operation:
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         radices, weights = merged_modes(t.make(*layout_of("sd", rank, at)))
-        return t.make((*radices[:-1], 2), tuple(weights))
+        return t.make((*radices[:-1], 2), tuple(weights))  # the last mode is unbounded: any extent stands for it
 
     def goals(path: Path, result: Any) -> Iterator[Goal]:
         a, merged = modes(flat(layout_of("sd", rank, symbols_of(path)))), modes(flat(pair(result)))
@@ -68,6 +68,7 @@ def composition_run(rank: int) -> Operation:
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         a = t.make(*layout_of("MD", rank, at))
+        # B is only named in messages, so A stands for it.
         carry = Carry(a, a, [at[m] for m in bounded], [at[f"D{i}"] for i in range(rank)])
         carry.used = [at[f"u{i}"] for i in range(rank - 1)]
         n, value = carry.take_run(at["N"], at["r"])

@@ -127,6 +127,7 @@ class Path:
         """Whether some numbers on this path satisfy the condition; True when the solver cannot decide it."""
         formulas = (*self.space.assumed, *self.conditions, condition)
         abstract, extra = abstract_quotients(formulas)
+        # Either may show that no numbers go there; the first says less, but is decided sooner.
         problems = (script((*self.space.names, *extra), abstract), script(self.space.names, formulas))
         try:
             return all(Session(problem, FEASIBLE_BUDGET).check().status != "unsat" for problem in problems)
@@ -312,6 +313,7 @@ def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], An
             a, b = _fold("-", 0, a), _fold("-", 0, b)
             quotient = _fold("//", a, b)
             return SymInt(quotient if head == "//" else _fold("-", 0, _fold("%", a, b)))
+        # n*m // m is n: layouts divide what they have multiplied, and solvers are bad at symbolic divisors.
         whole = _without(a, b)
         if whole is not None:
             return SymInt(whole if head == "//" else 0)
