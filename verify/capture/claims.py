@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import KINDS, Contents, Places, TensorReading, Unchecked, find_launch, follow, say_made
+from verify.capture.contents import (
+    KINDS,
+    Contents,
+    Places,
+    TensorReading,
+    Unchecked,
+    count_bits,
+    find_launch,
+    follow,
+    say_made,
+)
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.masks import Names
 from verify.capture.pieces import write_pieces
@@ -63,7 +73,7 @@ def _choose(
 
 
 def _arguments(contents: Contents, side: TensorReading, launch: int) -> set[str]:
-    return next(set(contents.table[one]["args"]) for one, _ in contents.trace(side, launch)
+    return next(set(contents.table[one]["args"]) for one, *_ in contents.trace(side, launch)
                 if contents.table[one]["kind"] == "after")  # fmt: skip
 
 
@@ -95,15 +105,14 @@ def claim_side(
     """
     (launch, variant), (arrays, alias) = last, given
     writer, found = Writer(contents, launch, arrays), list[tuple[Places, TensorReading, TensorReading]]()
-    names = set[str]()
-    for side, reference in sides:
-        names, places = follow(contents, side, launch)
-        if reference.shape != side.shape:
-            raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
-        found.append((places, side, reference))
-    target = next((one for one in arrays if one.name in {alias.get(name) for name in names}), None)
+    followed = [follow(contents, side, launch) for side, _ in sides]
+    target = next((one for one in arrays if one.name in {alias.get(name) for name in followed[-1][0]}), None)
     if target is None:
         raise Unchecked("the launch isn't given what is compared")
+    for (side, reference), (_, kind, places) in zip(sides, followed, strict=True):
+        if reference.shape != side.shape:
+            raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
+        found.append((places, side, read_as_written(contents, reference, kind, target.reading.dtype)))
     text = write_side(writer, target, *found[0]) if len(found) == 1 else write_pieces(writer, target, found)
     special = explain_special(contents, writer, target) or explain_uses(contents, writer.arrays, uses)
     table = make_table(variant, arrays, alias, writer.sizes, contents) | {
@@ -111,6 +120,19 @@ def claim_side(
         "narrow": sorted(writer.narrow),
     }
     return TestClaim(table, text, target.name, frozenset(writer.unwritten), special, alias=alias)
+
+
+def read_as_written(contents: Contents, reference: TensorReading, kind: str, wrote: str) -> TensorReading:
+    """Return a reference in the type that a launch wrote, if the bytes of both sides are compared as another type.
+
+    Raises Unchecked where one side's alone are.
+    """
+    if kind == wrote:
+        return reference
+    own = contents.table[contents.resolve(reference.content)].get("dtype")
+    if reference.dtype != kind or own != wrote or count_bits(kind) != count_bits(wrote):
+        raise Unchecked(f"what the launch wrote is of {wrote}, and is compared as {kind}")
+    return replace(reference, dtype=wrote)
 
 
 def write_side(
@@ -244,7 +266,8 @@ def make_table(
         if min((*array.strides, 0)) < 0:
             raise Unchecked(f"{array.name} has a negative stride")
         kind = KINDS.get(array.reading.dtype, "u8")
-        size = int(kind[1:]) // 8 if kind[0] in "su" else {"f64": 8, "f32": 4, "f16": 2, "bf16": 2}.get(kind, 1)
+        size = count_bits(array.reading.dtype) // 8
+        kind = "tf32" if is_tf32(contents, array.reading) else kind
         first = array.offset - array.reading.offset  # places of the claim begin at the argument's first element
         table = {
             "dims": dims or ["1"], "type": kind, "strides": list(array.strides) or [1], "out": True,
@@ -280,6 +303,16 @@ def is_zero(contents: Contents, number: int) -> bool:
     """Return whether a content is zeros."""
     row = contents.operation(contents.resolve(number))
     return row is not None and row.constant == "0"
+
+
+def is_tf32(contents: Contents, reading: TensorReading) -> bool:
+    """Return whether a tensor's numbers are of tf32: a mask took what a float32 has more from their bits."""
+    for number, dtype, _ in contents.trace(reading):
+        row, content = contents.operation(number), contents.table[number]
+        masked = dtype == "float32" and content.get("dtype") in ("int32", "uint32")
+        if masked and row is not None and row.relation == "and":
+            return any(type(one) is int and one & 0x1FFF == 0 for one in content["args"])
+    return False
 
 
 def explain_special(contents: Contents, writer: Writer, target: GivenArray) -> str:

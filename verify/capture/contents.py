@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,6 +70,15 @@ def list_places(offset: int, shape: Sequence[int], strides: Sequence[int]) -> Pl
     return found.ravel()
 
 
+def count_bits(dtype: str) -> int:
+    """Return how many bits a number of a type has.
+
+    >>> count_bits("float8_e5m2"), count_bits("bfloat16"), count_bits("int32")
+    (8, 16, 32)
+    """
+    return int(re.sub(r"_.*|\D", "", dtype) or 8)
+
+
 def is_exact(source: str, target: str) -> bool:
     """Return whether each number of a type is one of another.
 
@@ -132,22 +142,22 @@ class Contents:
                 found[name] = default
         return found
 
-    def trace(self, reading: TensorReading, launch: int = -1) -> Iterator[tuple[int, Places]]:
-        """Yield (content, places) of the same numbers: the content read, and those that it is an exact copy of."""
+    def trace(self, reading: TensorReading, launch: int = -1) -> Iterator[tuple[int, str, Places]]:
+        """Yield (content, type, places) of the same numbers: as it is read, and where it is an exact copy of others."""
         places = reading.places
         number, dtype = self.resolve(reading.content, launch), reading.dtype
         while True:
             content = self.table[number]
-            yield number, places
+            yield number, dtype, places
             row = self.operation(number)
-            if row is None or not row.cast or content["dtype"] != dtype:
-                return
-            given = content["args"][0] if content["args"] else None
+            given = content["args"][0] if row is not None and row.cast and content["args"] else None
             if not isinstance(given, dict) or "reading" not in given:
                 return
             source = TensorReading.of(given["reading"])
-            layout = content["layout"]
-            if not is_exact(source.dtype, dtype) or np.prod(source.shape) != np.prod(layout["shape"]):
+            layout, bytes_alone = content["layout"], content["dtype"] != dtype
+            if bytes_alone and (source.dtype != content["dtype"] or count_bits(dtype) != count_bits(source.dtype)):
+                return
+            if not (bytes_alone or is_exact(source.dtype, dtype)) or np.prod(source.shape) != np.prod(layout["shape"]):
                 return
             own = list_places(layout["offset"], layout["shape"], layout["strides"])
             order = np.argsort(own)
@@ -155,7 +165,7 @@ class Contents:
             if (at >= len(own)).any() or (own[order][at] != places).any():
                 return
             places = source.places[order[at]]
-            number, dtype = self.resolve(source.content, launch), source.dtype
+            number, dtype = self.resolve(source.content, launch), dtype if bytes_alone else source.dtype
 
     def closure(self, number: int) -> Iterator[int]:
         """Yield a content and all that it was made of."""
@@ -210,16 +220,16 @@ def find_launch(contents: Contents, side: TensorReading) -> int | None:
         number = given["reading"]["content"]
 
 
-def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], Any]:
-    """Return (arguments, places) of what a launch left: the side without casts and copies; raises Unchecked."""
-    reading, index = side, np.arange(int(np.prod(side.shape, dtype=object)))
-    places = reading.places
-    number = side.content
+def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], str, Places]:
+    """Return (arguments, type, places) of what a launch left: the side without casts and copies; raises Unchecked."""
+    places, number, dtype = side.places, side.content, side.dtype
     while (content := contents.table[number])["kind"] != "after":
         row = contents.operation(number)
         if row is None or not row.cast:
             raise Unchecked(f"a side is {say_made(content)}, not what a launch wrote")
-        source = TensorReading.of(content["args"][0]["reading"])
+        source, bytes_alone = TensorReading.of(content["args"][0]["reading"]), content["dtype"] != dtype
+        if bytes_alone and (source.dtype != content["dtype"] or count_bits(dtype) != count_bits(source.dtype)):
+            refuse_type(content, content["dtype"], dtype)
         if KINDS.get(content["dtype"]) not in BITS and not is_exact(source.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} changes what the launch wrote: it is {content['dtype']} then")
         layout = content["layout"]
@@ -230,11 +240,16 @@ def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[st
         at = np.searchsorted(own[order], places)
         if (at >= len(own)).any() or (own[order][at] != places).any() or len(source.places) != len(own):
             raise Unchecked(f"a part of {say_made(content)} is compared")
-        places, number = source.places[order[at]], source.content
-    assert len(index) == len(places)
+        places, number, dtype = source.places[order[at]], source.content, dtype if bytes_alone else source.dtype
     if content["launch"] != launch:
         raise Unchecked(f"launch {content['launch'] + 1} may have written it later")
-    return set(content["args"]), places
+    return set(content["args"]), dtype, places
+
+
+def refuse_type(content: Mapping[str, Any], own: str, dtype: str) -> None:
+    """Refuse the bytes of numbers of one type as numbers of another, as `Tensor.view(dtype)` gives them."""
+    if own != dtype:
+        raise Unchecked(f"{say_made(content)} is of {own}, and is read as {dtype}")
 
 
 def has_one_type(content: Mapping[str, Any]) -> bool:

@@ -21,6 +21,7 @@ from verify.capture.contents import (
     is_exact,
     list_places,
     read_operand,
+    refuse_type,
     say_made,
 )
 from verify.capture.gradients import LEAF, write_gradient
@@ -31,15 +32,7 @@ from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
 MOMENTS = ("sum", "mean", "variance")
-READ = {
-    "a",
-    "dim",
-    "keepdim",
-    "dtype",
-    "_stacklevel",
-    "unbiased",
-    "correction",
-}  # parameters of reductions that are read, or change nothing
+READ = set("a dim keepdim dtype _stacklevel unbiased correction".split())  # of reductions: read, or they change nothing
 NAMES = {0: "i", 1: "i", 2: "mn", 3: "bmn", 4: "bhmn", 5: "abhmn"}
 
 
@@ -84,11 +77,11 @@ class Writer:
 
     def __post_init__(self) -> None:
         """Find which contents the launch was given, behind copies too."""
-        self.given: dict[int, tuple[GivenArray, Places, Places]] = {}
+        self.given: dict[tuple[int, str], tuple[GivenArray, Places, Places]] = {}  # by content and type
         for array in self.arrays:
             own = array.reading.places
-            for number, places in self.contents.trace(array.reading):
-                self.given.setdefault(number, (array, places, own))
+            for number, dtype, places in self.contents.trace(array.reading):
+                self.given.setdefault((number, dtype), (array, places, own))
 
     def index(self, extent: int, summed: bool) -> str:
         """Return a new index."""
@@ -127,6 +120,7 @@ class Writer:
         number, leaf = self._resolve(reading.content), self._resolve(self.leaf.reading.content)
         if number != leaf:
             return "" if leaf in self.contents.closure(number) else None
+        refuse_type(self.contents.table[leaf], self.leaf.reading.dtype, reading.dtype)
         places = reading.places
         if set(places.tolist()) != set(self.leaf.reading.places.tolist()):
             raise Unchecked(f"a part of {say_made(self.contents.table[leaf])} has a gradient")
@@ -147,12 +141,11 @@ class Writer:
             raise Unchecked(f"the reference was computed by a kernel, launch {content['launch'] + 1} ({content['at']})")
         if content["kind"] == "unknown":
             raise Unchecked(f"what the reference rests on isn't known: {say_made(content)}")
+        refuse_type(content, content.get("dtype", reading.dtype), reading.dtype)
         if row is None:
             raise Unchecked(f"the reference rests on {say_made(content)}, which is not in the table of operations")
         if row.random:
             raise Unchecked(f"the reference rests on {say_made(content)}, which the kernel isn't given")
-        if content["dtype"] != reading.dtype:
-            raise Unchecked(f"{say_made(content)} is read as another type")
         if row.constant:
             return self._constant(number, row)
         return self._apply(number, row, self._match(content, reading, names), depth)
@@ -169,11 +162,9 @@ class Writer:
 
     def _element(self, reading: TensorReading, names: Names) -> str:
         """Return the element of an array that the launch was given; empty if the reading is of none."""
-        known = TensorReading(
-            self._resolve(reading.content), reading.dtype, reading.offset, reading.shape, reading.strides
-        )
-        traced = ((self._resolve(number), places) for number, places in self.contents.trace(known, self.launch))
-        found = next(((*self.given[number], places) for number, places in traced if number in self.given), None)
+        traced = self.contents.trace(replace(reading, content=self._resolve(reading.content)), self.launch)
+        keyed = (((self._resolve(number), dtype), places) for number, dtype, places in traced)
+        found = next(((*self.given[key], places) for key, places in keyed if key in self.given), None)
         if found is None:
             return ""
         array, theirs, own, places = found
@@ -253,6 +244,7 @@ class Writer:
         """Return the content that a reading is of, with its number, and the names of the content's own indices."""
         number = self._resolve(reading.content)
         content = self.contents.table[number]
+        refuse_type(content, content.get("dtype", reading.dtype), reading.dtype)
         own = self._match(content, reading, names) if content["kind"] == "op" else names
         return {**content, "number": number}, own
 
@@ -337,6 +329,8 @@ class Writer:
             raise Unchecked(f"{say_made(content)} is of type {content['dtype']}")
         if kind in ("f16", "bf16", "e4m3", "e5m2"):
             self.narrow.add(kind)
+        if kind == "f32" and "rounds" in content:
+            self.narrow.add(content["rounds"])
 
     def _operand(self, content: Mapping[str, Any], value: Any, names: Names, depth: int, masked: bool = False) -> str:
         """Return the text of an operand: a number, or a tensor that is broadcast to the result."""
@@ -365,7 +359,7 @@ class Writer:
         if (one[0] in "su") != (two[0] in "su") and not whole and not is_exact(reading.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
         number = self._resolve(reading.content)
-        source = self.contents.operation(number) if number not in self.given else None
+        source = self.contents.operation(number) if (number, reading.dtype) not in self.given else None
         if one[0] in "su" and one != two and source is not None and (source.text or source.product or source.sum):
             raise Unchecked(f"{say_made(content)} widens {reading.dtype}, in which an earlier result may wrap")
         if one == "?" or two == "?":
@@ -404,7 +398,8 @@ class Writer:
             outer = own[len(own) - (len(one.shape) - len(inner)) :] if len(one.shape) > len(inner) else []
             words = [name if extent > 1 else "" for name, extent in zip([*outer, *inner], one.shape, strict=True)]
             texts.append(self.write(one, tuple(words), depth + 1))
-        return f"sum_{k} ({texts[0]} * {texts[1]})" if k else f"({texts[0]} * {texts[1]})"
+        product = f"{texts[0]} * {texts[1]}"
+        return moments.sum_over(self, [k], product) if k else f"({product})"
 
     def _softmax(
         self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ class IndexWriter(Protocol):
     """What writes a reading's text, and makes indices to sum over."""
 
     contents: Contents
+    sizes: dict[str, int]  # extent of each index
 
     def write(self, reading: TensorReading, names: Names, depth: int = 0) -> str:
         """Return the text of an element of a reading."""
@@ -28,6 +30,14 @@ class IndexWriter(Protocol):
 
     def check_kind(self, content: Content, reading: TensorReading) -> None:
         """Raise Unchecked if the numbers of a reading change with the type of a content."""
+
+
+def sum_over(writer: IndexWriter, names: Sequence[str], text: str) -> str:
+    """Return the text of a sum over some indices; of what doesn't have one, so many times that."""
+    for name in names:
+        many = not re.search(rf"\b{name}\b", text)
+        text = f"({writer.sizes[name]} * ({text}))" if many else f"sum_{name} ({text})"
+    return text
 
 
 def write_sum(writer: IndexWriter, content: Content, given: Given, kind: str, names: Names, depth: int) -> str:
@@ -74,8 +84,7 @@ def _average(
     """Return the text of a sum or a mean over axes."""
     words, new = _name_axes(writer, reading, outer, axes)
     text = writer.write(reading, words, depth + 1)
-    for name in new:
-        text = f"sum_{name} ({text})"
+    text = sum_over(writer, new, text)
     count = _count(reading, axes)
     return f"({text} / {count})" if mean and count > 1 else text
 
@@ -97,9 +106,7 @@ def _write_variance(
     mean = _average(writer, reading, outer, axes, depth)
     text = f"({writer.write(reading, words, depth + 1)} - {mean})"
     text = f"({text} * {text})"
-    for name in new:
-        text = f"sum_{name} ({text})"
-    return f"({text} / {write_number(divisor)})"
+    return f"({sum_over(writer, new, text)} / {write_number(divisor)})"
 
 
 def write_norm(writer: IndexWriter, content: Content, given: Given, kind: str, names: Names, depth: int) -> str:
@@ -120,9 +127,7 @@ def write_norm(writer: IndexWriter, content: Content, given: Given, kind: str, n
     else:
         words, new = _name_axes(writer, reading, outer, axes)
         one = writer.write(reading, words, depth + 1)
-        square = f"({one} * {one})"
-        for name in new:
-            square = f"sum_{name} ({square})"
+        square = sum_over(writer, new, f"({one} * {one})")
         square = f"({square} / {_count(reading, axes)})"
     text = f"({value} * rsqrt({square} + {eps}))"
     for name, sign in (("weight", "*"), ("bias", "+")):
@@ -161,7 +166,4 @@ def write_einsum(writer: IndexWriter, content: Content, names: Names, depth: int
         writer.write(one, tuple(words[letter] for letter in term), depth + 1)
         for one, term in zip(readings, terms, strict=True)
     ]
-    text = f"({' * '.join(parts)})"
-    for name in new:
-        text = f"sum_{name} ({text})"
-    return text
+    return sum_over(writer, new, f"({' * '.join(parts)})")

@@ -88,7 +88,7 @@ def join_events(contents: Contents, variant: Mapping[str, Any], events: Sequence
             if launch is None:
                 continue
             try:
-                names, places = follow(contents, side, launch)
+                names, _, places = follow(contents, side, launch)
                 target = next((one for name, one in arrays.items() if name in names), None)
                 piece = locate_piece(target, places, side.shape) if target is not None else None
             except Unchecked:

@@ -7,6 +7,7 @@ torch's own and nothing hooks into it, each gradient is an operation on the resu
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,19 +22,44 @@ class Gradients:
 
     def __init__(self, recorder: Recorder, mode: Any) -> None:
         self.recorder, self.torch, self.mode = recorder, recorder.torch, mode
-        self.hooked = False  # whether the program registered a hook: what that does to a gradient isn't known
+        self.hooks: list[Any] = []  # weak references to the hooks of each tensor or node that has had some
+        self.packs = False  # whether the program had hooks that change what the graph keeps of a tensor
         self._install()
 
     def _install(self) -> None:
-        """Let the mode see what backward functions of the program's own do."""
-        module = self.torch.autograd
-        real = module._engine_run_backward
+        """Let the mode see what backward functions of the program's own do, and see hooks that no mode sees."""
+        module, kept = self.torch.autograd, self.torch._C._autograd.SavedTensor
+        real, register = module._engine_run_backward, module.function._HookMixin._register_hook
+        enter, register_packs = module.graph.saved_tensors_hooks.__enter__, kept.register_hooks
 
         def run_backward(*args: Any, **kwargs: Any) -> Any:
             with self.mode:
                 return real(*args, **kwargs)
 
+        def register_hook(hooks: Any, hook: Any) -> Any:
+            made = register(hooks, hook)
+            self.note_hook(made[1])
+            return made
+
+        def note_packs(call: Any, *args: Any) -> Any:
+            self.packs = True
+            return call(*args)
+
         module._engine_run_backward = run_backward
+        module.function._HookMixin._register_hook = staticmethod(register_hook)  # of each node of a graph
+        module.graph.saved_tensors_hooks.__enter__ = lambda one: note_packs(enter, one)
+        kept.register_hooks = lambda *args: note_packs(register_packs, *args)
+
+    def note_hook(self, handle: Any) -> None:
+        """Note that the program registered a hook, by what torch gave it to remove it again."""
+        self.hooks.append(handle.hooks_dict_ref)
+
+    def _has_hooks(self) -> bool:
+        """Return whether hooks of the program are there, of which it isn't known what they do to a gradient."""
+        if any(one() for one in self.hooks):
+            gc.collect()  # a test that failed leaves its tensors in cycles
+        self.hooks = [one for one in self.hooks if one()]
+        return self.packs or bool(self.hooks)
 
     def backward_any(self, tensors: Any, *args: Any, **kwargs: Any) -> None:
         """Compute gradients as `Tensor.backward` does, or `torch.autograd.backward`, which names its arguments."""
@@ -105,7 +131,7 @@ class Gradients:
         """Return why a gradient is not that of recorded operations alone; empty if it is."""
         if any(isinstance(one, self.torch._C._FunctionBase) for one in nodes):
             return "a backward of the program's own computed it"
-        return "a hook may have changed it" if self.hooked or create_graph else ""
+        return "a hook may have changed it" if self._has_hooks() or create_graph else ""
 
     def _walk(self, tensor: Any) -> Iterator[Any]:
         """Yield the nodes of the graph behind a tensor."""

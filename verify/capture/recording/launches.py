@@ -16,7 +16,11 @@ import numpy as np
 from verify.capture.recording.device import TargetGpu
 from verify.capture.recording.recorder import Recorder, digest, find_line, name_of
 
-FLOATS_OF_8 = {"float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"}  # types of torch -> as Triton names them
+TYPES = {  # as Triton names them in a signature -> of torch
+    **{"fp8e5": "float8_e5m2", "fp8e4nv": "float8_e4m3fn", "bf16": "bfloat16"},
+    **{f"fp{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
+}
 SWIZZLES = ("none", "32B", "64B", "128B")  # by CUDA's number
 FEW_NUMBERS = 1 << 16  # of a tensor of integers, which are kept
 FEW = 2  # configurations beside the first that are compared by default
@@ -185,12 +189,13 @@ class Launches:
         elif hasattr(value, "block_shape") and hasattr(value, "base"):
             yield from expand_descriptor(name, value, next(self.maps, None))
             given.append((name, value.base))
-        elif hasattr(value, "base") and str(kind).lstrip("*k") == FLOATS_OF_8.get(name_of(value.base.dtype)):
-            given.append((name, value.base))
+        elif hasattr(value, "base") and isinstance(value.base, torch.Tensor):  # triton.reinterpret gave it
+            dtype = getattr(torch, TYPES.get(str(kind).lstrip("*k"), ""), None)
+            known = dtype is not None and dtype.itemsize == value.base.element_size()
+            given.append((name, value.base.view(dtype) if known else value.base))
+            if not known:
+                raise UnknownArgument(f"{name} is a tensor of {name_of(value.base.dtype)} that is read as {kind}")
             yield {"tensor": name}
-        elif hasattr(value, "base") and isinstance(value.base, torch.Tensor):
-            given.append((name, value.base))
-            raise UnknownArgument(f"{name} is a tensor of {name_of(value.base.dtype)} that is read as another type")
         elif isinstance(value, (bool, int)) and str(kind)[:1] in "iu":
             yield int(value)
         elif isinstance(value, (int, float)):

@@ -96,12 +96,20 @@ class _Handler:
             return self.special[name](*args, **kwargs)
         if not kwargs and (made := self._answer_each_of(name, args)) is not None:
             return made
-        if name in HOOKS:
-            self.gradients.hooked = True
         full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
         if full in ESCAPES:
             self._escape(args[0], ESCAPES[full])
-        return self._call(func, full, name, args, kwargs)
+        made = self._call(func, full, name, args, kwargs)
+        if name in HOOKS:
+            self.gradients.note_hook(made)
+        elif full == "torch.Tensor.data.__set__":
+            self._share_memory(*args)
+        return made
+
+    def _share_memory(self, tensor: Any, given: Any) -> None:
+        """Note that a tensor has another's memory now, as `Module.to` gives it; it goes on to count its own writes."""
+        if self.is_strided(tensor) and self.is_strided(given):
+            self.recorder.write(tensor, self.recorder.track(given).content)
 
     def set_default_device(self, device: Any) -> None:
         """Let tensors that are made without a device be on this one."""
@@ -158,6 +166,8 @@ class _Handler:
         versions = [(one, one._version) for one in before]
         args, kwargs = self._to_cpu(args), self._to_cpu(kwargs)
         operation: dict[str, Any] = {"op": full, "args": encoded, "kwargs": named}
+        if gpu and full in self.products and self._rounds_to_tf32():
+            operation["rounds"] = "tf32"
         grads = self.torch.is_grad_enabled() and any(one.requires_grad for one in before)
         if full in self.products and self._cost(before) > MOST and not grads:
             made = self._without_value(func, args, kwargs)
@@ -228,6 +238,11 @@ class _Handler:
         if type(value) in (list, tuple):
             return type(value)(self._to_cpu(one) for one in value)
         return "cpu" if self._is_gpu(value) else value
+
+    def _rounds_to_tf32(self) -> bool:
+        """Return whether the program lets a GPU round the float32 tensors of a product to tf32."""
+        settings = self.torch.backends.cuda.matmul
+        return (getattr(settings, "fp32_precision", "") or ("tf32" if settings.allow_tf32 else "")) == "tf32"
 
     def _cost(self, tensors: Sequence[Any]) -> int:
         """Return the multiply-adds of a product of two tensors."""
