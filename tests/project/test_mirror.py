@@ -18,9 +18,9 @@ PROPERTIES = {
     "verify/index": {"hostile"},
     "verify/kernel": {
         "atomic_words", "chains", "copies_in_flight", "data_in_some_threads", "docs", "drawn_operand", "empty_sums",
-        "largest", "meanings", "messages", "modular", "plain_bits", "predicates", "safety_command", "schedules",
-        "signedness", "signs_and_clamps", "tilelang", "unaligned_barriers", "unread", "votes_at_barriers",
-        "wide_strides",
+        "largest", "lifted_matrices", "meanings", "messages", "modular", "plain_bits", "predicates",
+        "safety_command", "schedules", "signedness", "signs_and_clamps", "tilelang", "unaligned_barriers", "unread",
+        "votes_at_barriers", "wide_strides",
     },
     "verify/maps": {"every_operation", "keys", "planted_commands", "planted_maps", "without_numpy"},
     "verify/movement": {"planted_bugs", "repairs"},

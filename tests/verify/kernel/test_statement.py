@@ -17,6 +17,7 @@ from verify.kernel.sizes.statement import AllSizes, state
 from verify.kernel.sizes.theorem import prove
 
 SEED = 3
+LAST = "@%p7 st.global.f32 [%rd21], %f1;"
 WRAPS = {"lda": {"M": 12, "N": 8, "K": 4}, "ldb": {"M": 4, "N": 8, "K": 12}, "ldc": {"M": 12, "N": 8, "K": 4}}
 
 
@@ -96,3 +97,39 @@ def test_where_a_divisor_does_not_divide_the_pipeline_is_wrong(sizes: dict[str, 
     statement = state(plain.claim(()))
     (found,) = check(plain.PTX, statement.launch(held), seed=SEED)
     assert found.status == "REFUTED"
+
+
+def test_arrays_begin_at_a_multiple_of_sixteen_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a kernel that accesses 16 bytes at once nothing is proved without it, and a launch that breaks it is wrong."""
+    table = plain.claim()
+    sizes = {"M": 80, "N": 80, "K": 48, "lda": 96, "ldb": 96, "ldc": 96}
+    filled = state(table).fill_in(sizes)
+    arrays = {**filled["arrays"], "A": {**filled["arrays"]["A"], "offset": 4}}
+    (found,) = check(plain.PTX, claim_of({**filled, "arrays": arrays}), seed=SEED)
+    assert found.status == "REFUTED" and "misaligned" in found.findings[0].kind
+    monkeypatch.setattr("verify.kernel.sizes.accesses.ALIGN", 8)
+    with pytest.raises(NotLifted, match="accesses 16 bytes at once, not aligned at all sizes"):
+        prove(plain.PTX, table, seed=SEED)
+
+
+def test_numbers_that_a_claim_gives_are_a_precondition() -> None:
+    """A kernel with alpha in its text is proved for that alpha, and is wrong for another one."""
+    twice = small.PTX.replace(LAST, f"mul.f32 %f1, %f1, 0f40000000;\n {LAST}")
+    claim = "C[m,n] = alpha * sum_k A[m,k]*B[k,n]"
+    table = small.claim(claim=claim, scalars={"alpha": 2.0})
+    assert prove(twice, table, seed=SEED).period == 1
+    other = {**table, "scalars": {"alpha": 3.0}}
+    with pytest.raises(NotLifted, match="another value than the claim's"):
+        prove(twice, other, seed=SEED)
+    (found,) = check(twice, claim_of({**other, "sizes": {"M": 5, "N": 9, "K": 3}}), seed=SEED)
+    assert found.status == "REFUTED"
+
+
+def test_a_grid_has_at_most_65535_ctas_in_y(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A CTA's number in y has 16 bits for that alone; a larger grid can't be launched."""
+    old = "mov.u32 %r11, %ctaid.y;"
+    ptx = small.PTX.replace(old, f"{old}\n and.b32 %r11, %r11, 65535;")
+    assert ptx != small.PTX and prove(ptx, small.claim(), seed=SEED).period == 1
+    monkeypatch.setattr("verify.kernel.sizes.statement.MOST_YZ", 1 << 20)
+    with pytest.raises(NotLifted, match="and of a form"):
+        prove(ptx, small.claim(), seed=SEED)

@@ -103,7 +103,7 @@ def test_a_kernel_with_wgmma_is_proved_in_whole_tiles() -> None:
 @pytest.mark.parametrize(
     ("given", "wait", "why"),
     [
-        (WGMMA, "1", "a wgmma on its way at the loop's head"),
+        (WGMMA, "1", "wgmma on its way at the sample"),
         ([one for one in WGMMA if one[0] != "M"], "0", "leave the rest of M out"),
     ],
 )

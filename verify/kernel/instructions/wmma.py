@@ -57,6 +57,11 @@ class FragmentKind:
         """The number of each place."""
         return np.arange(self.first, self.first + len(self.element), dtype=np.uint32)
 
+    def lines(self, column: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the line of each place's element in memory, a row or a `column`, and where it is in that."""
+        row, column_ = np.divmod(self.element, self.fragment.extent[1])
+        return (column_, row) if column else (row, column_)
+
 
 def kind_of(machine: Machine, one: PtxInstruction, fragment: Fragment, role: str) -> FragmentKind:
     """Return the kind of an operand: its role, shape, type, and for A and B its layout."""
@@ -146,6 +151,16 @@ def _same(machine: Machine, bits: Bits, warps: Ints, what: str) -> Ints:
     return each[:, 0].astype(np.int64)
 
 
+def accessed(machine: Machine, one: PtxInstruction, meaning: Meaning) -> tuple[FragmentKind, NDArray[np.int64]]:
+    """Return the kind of fragment that a wmma.load or store has, and the places whose elements it accesses."""
+    if meaning.row.meaning == "fragment_store":
+        kind = kind_of(machine, one, instruction(one, meaning)[0].operands["D"], "C")
+        return kind, kind.place
+    role = meaning.words["role"].upper()
+    kind = kind_of(machine, one, instruction(one, meaning)[0].operands[role], role)
+    return kind, np.arange(len(kind.element))
+
+
 class _Memory:
     """The elements of a fragment in memory: where each place's element is, and the thread that has it."""
 
@@ -167,17 +182,15 @@ class _Memory:
         if ((base % line) | (lead * size % line)).any():
             text = f"a matrix at address {int(base[0]):#x} in lines of {int(lead[0]) * size} bytes: each begins at a "
             machine.findings.add("misaligned access", Severity.MEMORY, f"{text}multiple of {line} bytes", "9.7.14.4.3")
-        row, column = np.divmod(kind.element[chosen], columns)
-        major, minor = (column, row) if self.column else (row, column)
-        addresses = base[:, None] + (major * lead[:, None] + minor) * size
+        major, minor = kind.lines(self.column)
+        addresses = base[:, None] + (major[chosen] * lead[:, None] + minor[chosen]) * size
         threads = warps[:, None] * 32 + chosen // fragment.values
         return addresses.ravel().astype(np.uint64), threads.ravel()
 
 
 def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.load: a matrix from memory into a fragment."""
-    role = meaning.words["role"].upper()
-    kind = kind_of(machine, one, instruction(one, meaning)[0].operands[role], role)
+    kind, places = accessed(machine, one, meaning)
     registers = registers_of(one.operands[0])
     memory = _Memory(machine, one, one.operands[1], one.operands[2] if len(one.operands) > 2 else None)
     fragment = kind.fragment
@@ -188,7 +201,7 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
-        addresses, threads = memory.places(kind, np.arange(len(kind.element)), warps, mask)
+        addresses, threads = memory.places(kind, places, warps, mask)
         labels, plain = fetch(machine, memory.space, addresses, threads, size)
         ids = word(join_octets(plain.astype(np.uint64)), labels).elements(machine.values, fragment.type, size)
         held = np.broadcast_to(ids.reshape(-1), (len(warps) * len(kind.element),)).reshape(len(warps), -1)
@@ -200,7 +213,7 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
 def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.store: a fragment of sums into memory."""
-    kind = kind_of(machine, one, instruction(one, meaning)[0].operands["D"], "C")
+    kind, places = accessed(machine, one, meaning)
     registers = registers_of(one.operands[1])
     memory = _Memory(machine, one, one.operands[0], one.operands[2] if len(one.operands) > 2 else None)
     reads = [machine.reader(register) for register in registers]
@@ -213,7 +226,7 @@ def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         tile = _take(machine, kind, reads, warps).ravel()
         ids = place(machine.values, tile, np.zeros(1, np.uint32), kind.fragment.type)
         held = Word.of(ids[:, None], kind.fragment.type).wide(SIZE[kind.fragment.type])
-        addresses, threads = memory.places(kind, kind.place, warps, mask)
+        addresses, threads = memory.places(kind, places, warps, mask)
         deposit(machine, memory.space, addresses, threads, held, np.zeros(held.shape, np.uint8))
 
     return execute

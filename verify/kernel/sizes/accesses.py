@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
-from verify.kernel.data.values import Mask
+from verify.kernel.data.values import SIZE, Mask
 from verify.kernel.instructions.accesses import items
+from verify.kernel.instructions.wmma import LINE, accessed
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, PtxInstruction, Register, Symbol
-from verify.kernel.sizes.effects import Made
+from verify.kernel.sizes.effects import Made, exact, form_of
 from verify.kernel.sizes.forms import (
     ALWAYS,
     AllOf,
@@ -63,7 +64,10 @@ class Accesses:
     @property
     def follow(self) -> Mapping[str, Follow]:
         """The functions that follow each class of accesses."""
-        return {"parameter": self.parameter, "load": self.load, "store": self.store, "copy": self.copy}
+        return {
+            "parameter": self.parameter, "load": self.load, "store": self.store, "copy": self.copy,
+            "fragment_load": self.fragment, "fragment_store": self.fragment,
+        }  # fmt: skip
 
     def parameter(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """ld.param: the form of a whole parameter."""
@@ -133,6 +137,46 @@ class Accesses:
         count = len(items(one.operands[1])) * WIDTHS[kind] // 8
         self._note(shadow, self.stores, form, shadow.mask(), mask, count)
         return []
+
+    def fragment(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
+        """wmma.load and wmma.store: each element of a matrix in global memory, whose lines have one distance."""
+        loads, space = meaning.row.meaning == "fragment_load", meaning.words.get("space", "")
+        place, step = one.operands[1 if loads else 0], one.operands[2] if len(one.operands) > 2 else None
+        if shadow.mask() is not ALWAYS:
+            raise shadow.refuse("comes where sizes decide which threads come", shadow.mask())
+        form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
+        if form is None:
+            if space == "global":
+                raise shadow.refuse("has an address that no array's pointer leads to")
+            self._check_place(shadow, place, space)
+            return []
+        kind, chosen = accessed(shadow.machine, one, meaning)
+        fragment, column = kind.fragment, "col" in one.words
+        size, count = SIZE[fragment.type], shadow.machine.count
+        lead = Polynomial.number(fragment.extent[0 if column else 1])
+        if step is not None:
+            lead = exact(shadow, form_of(shadow, step, 32), "u32")
+        self._check_lines(shadow, form, lead * Polynomial.number(size), min(LINE, fragment.regs * 4), mask)
+        major, minor = (np.tile(each.reshape(32, -1), (count // 32, 1)) for each in kind.lines(column))
+        there = np.tile(np.isin(np.arange(len(kind.element)), chosen).reshape(32, -1), (count // 32, 1))
+        for each in range(fragment.values):
+            offset = (lead * Polynomial.number(major[:, each]) + Polynomial.number(minor[:, each])) * Polynomial.number(
+                size
+            )
+            here = there[:, each] if mask is None else there[:, each] & mask
+            self._note(shadow, self.loads if loads else self.stores, form + offset, ALWAYS, here, size)
+        return []
+
+    def _check_lines(self, shadow: Shadow, form: Polynomial, lead: Polynomial, line: int, mask: Mask | None) -> None:
+        """Refuse a matrix that at some sizes is not one for a whole warp, or whose lines are not aligned."""
+        warps = np.ones(shadow.machine.count // 32, bool) if mask is None else mask.reshape(-1, 32).any(1)
+        for part, what in ((form, "an address"), (lead, "a stride")):
+            for key, each in part.terms.items():
+                spread = np.broadcast_to(each, shadow.machine.count).reshape(-1, 32)[warps]
+                if (spread != spread[:, :1]).any():
+                    raise shadow.refuse(f"has {what} that is another in each lane", part)
+                if key not in {(name,) for name in self.arrays} and (spread % line).any():
+                    raise shadow.refuse(f"has {what} that is no multiple of {line} bytes at all sizes", part)
 
     def copy(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """cp.async: the mask is that its size is not 0; the destination has no symbol."""

@@ -40,12 +40,14 @@ COMPARED: Mapping[type, frozenset[str]] = {
     Barrier: frozenset({"came", "waited"}),
     Global: frozenset({"arrays"}),
     Stored: frozenset({"writer", "reader", "reader_cta", "written", "read"}),
-    Products: frozenset({"reads", "touched", "fenced"}),
-    Reads: frozenset({"ended"}),
+    Products: frozenset(
+        {"reads", "touched", "fenced", "serial", "complete", "committed", "spans", "results", "inputs", "copies"}
+    ),
+    Reads: frozenset({"ended", "reading"}),
 }
 # and attributes that must be empty: kernels that use them are refused
 EMPTY: Mapping[type, frozenset[str]] = {
-    Machine: frozenset({"units", "loading", "watch", "kinds", "local", "arrangement", "unsure", "run_unsure", "fork"}),
+    Machine: frozenset({"units", "loading", "watch", "local", "unsure", "run_unsure", "fork"}),
     Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds"}),
     Order: frozenset({"engine", "columns", "added", "added_by_lanes", "adds", "beside", "several"}),
     Barriers: frozenset({"executed"}),
@@ -53,8 +55,7 @@ EMPTY: Mapping[type, frozenset[str]] = {
     Copies: frozenset({"sources"}),
     Global: frozenset({"flies", "constants", "fetching"}),
     Stored: frozenset({"constant", "flying", "atomic", "adders", "fetches"}),
-    Products: frozenset({"committed", "issued", "spans", "moving"}),
-    Reads: frozenset({"reading"}),
+    Products: frozenset({"issued", "moving"}),
 }
 # and attributes of which a difference changes nothing that a proof rests on
 LISTED: Mapping[type, Mapping[str, str]] = {
@@ -62,7 +63,8 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("kernel", "launch", "values", "findings", "parameters", "budget", "real", "threads"), _SAME),
         **dict.fromkeys(("bound", "placement", "symbols", "cell", "asynchronous"), _SAME),
         **dict.fromkeys(("ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
-        **dict.fromkeys(("ticked", "together", "shadow"), _SAME),
+        **dict.fromkeys(("ticked", "together", "shadow", "arrangement"), _SAME),
+        "kinds": "of wmma's fragments: filled as instructions are bound, before the first one is executed",
         "unwritten": "lines of reads before any write, for a report: what those give has no meaning in a proof",
         **dict.fromkeys(("steps", "begun", "ran", "guards", "trips", "offsets_read"), _REPORT),
         "number": _SCRATCH,
@@ -101,7 +103,6 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     Products: {
         **dict.fromkeys(("barriers", "findings"), _SAME),
         "lines": _TEXT,
-        **dict.fromkeys(("serial", "complete", "results", "inputs", "copies"), "of wgmma on their way, and none are"),
     },
     Reads: {**dict.fromkeys(("shared", "order", "findings"), _SAME), **dict.fromkeys(("reading_line", "lines"), _TEXT)},
     Loops: {"machine": _SAME, "found": "counts trips", "number": _SAME, "head": _SAME},
@@ -164,12 +165,26 @@ def relative(machine: Machine) -> dict[str, Any]:
 
 
 def _products(products: Products) -> dict[str, Any]:
-    """Return the registers that were written since the last wgmma.fence; NotLifted for a wgmma on its way."""
-    if any(products.spans):
-        raise NotLifted(0, "a wgmma on its way at the loop's head, waited for later, has no meaning for all sizes yet")
+    """Return the wgmma on their way, counted back from the last one, and registers written since a wgmma.fence."""
     check_attributes(products, Products)
     check_attributes(products.reads, Reads)
-    found = {"warpgroups without a wgmma.fence": products.fenced < 0}
+    last, reading = products.serial, products.reads.reading
+    found = {
+        "warpgroups without a wgmma.fence": products.fenced < 0,
+        "wgmma that may still read cells": np.where(reading > 0, reading - last, 1),
+        "committed groups of wgmma": np.array(
+            [(group, one - last) for group, each in enumerate(products.committed) for one, _ in each]
+        ),
+    }
+    for group, spans in enumerate(products.spans):
+        for place, (serial, cells) in enumerate(spans):
+            found[f"wgmma {place} on its way of warpgroup {group}"] = np.array([serial - last, *cells.tolist()])
+    for verb, table in (("writes", products.results), ("reads", products.inputs)):
+        for register, serials in table.items():
+            if (late := serials > products.complete).any():
+                found[f"register {register}, which a wgmma on its way {verb}"] = np.where(late, serials - last, 1)
+                if verb == "writes":
+                    found[f"register {register}, a copy of a wgmma's result"] = np.array(register in products.copies)
     for register, touched in products.touched.items():
         if (late := touched > products.fenced).any():
             found[f"register {register}, written since a wgmma.fence"] = late

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -263,13 +264,19 @@ class LiftedRun:
         return held_before
 
     def _unknowns(self, old: Ids, kind: str) -> Ids:
-        """Return unknowns that have the history of values, and their numbers on the sample."""
+        """Return unknowns that have the history of values, and their numbers on the sample.
+
+        Their bounds are those of the sample's sums, and there may be any number of terms: an unknown has none.
+        """
         values = self.machine.values
         first = values.new(len(old), CODE[kind])
         made = slice(first, first + len(old))
         for row, prime in zip(values.residues, values.primes, strict=True):
             row[made] = values.points.draw(int(prime), len(old))
-        values.history[made], values.sample[made] = values.history[old], values.sample[old]
+        values.history[made] = values.histories.combine(
+            [values.history[old]], lambda parts: parts[0]._replace(low=-inf, high=inf)
+        )
+        values.sample[made] = values.sample[old]
         return np.arange(first, first + len(old), dtype=np.uint32)
 
     # ---- the output

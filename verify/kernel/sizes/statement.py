@@ -20,7 +20,6 @@ from verify.kernel.claims import expression
 from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.claims.every import GivenSizes, strides_of
 from verify.kernel.claims.expression import Apply, ClaimNumber, Element, Node, Sum
-from verify.kernel.data.values import LIMITS
 from verify.kernel.sizes.forms import Linear, NotLifted, Polynomial
 from verify.kernel.sizes.grid import OutputAxis, read_axes
 from verify.kernel.sizes.region import SizeRegion, times, total, value
@@ -165,11 +164,12 @@ class AllSizes:
         return self.form(given)
 
     def _check_table(self, given: Mapping[str, Any]) -> None:
-        """Accept a parameter that no size changes; NotLifted for a struct or a map."""
+        """Accept a parameter that no size changes; NotLifted for a struct or a tensor map."""
         held = given.get("value")
         fixed = "value" in given and (not isinstance(held, str) or held in self.table.get("scalars", {}))
         if not given.get("unused") and not fixed:
-            raise NotLifted(0, f"the parameter {dict(given)!r:.60} has no meaning for all sizes yet")
+            what = "a tensor map (TMA)" if "map" in given else "a struct" if "struct" in given else "this"
+            raise NotLifted(0, f"{what} has no meaning for all sizes yet, as a parameter: {dict(given)!r:.60}")
 
     # ---- facts
 
@@ -322,15 +322,15 @@ def state(table: Mapping[str, Any]) -> AllSizes:
         raise NotLifted(0, "an index with a fixed extent has no meaning for all sizes yet")
     for name, one in arrays.items():
         used = [key for key in ("sparse", "metadata", "scratch", "zero", "range") if one.get(key)]
-        if used or one["type"] in LIMITS:
-            raise NotLifted(0, f"{name}: {used[0] if used else one['type']} has no meaning for all sizes yet")
+        if used:
+            raise NotLifted(0, f"{name}: {used[0]} has no meaning for all sizes yet")
     if not isinstance(table.get("smem", 0), int):
         raise NotLifted(0, "shared memory whose size depends on sizes has no meaning yet")
     block = table["block"] if isinstance(table["block"], list) else [table["block"]]
     if not all(isinstance(one, int) for one in block):
         raise NotLifted(0, "a block that depends on sizes has no meaning yet")
     if any(len(each) > 2 for each in dims.values()):
-        raise NotLifted(0, "an array with more than two indices has no meaning for all sizes yet")
+        raise NotLifted(0, "an array with more than two indices, as batches have, has no meaning for all sizes yet")
     given = GivenSizes(table.get("given", ()))
     strides = {name: strides_of(name, one) for name, one in arrays.items()}
     _check_nodes(claimed, table.get("scalars", {}))

@@ -10,6 +10,7 @@ from typing import Any
 from verify.core.verdict import Check, Counterexample, Evidence, Place, Property, Statement, Status
 from verify.evidence.run import Run
 from verify.kernel.claims.expression import elements
+from verify.kernel.data.values import LIMITS
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.grid import OutputAxis
 from verify.kernel.sizes.refute import find_refutation, write_claim
@@ -29,6 +30,7 @@ SIZES = Property(
 )
 HEADLINES = {"yes": "PROVED FOR ALL SIZES", "no": "NOT LIFTED", "refuted": "REFUTED"}
 DOMAIN = "finite data, in exact arithmetic; the PTX, not SASS; grids as the claim has them"
+WRAPS = "integers, each sum modulo 2^{}; the PTX, not SASS; grids as the claim has them"
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
         f"{theorem.proved} of them answered by a certificate, each checked in exact arithmetic",
         f"checked  {theorem.checked} forms against the interpreter's bits; a wrong element unnoticed: below "
         f"{theorem.bound:.0e} in a run",
-        f"domain   {DOMAIN}",
+        f"domain   {fields['domain']}",
         f"seed     {subject.seed}",
     ]  # fmt: skip
     return _case(subject, one, _all(statement, not theorem.empty), tuple(notes), fields)
@@ -158,6 +160,7 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     read = {one.name for one in elements(statement.value)}
     masks = [_mask(theorem, name, each) for name, each in statement.extents.items() if name in read]
     ends = " and ".join(f"{axis.index} < {axis.size}" for axis in (first, second))
+    kind = statement.table["arrays"][statement.target.name]["type"]
     return {
         "lifted": "yes",
         "theorem": f"{statement.table['claim']} for all {_all(statement, not theorem.empty)}",
@@ -166,6 +169,7 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
                 f"{'x' if statement.shares_axis else '(x, y)'} has {tiles}: each element once",
         "trips": f"{1 if theorem.empty else 0} to {theorem.alone} one by one; {' and '.join(classes)} by induction",
         "period": period,
+        "domain": WRAPS.format(kind[1:]) if kind in LIMITS else DOMAIN,
         "masks": "; ".join([*masks, f"{statement.target.name} written where {ends}"]),
         "obligations": {
             "runs": theorem.runs, "asked": theorem.asked, "certified": theorem.proved, "forms": theorem.checked,
