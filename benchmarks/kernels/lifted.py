@@ -39,7 +39,10 @@ from verify.kernel.sizes.theorem import Theorem, prove
 
 PROVED_KERNELS = ("plain_f16", "pipeline_3", "pipeline_trans")  # whose mutants are tried
 # that are run at random sizes: those of the table in docs/kernel.md that are proved for all M, N and K
-EVERY_PROVED = (*PROVED_KERNELS, "triton_ragged", "triton_f16", "mma_f16", "mma_relu", "pipeline_stmatrix", "simt_tn")
+EVERY_PROVED = (
+    *PROVED_KERNELS, "triton_ragged", "triton_f16", "mma_f16", "mma_relu", "pipeline_stmatrix", "simt_tn", "triton_90",
+    "mma_s8",
+)  # fmt: skip
 SIZES = {"drifts": 20, "edits": 10}  # random sizes at which a mutant that is proved is run
 MISSED = "missed"  # proved, and refuted at some sizes
 # Of a mutant that is proved: VERIFIED at random sizes if it drifts from the first trip on, or only if from trip 16 on.

@@ -302,8 +302,7 @@ def find_loop(proof: Proof) -> tuple[int, int]:
     if len(outer) != 1:
         lines = ", ".join(str(_line(proof, one)) for one in sorted(changed))
         what = f"{len(changed)} loops (lines {lines})" if changed else "no loop"
-        needs = "a proof needs one, with all others in it, and no specialised warps"
-        raise NotLifted(0, f"{summed} decides the trips of {what}; {needs}")
+        raise NotLifted(0, f"{summed} decides the trips of {what}; a proof needs one round all, no specialised warps")
     more = rounds[1].get(outer[0], 0) - rounds[0].get(outer[0], 0)
     if more <= 0 or (sizes[1] - sizes[0]) % more:
         raise NotLifted(_line(proof, outer[0]), "the trips of the loop do not grow with the summed size")
