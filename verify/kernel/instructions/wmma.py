@@ -151,7 +151,7 @@ def _same(machine: Machine, bits: Bits, warps: Ints, what: str) -> Ints:
     return each[:, 0].astype(np.int64)
 
 
-def accessed(machine: Machine, one: PtxInstruction, meaning: Meaning) -> tuple[FragmentKind, NDArray[np.int64]]:
+def find_places(machine: Machine, one: PtxInstruction, meaning: Meaning) -> tuple[FragmentKind, NDArray[np.int64]]:
     """Return the kind of fragment that a wmma.load or store has, and the places whose elements it accesses."""
     if meaning.row.meaning == "fragment_store":
         kind = kind_of(machine, one, instruction(one, meaning)[0].operands["D"], "C")
@@ -190,7 +190,7 @@ class _Memory:
 
 def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.load: a matrix from memory into a fragment."""
-    kind, places = accessed(machine, one, meaning)
+    kind, places = find_places(machine, one, meaning)
     registers = registers_of(one.operands[0])
     memory = _Memory(machine, one, one.operands[1], one.operands[2] if len(one.operands) > 2 else None)
     fragment = kind.fragment
@@ -213,7 +213,7 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
 def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.store: a fragment of sums into memory."""
-    kind, places = accessed(machine, one, meaning)
+    kind, places = find_places(machine, one, meaning)
     registers = registers_of(one.operands[1])
     memory = _Memory(machine, one, one.operands[0], one.operands[2] if len(one.operands) > 2 else None)
     reads = [machine.reader(register) for register in registers]

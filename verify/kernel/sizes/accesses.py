@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isa_tables.semantics import Meaning
 from verify.kernel.data.values import SIZE, Mask
 from verify.kernel.instructions.accesses import items
-from verify.kernel.instructions.wmma import LINE, accessed
+from verify.kernel.instructions.wmma import LINE, find_places
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, PtxInstruction, Register, Symbol
 from verify.kernel.sizes.effects import Made, exact, form_of
 from verify.kernel.sizes.forms import (
@@ -150,7 +150,7 @@ class Accesses:
                 raise shadow.refuse("has an address that no array's pointer leads to")
             self._check_place(shadow, place, space)
             return []
-        kind, chosen = accessed(shadow.machine, one, meaning)
+        kind, chosen = find_places(shadow.machine, one, meaning)
         fragment, column = kind.fragment, "col" in one.words
         size, count = SIZE[fragment.type], shadow.machine.count
         lead = Polynomial.number(fragment.extent[0 if column else 1])
