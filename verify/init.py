@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecheck init claim|map FILE`: write the file of a claim or a map by asking; options answer what is not asked."""
+"""`lanecheck init`: write the file of a claim, an atom or a map by asking; options answer what is not asked."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from verify import kinds
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.names import nearest
+from verify.core.wording import in_words
 from verify.kind import Question, Template
 
-DESCRIPTION = """Write a file to start from: the claim of a kernel, or a map. It asks for each part; an option answers
-before it is asked, and without a terminal the options must answer everything. The answers are read as `lanecheck check`
-reads the file, so what it writes can be checked at once. A file that exists is never written."""
+DESCRIPTION = """Write a file to start from: the claim of a kernel, an atom, or a map. On a terminal it asks for what,
+and for each part; an option answers before it is asked. Without a terminal, or in CI, it never asks: the options must
+answer everything. The answers are read as `lanecheck check` reads the file, so what it writes can be checked at once. A
+file that exists is never written."""
 EPILOG = f"""example:
+  lanecheck init
   lanecheck init claim gemm.toml --kernel gemm.ptx
-  lanecheck init map mine.toml --operand C
+  lanecheck init atom mine.toml
 
 {RULE}"""
 
@@ -35,24 +38,47 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> Exit:
     options = _parser().parse_args(argv)
-    templates = _templates()
-    template = templates.get(options.what or "")
-    if template is None:
-        listed = " or ".join(templates)
-        hint = nearest(options.what, list(templates)) if options.what else ""
-        raise UsageError(f"init what? Give {listed}, and the FILE to write{hint}")
+    template = _choose_template(options.what)
     given = {name: value for name in _questions() if (value := getattr(options, name)) is not None}
     own = [one.key for one in template.questions]
     if other := next((name for name in given if name not in own), ""):
-        raise UsageError(f"--{other}: isn't asked of a {template.name}; its options are --{', --'.join(own)}")
-    if not options.file:
-        raise UsageError(f"which file? Give FILE: lanecheck init {template.name} FILE.toml")
-    _check_absent(options.file)  # before anything is asked
+        raise UsageError(
+            f"--{other}: isn't asked of {_article(template.name)} {template.name}; its options are --{', --'.join(own)}"
+        )
+    file = options.file or _choose_file(template)
+    _check_absent(file)  # before anything is asked
     answers, text = _fill(template, given)
-    _check_absent(options.file)
-    output.write(text, options.file)
-    output.write(f"wrote {options.file}; now: {template.then(answers).format(shlex.quote(options.file))}\n", None)
+    _check_absent(file)
+    output.write(text, file)
+    output.write(f"wrote {file}; now: {template.then(answers).format(shlex.quote(file))}\n", None)
     return Exit.OK
+
+
+def _choose_template(name: str | None) -> Template:
+    """Return the template of a name; without one the user is asked. Raises UsageError for a name that none has."""
+    templates = _templates()
+    listed = in_words([*templates], "or")
+    if name is None and _can_ask():
+        print("".join(f"  {one.name:<6} {one.of}\n" for one in templates.values()), end="")
+    while name is None and (answer := _ask(f"what do you have? {listed}")) is not None:
+        if answer in templates:
+            name = answer
+        else:
+            print(f"give {listed}{nearest(answer, [*templates])}", file=sys.stderr)
+    if name is None or name not in templates:
+        hint = nearest(name, [*templates]) if name else ""
+        raise UsageError(f"init what? Give {listed}, and the FILE to write{hint}")
+    return templates[name]
+
+
+def _choose_file(template: Template) -> str:
+    """Ask for the file to write until it names none that exists. Raises UsageError if nobody can be asked."""
+    follows = f"{template.name}.toml"
+    while (file := _ask("the file to write", "" if os.path.lexists(follows) else follows)) is not None:
+        if file and not os.path.lexists(file):
+            return file
+        print(f"{file or follows} exists, and is left as it is", file=sys.stderr)
+    raise UsageError(f"which file? Give FILE: lanecheck init {template.name} FILE.toml")
 
 
 def _check_absent(file: str) -> None:
@@ -92,31 +118,46 @@ def _fill(template: Template, given: Mapping[str, str]) -> tuple[Mapping[str, st
 def _answer(question: Question, follows: str | None = None) -> str:
     """Ask for one part; an empty answer means what follows from those before, if anything does.
 
-    Raises UsageError without a terminal, or at its end, if the part is needed and nothing follows.
+    Raises UsageError if nobody can be asked, the part is needed, and nothing follows.
     """
-    while _can_ask():
-        try:
-            answer = input(f"{question.asks}{f' [{follows}]' if follows else ''}: ").strip()
-        except EOFError:
-            break
-        if answer or follows or not question.needed:
-            return answer or follows or ""
+    while (answer := _ask(question.asks, follows or "")) is not None:
+        if answer or not question.needed:
+            return answer
     if question.needed and not follows:
         raise UsageError(f"give --{question.key}: {question.asks}")
     return follows or ""
 
 
+def _ask(words: str, follows: str = "") -> str | None:
+    """Ask for a line; an empty one is what follows. None if nobody can be asked, or no more is answered."""
+    if not _can_ask():
+        return None
+    try:
+        return input(f"{words}{f' [{follows}]' if follows else ''}: ").strip() or follows
+    except EOFError:
+        return None
+
+
 def _can_ask() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
+    """Whether somebody is at the other end of stdin: a terminal, but not that of CI, where nobody would answer."""
+    return sys.stdin is not None and sys.stdin.isatty() and not os.environ.get("CI")
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0] in "aeiou" else "a"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.Parser(prog="lanecheck init", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
     parser.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
-    parser.add_argument("what", nargs="?", metavar="WHAT", help=f"what to begin: {' or '.join(_templates())}")
+    templates = _templates()
+    parser.add_argument("what", nargs="?", metavar="WHAT", help=f"what to begin: {in_words([*templates], 'or')}")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the file to write, which may not exist")
-    for template in _templates().values():
-        group = parser.add_argument_group(f"of a {template.name}")
-        for one in template.questions:
-            group.add_argument(f"--{one.key}", metavar="TEXT", help=one.asks.replace("%", "%%"))
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for key, one in _questions().items():
+        having = [template.name for template in templates.values() if key in (one.key for one in template.questions)]
+        title = f"of {in_words([f'{_article(name)} {name}' for name in having], 'or')}"
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        groups[title].add_argument(f"--{key}", metavar="TEXT", help=one.asks.replace("%", "%%"))
     return parser

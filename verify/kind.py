@@ -88,8 +88,9 @@ class Question(NamedTuple):
 class Template(NamedTuple):
     """A file that `lanecheck init` writes."""
 
-    name: str
-    questions: Sequence[Question]
+    name: str  # the word after `lanecheck init`
+    of: str  # what one has who begins it, in words
+    questions: Sequence[Question]  # in the order in which they are asked
     write: Callable[[Mapping[str, str]], str]  # its text; raises SpecError with the key of a question
     then: Callable[[Mapping[str, str]], str]  # the command to run next, {} for the file
     derive: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda answers: {}  # what follows from those so far

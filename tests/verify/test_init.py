@@ -13,6 +13,8 @@ from verify.__main__ import main
 KERNEL = str(Path(__file__).parents[2] / "examples" / "kernel" / "matmul.ptx")
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 MAP = ["--ptx", MMA, "--operand", "C", "--row", "lane/4 + 8*(i/2)", "--col", "lane%4*2 + i%2"]
+ATOM = ["--ptx", MMA, "--A", "((4,8),(2,2,2)):((32,1),(16,8,128))", "--B", "((4,8),(2,2)):((16,1),(8,64))"]
+ATOM += ["--C", "((4,8),(2,2)):((32,1),(16,8))"]
 GEMM = {
     "claim": "C[m,n] = sum_k A[m,k]*B[k,n]",
     "types": "A=f16, B = f16 C=f32",
@@ -64,6 +66,50 @@ def test_it_asks_and_asks_again(
     assert (tmp_path / "third.toml").read_text() == file.read_text()
 
 
+def test_bare_it_asks_for_what_and_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("atom.toml").write_text("mine")
+    answers = ["atoms", "atom", "", "atom.toml", "new.toml", ATOM[1], ATOM[3] + ")", ATOM[5], ATOM[7], "", ATOM[3], ""]
+    # atoms is no name, atom.toml exists (offered by an empty line it is not), and A has a parenthesis too many
+    monkeypatch.setattr("sys.stdin", Terminal("\n".join(answers)))
+    assert main(["init"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("  atom   the layouts of an instruction's A, B and C\n") and "what do you have? " in out
+    assert out.endswith("wrote new.toml; now: lanecheck check new.toml\n")
+    assert err.splitlines()[:3] == [
+        "give atom, map or claim; nearest: atom",
+        "atom.toml exists, and is left as it is",
+        "atom.toml exists, and is left as it is",
+    ]
+    assert err.splitlines()[3].startswith("A: cannot read ")
+    assert Path("atom.toml").read_text() == "mine"
+    assert main(["check", "new.toml", "-q"]) == 0
+
+
+@pytest.mark.parametrize("words", [[], ["atom"], ["atom", "new.toml"], ["claim", "new.toml"]])
+def test_it_never_asks_in_ci(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CI", "true")
+    typed = Terminal("atom\nnew.toml\n" * 9)
+    monkeypatch.setattr("sys.stdin", typed)
+    assert main(["init", *words]) == 2
+    out, err = capsys.readouterr()
+    assert typed.tell() == 0 and out == "" and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_atom_is_written_that_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "mine.toml")
+    assert main(["init", "atom", file, *ATOM]) == 0
+    assert main(["check", file, "-q"]) == 0
+    assert main(["init", "atom", str(tmp_path / "wrong.toml"), *ATOM[:-1], "((4,8),(2,2)):((32,1),(8,16))"]) == 0
+    assert main(["check", str(tmp_path / "wrong.toml"), "-q"]) == 1  # it is read, and refuted
+
+
 def test_the_kernel_answers_what_its_ptx_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "gemm.toml"
     words = ["--claim", GEMM["claim"], "--grid", GEMM["grid"], "--smem", "16384", "--sizes", "M=128 N=192 K=64"]
@@ -105,7 +151,7 @@ def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "init what? Give map or claim, and the FILE to write"),
+        ([], "init what? Give atom, map or claim, and the FILE to write"),
         (["clam"], "nearest: claim"),
         (["claim"], "which file? Give FILE: lanecheck init claim FILE.toml"),
         (["claim", "new.toml"], "give --claim: what it computes, as C[m,n] = sum_k A[m,k]*B[k,n]"),
@@ -119,6 +165,9 @@ def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.Capt
             "no kernels have 'f' in their name; there are",
         ),
         (["claim", "new.toml", "--kernel", KERNEL, *CLAIM[:-2]], "--smem: matmul has dynamic shared memory"),
+        (["atom", "new.toml", *ATOM[:-1], "((4,8):1"], "--C: cannot read '((4,8):1'"),
+        (["atom", "new.toml", "--ptx", "mma.sync.m1", *ATOM[2:]], "--ptx: "),
+        (["atom", "new.toml", *ATOM[:-2]], "give --C: the layout of C"),
         (["map", "new.toml", "--grid", "1"], "--grid: isn't asked of a map; its options are --ptx"),
         (["map", "new.toml", *MAP[:-1], "j"], "--col: unknown name 'j'"),
         (["map", "new.toml", *MAP[:2], "--operand", "Q", *MAP[4:]], "--operand: "),

@@ -120,6 +120,7 @@ ATOM: Kind[AnyAtom] = Kind(
     argument="an atom (a name, a prefix, a glob)",
     example=("SM80_16x8x16_F32F16F16F32_TN",),
     command="verify.atom.command",
+    template="verify.atom.template",
     spelled=recognize_name,
     lists="lanecheck atom --list",
     # a table that names an atom is a tiling, which may state A, B and C too

@@ -29,4 +29,10 @@ def write(answers: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-TEMPLATE = Template("map", QUESTIONS, write, lambda answers: "lanecheck check {}")
+TEMPLATE = Template(
+    "map",
+    "index arithmetic: the row and column of lane and value",
+    QUESTIONS,
+    write,
+    lambda answers: "lanecheck check {}",
+)

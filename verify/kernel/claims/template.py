@@ -108,4 +108,6 @@ def name_next(answers: Mapping[str, str]) -> str:
     return f"lanecheck check {shlex.quote(file)} {{}}"
 
 
-TEMPLATE = Template("claim", QUESTIONS, write, name_next, derive_answers)
+TEMPLATE = Template(
+    "claim", "a compiled kernel, and what it should compute", QUESTIONS, write, name_next, derive_answers
+)
