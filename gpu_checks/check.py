@@ -103,7 +103,7 @@ def check(paths: Sequence[Path]) -> int:
     for kind, (what, ours, read) in _OTHERS.items():
         theirs = [file for file, its in kinds.items() if its == kind]
         found = {file: read(file) for file in (*files(ours), *theirs)}
-        counts.append(f"{sum(one.count for one in found.values())} of {what}")
+        counts.append(f"{sum(one.count for one in found.values())} {what}")
         stale |= {file: one.stale for file, one in found.items() if one.stale}
         gpus |= {gpu for one in found.values() for gpu in one.gpus}
     _report_stale(stale)
@@ -112,10 +112,9 @@ def check(paths: Sequence[Path]) -> int:
     wrong = list(incomplete(every))
     for recording in wrong:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
-    show(
-        f"{', '.join(counts)} read, {len(wrong)} do not rebuild their table; every line of {shipped} shipped files was "
-        f"checked{f' and of {len(given)} given' if given else ''}"
-    )
+    rebuilt = f"the labels of {len(wrong)} don't rebuild their table" if wrong else "the labels rebuild every table"
+    also = f" and of {len(given)} given" if given else ""
+    show(f"{', '.join(counts)} read; {rebuilt}; every line of {shipped} shipped files was checked{also}")
     return Exit.CONTRADICTION if wrong else Exit.OK
 
 

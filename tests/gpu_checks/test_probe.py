@@ -270,7 +270,9 @@ def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped
     file.write_text("\n".join(lines) + "\n")
     capsys.readouterr()
     assert probe.main(["--check", str(tmp_path)]) == 3
-    assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in out
+    assert "; the labels of 1 don't rebuild their table; " in out
 
 
 def test_a_recording_of_an_unknown_instruction_is_reported_with_its_file(on, nothing_shipped, tmp_path, capsys):
