@@ -81,12 +81,14 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     budget: int = BUDGET,
     strict: bool = False,
     samples: Mapping[str, Samples] | None = None,
+    briefly: bool = False,
     ticked: Callable[[int], None] = lambda steps: None,
     paced: Callable[[int, int], bool] = lambda done, total: False,
 ) -> list[LaunchOutcome]:
     """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim.
 
-    `paced` is told how many CTAs have ended, of how many; a part of a launch may end where it returns true.
+    `paced` is told how many CTAs have ended, of how many; a part of a launch may end where it returns true. `briefly`
+    asks whether it is verified and no more: why it isn't takes further runs.
     """
     kernel = parse_kernel(ptx, claim.kernel)
     known = replace_functions(kernel)
@@ -101,8 +103,8 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             run.machine.ticked, run.paced = ticked, paced
             for line, name in known:
                 run.findings.notes.setdefault(f"{name} of libdevice is what its name says", set()).add(line)
-            outcome = _outcome(run, seed, strict, budget, samples or {})
-            if outcome.status == "UNKNOWN" and run.machine.unwritten:
+            outcome = _outcome(run, seed, strict, budget, samples or {}, briefly=briefly)
+            if outcome.status == "UNKNOWN" and run.machine.unwritten and not briefly:  # which could only refute
                 outcome = _with_contents(run, outcome, budget, samples or {}) or outcome
             if is_rounded(outcome.findings):
                 outcome = _settle_rounded(run, outcome, strict, budget)
@@ -173,7 +175,7 @@ def _settle_unused(
     """Return the outcome with warnings for reads that race, if all is right too where they give no value."""
     again = _run_again(run, run.kernel, run.launch, found.seed, budget, samples)
     again.memory.meetings.owners = owners
-    without = _outcome(again, found.seed, False, budget, samples)
+    without = _outcome(again, found.seed, False, budget, samples, briefly=True)
     rest = tuple(one for one in without.findings if one.kind not in MET)
     if _status(rest, False) != "VERIFIED" or again.memory.meetings.several:
         return found
@@ -219,9 +221,9 @@ def needs_exponents(kernel: Kernel, launch: Launch) -> bool:
 
 
 def _outcome(
-    run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples]
+    run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples], *, briefly: bool = False
 ) -> LaunchOutcome:
-    """Run, compare, explain, and say what was found."""
+    """Run, compare, explain unless briefly, and say what was found."""
     extra: list[Finding] = []
     comparison: Comparison | None = None
     cause: WrongProduct | None = None
@@ -238,9 +240,9 @@ def _outcome(
         if run.values.above:
             run.findings.notes[_ABOVE] = run.values.above
         extra += comparison.findings
-        if comparison.wrong.any():
+        if comparison.wrong.any() and not briefly:
             extra, cause = _explain(run, comparison, seed, budget, samples)
-        elif comparison.vague.any():
+        elif comparison.vague.any() and not comparison.wrong.any():
             from verify.kernel.formulas import compare_functions  # most kernels need neither this nor `explain`
 
             extra.append(compare_functions(run, comparison, seed, budget))
