@@ -108,31 +108,51 @@ def _long(inputs: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]
     return {key: short.get(value, value) if isinstance(value, str) else value for key, value in inputs.items()}
 
 
-def page(claims: list[Claim], pictures: Callable[[Claim], str] = lambda _: "") -> str:
-    """The ledger as a page: the statements of teaching documents with their verdicts, then each that is refuted.
+def pages(claims: list[Claim], pictures: Callable[[Claim], str] = lambda _: "") -> dict[str, str]:
+    """The ledger as pages, by their paths in the docs: one of all documents, then one of each with its statements.
 
     `pictures` is the Markdown of those of a refuted statement, which the site has.
     """
-    refuted = [claim for claim in claims if claim.verdict == "REFUTED"]
+    documents = {claim.document: [one for one in claims if one.document == claim.document] for claim in claims}
+    refuted = len(_refuted(claims))
     lines = [
         "# Teaching documents, checked",
         "",
-        f"Statements of five teaching documents, each evaluated by the tools: {len(claims)} in all, "
-        f"{len(claims) - len(refuted)} hold, {len(refuted)} are refuted.",
+        f"Statements of {len(documents)} teaching documents, each evaluated by the tools: {len(claims)} in all, "
+        f"{len(claims) - refuted} hold, {refuted} are refuted.",
         "The tutorial in these pages uses the correct values. `tests/ledger/` has the inputs of each entry; a test",
         "evaluates it, requires the counterexample shown here, and shows that the correct value holds.",
+        "",
+        "| document | statements | hold | refuted |",
+        "|---|---|---|---|",
     ]
-    for title in dict.fromkeys(claim.title for claim in claims):
-        lines += ["", f"## {title}", "", "| where | statement | check | verdict |", "|---|---|---|---|"]
-        lines += [_row(claim) for claim in claims if claim.title == title]
-    lines += ["", "## What is refuted, and what is right"]
+    for name, own in documents.items():
+        wrong = len(_refuted(own))
+        lines.append(f"| [{_plain(own[0].title)}](teaching/{name}.md) | {len(own)} | {len(own) - wrong} | {wrong} |")
+    lines += ["", "Each page has what is refuted first, with what is right and both pictures, then every statement."]
+    made = {f"teaching/{name}.md": _page(own, pictures) for name, own in documents.items()}
+    return {"teaching.md": "\n".join(lines) + "\n"} | made
+
+
+def _refuted(claims: list[Claim]) -> list[Claim]:
+    return [claim for claim in claims if claim.verdict == "REFUTED"]
+
+
+def _page(claims: list[Claim], pictures: Callable[[Claim], str]) -> str:
+    """The page of a document: what is refuted, and what is right, then all its statements with their verdicts."""
+    refuted = _refuted(claims)
+    lines = [f"# {_plain(claims[0].title)}", ""]
+    lines += [f"{len(claims)} of its statements were evaluated: {len(claims) - len(refuted)} hold, "
+              f"{len(refuted)} are refuted ([the other documents](../teaching.md))."]  # fmt: skip
+    lines += ["", "## What is refuted, and what is right"] if refuted else []
     for claim in refuted:
-        lines += ["", f'<a id="{claim.anchor}"></a>**{_plain(f"{claim.title}, {claim.at}")}**', ""]
+        lines += ["", f'<a id="{claim.anchor}"></a>**{_plain(claim.at)}**', ""]
         lines += [f"- It says: {_plain(claim.says)}", f"- REFUTED: {_plain(claim.counterexample)}"]
         lines += [f"- Right: {_plain(claim.correction)}"]
         lines += [f"- {_plain(claim.undrawn)}"] if claim.undrawn else []
         lines += ["", drawn] if (drawn := pictures(claim)) else []
-    return "\n".join(lines) + "\n"
+    lines += ["", "## All statements", "", "| where | statement | check | verdict |", "|---|---|---|---|"]
+    return "\n".join([*lines, *map(_row, claims)]) + "\n"
 
 
 def _row(claim: Claim) -> str:

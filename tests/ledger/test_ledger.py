@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every statement of the ledger is evaluated; `LANECHECK_SNAPSHOTS=update pytest …` rewrites the page."""
+"""Every statement of the ledger is evaluated; `LANECHECK_SNAPSHOTS=update pytest …` rewrites the pages."""
 
 import os
 from collections import Counter
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.ledger.ledger import KINDS, Claim, check, load, page
+from tests.ledger.ledger import KINDS, Claim, check, load, pages
 from tests.ledger.pictures import pictures
 
 CLAIMS = load()
-PAGE = Path(__file__).parents[2] / "docs" / "teaching.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.slow
@@ -41,10 +41,10 @@ REFUTED = [claim for claim in CLAIMS if claim.verdict == "REFUTED"]
 
 
 def test_each_refuted_statement_has_its_own_place_to_which_its_row_leads() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    anchors = [claim.anchor for claim in REFUTED]
-    assert len(set(anchors)) == len(anchors) > 90
-    assert [one for one in anchors if text.count(f'<a id="{one}"></a>') != 1 or text.count(f"](#{one})") != 1] == []
+    assert len({claim.anchor for claim in REFUTED}) == len(REFUTED) > 90
+    for claim in REFUTED:
+        text = (DOCS / "teaching" / f"{claim.document}.md").read_text(encoding="utf-8")
+        assert text.count(f'<a id="{claim.anchor}"></a>') == text.count(f"](#{claim.anchor})") == 1, claim.anchor
 
 
 @pytest.mark.parametrize("claim", REFUTED, ids=lambda claim: claim.id)
@@ -70,7 +70,10 @@ def test_a_picture_marks_where_the_document_is_wrong() -> None:
     assert marked == [("21", "22"), ("22", "21")]
 
 
-def test_the_page_is_current() -> None:
-    if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
-        PAGE.write_text(page(CLAIMS), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page(CLAIMS)
+def test_the_pages_are_current() -> None:
+    made = pages(CLAIMS)
+    for name, text in made.items():
+        if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
+            (DOCS / name).write_text(text, encoding="utf-8")
+        assert (DOCS / name).read_text(encoding="utf-8") == text
+    assert {f"teaching/{path.name}" for path in (DOCS / "teaching").glob("*")} | {"teaching.md"} == made.keys()

@@ -7,25 +7,21 @@ pictures become parts of their pages, where keys and a pointer reach cells, and 
 
 from __future__ import annotations
 
-import html
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-from itertools import count
 from pathlib import Path
 
 from benchmarks import front
 from tests.ledger import ledger
 from tests.ledger.pictures import pictures as both_pictures
-from tests.site import command_line, museum
+from tests.site import command_line, museum, pictures
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.pictures import palette, svg
-from verify.pictures.html import FIGURES, KEYS, script
-from verify.show import command as show
+from verify.pictures.html import FIGURES, script
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build" / "pages"
@@ -38,9 +34,6 @@ VERDICTS = {
     "verified.html": ["SM80_16x8x16_F32F16F16F32_TN"],
     "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
 }
-SHOWN = re.compile(r"^<!-- show: (.*) -->$", re.MULTILINE)
-IMAGE = r'<img alt="([^"]*)" src="([^":]*\.svg)"\s*/?>'
-IMAGES = re.compile(rf"<p>((?:{IMAGE}\s*)+)</p>")
 # The theme hides the navigation below 1220 pixels, in its style sheets and in its script.
 NARROW = {"76.25em": "68.75em", "76.234375em": "68.734375em"}
 SCHEMES = f"""
@@ -55,9 +48,10 @@ def pages(target: Path = PAGES) -> None:
     shutil.copytree(ROOT / "docs", target)
     (target / "command-line.md").write_text(command_line.page(), encoding="utf-8")
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
-    (target / "teaching.md").write_text(teaching(target), encoding="utf-8")
+    for name, text in teaching(target).items():
+        (target / name).write_text(text, encoding="utf-8")
     for path in target.rglob("*.md"):
-        path.write_text(front.fill(coloured(drawn(path))), encoding="utf-8")
+        path.write_text(front.fill(coloured(pictures.draw(path))), encoding="utf-8")
     for name, more in (("site.css", FIGURES + palette.STYLE + SCHEMES), ("site.js", script())):
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)
@@ -66,10 +60,9 @@ def pages(target: Path = PAGES) -> None:
         atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
 
 
-def teaching(target: Path) -> str:
-    """Return the page of the ledger, with the pictures that it writes to a folder `teaching` beside it."""
+def teaching(target: Path) -> dict[str, str]:
+    """Return the pages of the ledger, with the pictures that it writes beside those of the documents."""
     folder = target / "teaching"
-    folder.mkdir()
 
     def both(claim: ledger.Claim) -> str:
         found = []
@@ -77,24 +70,10 @@ def teaching(target: Path) -> str:
             name = f"{claim.anchor}-{number}.svg"
             (folder / name).write_text(svg.text(svg.drawing(picture, words=False)), encoding="utf-8")
             marks = any(cell.expected for panel in picture.panels for cell in panel.every())
-            found.append(f"![{picture.title}{'; ≠ is what is right' * marks}](teaching/{name})")
+            found.append(f"![{picture.title}{'; ≠ is what is right' * marks}]({name})")
         return "\n".join(found)
 
-    return ledger.page(ledger.load(), both)
-
-
-def drawn(page: Path) -> str:
-    """Return a page with a picture in place of each comment `<!-- show: ARGUMENTS -->`, drawn by `lanecheck show`."""
-    folder, numbers = page.parent / "drawn", count(1)
-
-    def draw(comment: re.Match[str]) -> str:
-        folder.mkdir(exist_ok=True)
-        name = f"{page.stem}-{next(numbers)}.svg"  # a page may have one drawing twice, with other ids
-        code = show.main([*shlex.split(comment[1]), "--svg", "-o", str(folder / name)])
-        assert code in (0, 1), comment[0]
-        return f"![lanecheck show {html.escape(comment[1])}](drawn/{name})"
-
-    return SHOWN.sub(draw, page.read_text(encoding="utf-8"))
+    return ledger.pages(ledger.load(), both)
 
 
 def coloured(text: str) -> str:
@@ -111,36 +90,14 @@ def coloured(text: str) -> str:
 def finish(site: Path) -> None:
     """Put the pictures into the pages of a site, and show its navigation in narrower windows."""
     for page in site.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        with_pictures = IMAGES.sub(lambda found, page=page: figures(found[1], page.parent), text)
-        if with_pictures != text:
-            page.write_text(with_pictures, encoding="utf-8")
+        pictures.inline(page)
+    for words in site.rglob(f"*{pictures.WORDS}"):
+        words.unlink()
     for path in [*(site / "assets").rglob("*.css"), *(site / "assets").rglob("*.js")]:
         text = path.read_text(encoding="utf-8")
         for before, after in NARROW.items():
             text = text.replace(before, after)
         path.write_text(text, encoding="utf-8")
-
-
-def figures(images: str, folder: Path) -> str:
-    """Return the pictures of a paragraph as parts of a page, those of one paragraph next to each other."""
-    made = [figure(words, folder / name) for words, name in re.findall(IMAGE, images)]
-    return made[0] if len(made) == 1 else f'<div class="lc-beside">{"".join(made)}</div>'
-
-
-def figure(words: str, picture: Path) -> str:
-    """Return a picture as a part of a page; `words` are HTML. Ids of two pictures on a page differ by their names."""
-    drawn = re.sub(
-        r"(?<=[\"#( ])(?:lc|near)(?=[0-9a-f]{8}-)", f"lc{picture.stem}-", picture.read_text(encoding="utf-8")
-    )
-    drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "").replace(" />", "/>")
-    drawn = re.sub(r"<style>.*?</style>", "", drawn, flags=re.DOTALL)  # site.css has it, once for all pictures
-    caption = f"{words}. {KEYS}" if "thread % 8" in drawn else words
-    return (
-        f'<figure class="lc-figure"><div class="lc-scroll lc-whole" tabindex="0" role="region" '
-        f'aria-label="drawing {picture.stem}: {html.escape(html.unescape(words))}">{drawn}</div>'
-        f'<figcaption>{caption} <span class="lc-lane" aria-live="polite"></span></figcaption></figure>'
-    )
 
 
 def atlas_page(target: Path = PAGES, report: Path = ROOT / "build" / "atlas.json") -> None:

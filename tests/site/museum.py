@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.museum.page import REPORTS, Report, page
+from tests.site import pictures as drawing
 from verify.layout.command import compare
 from verify.pictures import svg
 from verify.pictures.picture import WHOLE as WINDOW
@@ -45,7 +46,6 @@ def draw(one: Report, folder: Path) -> str:
     pictures = _pictures(one, folder)
     if not pictures:
         return ""
-    (folder / f"{one.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
     cells, near = sum(picture.cells for picture in pictures), zoom(pictures[0])
     found = []
     if near is not None and cells > FEW:
@@ -53,8 +53,14 @@ def draw(one: Report, folder: Path) -> str:
         (folder / f"{one.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
         found.append(f"![What is wrong first in museum {one.number}](museum/{one.number}-near.svg)\n")
     if cells <= MOST:
-        found.append(f"![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n")
+        names = [f"{one.number}{f'-{at}' if at else ''}.svg" for at in range(len(pictures))]
+        for name, picture in zip(names, pictures, strict=True):
+            drawing.write(picture, folder / name)
+        found.append(
+            "\n".join(f"![The wrong map of museum {one.number}: {one.says}](museum/{name})" for name in names) + "\n"
+        )
     else:
+        (folder / f"{one.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
         found.append(f"[The wrong map of museum {one.number}](museum/{one.number}.svg) whole, {cells:,} cells.\n")
     return "\n".join(found)
 

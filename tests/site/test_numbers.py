@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ledger import ledger
 from tests.site import numbers
 from tests.site.computed import RECORDED, ROWS, Row
 
@@ -18,7 +19,7 @@ MADE = {
     "docs/museum.md": "tests/museum/test_reports.py",
     "docs/performance.md": "tests/benchmarks/test_performance.py",
     "docs/safety-score.md": "tests/benchmarks/test_verifiers.py",
-    "docs/teaching.md": "tests/ledger/test_ledger.py",
+    **{f"docs/{name}": "tests/ledger/test_ledger.py" for name in ledger.pages(ledger.load())},
 }
 PAGES = [
     name

@@ -16,11 +16,13 @@ from verify.pictures.zoom import zoom
 ISOLATE = Path(__file__).with_name("isolate.js")  # the script of every page that has figures
 KEYS = "Click an element to see its thread alone, or press l in the drawing (L for the one before); Escape shows all. "
 PHONE = 360  # pixels: a wider drawing does not fit a phone
+READABLE = 0.75  # of its size, in which a drawing can still be read
 FIGURES = """
 .lc-figure { margin: .6rem 0; }
 .lc-scroll { overflow: auto; max-width: 100%; } .lc-scroll svg { display: block; max-width: 100%; height: auto; }
 .lc-zoom ~ .lc-whole svg { max-height: 90vh; width: auto; }
 .lc-figure:has(.lc-full :checked) .lc-whole svg { max-width: none; max-height: none; }
+.lc-parts { display: flex; flex-wrap: wrap; gap: .3rem 1rem; } .lc-parts svg { width: 100%; }
 .lc-lead { font-weight: 600; } .lc-lead, .lc-near { margin: .2rem 0; } .lc-near { font-size: .85rem; }
 .lc-keys { display: flex; flex-wrap: wrap; gap: .1rem .15rem; align-items: center; font-size: .85rem; margin: .3rem 0; }
 .lc-keys svg { vertical-align: -.15em; } .lc-keys span { margin-right: .8rem; }
@@ -73,15 +75,29 @@ def figure(
         made.append(element("p", ", ".join(filter(None, (part.heading, part.window))), class_="lc-near"))
         drawing = svg.drawing(drawn, cells, f"{prefix}near-", words=False)
         made.append(_scroll("lc-scroll lc-zoom", f"the first wrong cells of {picture.title}", drawing))
-    whole = svg.drawing(picture, cells, prefix, words=False)
+    details = replace(picture, panels=picture.details, notes=())
+    without = replace(picture, panels=tuple(panel for panel in picture.panels if not panel.detail))
+    whole = svg.drawing(without, cells, prefix, words=False)
     if float(whole.get("width", "0")) > PHONE:
         made.append(element("label", element("input", type="checkbox"), " full size", class_="lc-full"))
     made.append(_scroll("lc-scroll lc-whole", f"drawing of {picture.title}", whole))
     name = whole.get("aria-labelledby", "").removesuffix("-title")
-    made.append(element("figcaption", _legend(picture, name), *_by_thread(picture)))
+    made.extend([element("div", *_parts(details, cells, prefix), class_="lc-parts")] if details.panels else [])
+    made.append(element("figcaption", legend(picture, name), *_by_thread(picture)))
     tables = _scroll("lc-scroll", f"tables of {picture.title}", *_tables(picture, cells))
     made.append(element("details", element("summary", "In words and as tables"), *_in_words(picture), tables))
     return made
+
+
+def _parts(details: Picture, cells: int, prefix: str) -> Iterator[Element]:
+    """Yield each panel of details, beside the next one where the page is wide enough to read both."""
+    for panel in details.panels:
+        alone = replace(panel, place=(0, 0), detail=False)
+        drawing = svg.drawing(replace(details, title=panel.heading, panels=(alone,)), cells, prefix, words=False)
+        width = float(drawing.get("width", "0"))
+        made = _scroll("lc-scroll", f"drawing of {panel.heading}", drawing)
+        made.set("style", f"flex: {width:.0f} 1 {width * READABLE:.0f}px; max-width: min({width:.0f}px, 100%)")
+        yield made
 
 
 def _scroll(kind: str, label: str, *inside: Element) -> Element:
@@ -89,7 +105,7 @@ def _scroll(kind: str, label: str, *inside: Element) -> Element:
     return element("div", *inside, class_=kind, tabindex="0", role="region", aria_label=label)
 
 
-def _legend(picture: Picture, name: str) -> Element:
+def legend(picture: Picture, name: str) -> Element:
     """Return a sample of each colour and mark; `name` begins the ids of the drawing."""
     made = element("div", class_="lc-keys")
     for drawn, words in svg.samples(picture, name):
@@ -106,8 +122,8 @@ def _in_words(picture: Picture) -> Iterator[Element]:
 
 
 def _by_thread(picture: Picture) -> Iterator[Element | str]:
-    """Yield how to see a thread alone, where cells are coloured by thread, and the place where the script names it."""
-    if picture.shades == "thread":
+    """Yield how to see a thread alone, where cells are threads', and the place where the script names it."""
+    if picture.shades == "thread" or picture.details:
         yield KEYS
         yield element("span", class_="lc-lane", aria_live="polite")
 

@@ -20,12 +20,13 @@
       if (!held.length && lane !== null && !cell.classList.contains("missing")) continue; // a sample of the legend
       const mine = held.some(([first, last]) => first <= lane && lane <= last);
       cell.classList.toggle("away", lane !== null && !mine);
-      if (lane !== null && mine && cell.closest(".lc-whole")) counts.set(panel, (counts.get(panel) ?? 0) + 1);
+      if (lane !== null && mine && cell.closest(".lc-whole, .lc-parts")) counts.set(panel, (counts.get(panel) ?? 0) + 1);
     }
     const name = (panel) => panel.querySelector(".h")?.textContent.split(" ")[0].replace(/:$/, "");
     const told = [...counts].map(([panel, count]) => `${count} of ${name(panel)}`);
+    const part = figure.querySelector(".lc-parts") ? " in the parts that are drawn" : "";
     figure.querySelector(".lc-lane").textContent =
-      lane === null ? "" : `Thread ${lane} holds ${told.join(", ") || "nothing"}.`;
+      lane === null ? "" : `Thread ${lane} holds ${told.join(", ") || "nothing"}${part}.`;
   }
 
   function largest(figure) {

@@ -22,6 +22,7 @@ from verify.core.wording import count_of
 Window = tuple[range | None, range | None]  # rows and columns of a map; None for all
 WHOLE: Window = (None, None)
 Names = tuple[Callable[[int], str] | None, Callable[[int], str] | None]  # of rows and columns, from their numbers
+DETAIL = " part"  # ends the name of a panel that is a part of another one
 MOST = 1 << 16  # cells of a panel: beyond, a panel is a window
 
 
@@ -67,6 +68,7 @@ class Panel:
     place: tuple[int, int] = (0, 0)  # row and column of the panel in the picture
     captions: tuple[str, ...] = ()  # the formulas that it is drawn from
     labels: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # of rows and columns, in place of their numbers
+    detail: bool = False  # whether it is a part of another panel, below the whole picture
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -133,6 +135,11 @@ class Picture:
         """The number of cells that are shown."""
         return sum(panel.count for panel in self.panels)
 
+    @property
+    def details(self) -> tuple[Panel, ...]:
+        """The panels that are parts of others."""
+        return tuple(panel for panel in self.panels if panel.detail)
+
     def summary(self) -> str:
         """Say what is to be seen, in sentences, for those who do not see it.
 
@@ -152,7 +159,8 @@ class Picture:
         shades = sorted({cell.shade % 8 for cell in every if cell.shade >= 0}) if self.shades else []
         found = [(Cell((str(shade),), shade), "") for shade in shades]
         if found:
-            found[-1] = found[-1][0], f"{self.shades} % 8"
+            below = ", below thread % 8" if self.details else ""
+            found[-1] = found[-1][0], f"{self.shades} % 8{below}"
         marks = (
             (self.several, Cell((), fault=Fault.SEVERAL), sum(cell.fault is Fault.SEVERAL for cell in every)),
             ("no owner", Cell((), fault=Fault.MISSING), sum(cell.fault is Fault.MISSING for cell in every)),
@@ -169,8 +177,8 @@ class Picture:
         return replace(self, panels=tuple(moved))
 
     def only(self, names: Sequence[str]) -> Picture:
-        """Return the picture of some of its panels, each with its block."""
-        return replace(self, panels=tuple(one for one in self.panels if one.name.removesuffix(" block") in names))
+        """Return the picture of some of its panels, each with its part."""
+        return replace(self, panels=tuple(one for one in self.panels if one.name.removesuffix(DETAIL) in names))
 
 
 def _summary(panel: Panel, several: str, expected: str) -> str:

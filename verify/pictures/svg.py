@@ -45,20 +45,21 @@ class Sizes:
 
         So C's columns go on with B's, and C's rows with A's.
         """
-        wide: dict[int, int] = {}
+        wide: dict[tuple[bool, int], int] = {}
         tall: dict[int, float] = {}
-        left: dict[int, int] = {}
+        left: dict[tuple[bool, int], int] = {}
         for panel in panels:
-            row, column = panel.place
+            row, column = panel.place[0], _column(panel)
             kinds = {(len(cell.lines) + bool(cell.expected), bool(cell.expected)) for cell in panel.every()}
             letters = {len(line) for cell in panel.every() for line in write_lines(cell)}
+            letters |= {len(panel.label(1, number)) for number in range(panel.extent[1])}
             wide[column] = max(wide.get(column, 0), *letters, 0)
             tall[row] = max(tall.get(row, 0), *(lines * LINE + 4 * (1 + outlined) for lines, outlined in kinds), 0)
             left[column] = max(left.get(column, 0), *map(len, _names(panel)))
         return {
             panel.name: cls(
-                max(20.0, (wide[panel.place[1]] + 1) * LETTER), max(20.0, tall[panel.place[0]]),
-                left[panel.place[1]] * LETTER + 8,
+                max(20.0, (wide[_column(panel)] + 1) * LETTER), max(20.0, tall[panel.place[0]]),
+                left[_column(panel)] * LETTER + 8,
             )
             for panel in panels
         }  # fmt: skip
@@ -70,31 +71,38 @@ class Arrangement:
 
     width: float
     height: float
-    lefts: Mapping[int, float]
+    lefts: Mapping[tuple[bool, int], float]
     tops: Mapping[int, float]
     corner: tuple[float, float]  # width and height of the place left of B and above A, where there is no panel
 
     @classmethod
     def of(cls, panels: Sequence[Panel], sizes: Mapping[str, Sizes], narrowest: float = NARROWEST) -> Arrangement:
         """Return places for columns as wide and rows as high as their largest panels."""
-        wide: dict[int, float] = {}
+        wide: dict[tuple[bool, int], float] = {}
         tall: dict[int, float] = {}
         for panel in panels:
-            (row, column), size = panel.place, sizes[panel.name]
+            row, column, size = panel.place[0], _column(panel), sizes[panel.name]
             heading = size.left + (len(panel.heading) + len(panel.window) + 2) * 6.1
             wide[column] = max(wide.get(column, 0.0), size.left + panel.extent[1] * size.width, heading)
             tall[row] = max(tall.get(row, 0.0), HEAD + panel.extent[0] * size.height)
-        lefts, tops, x, y = {}, {}, 0.0, HEAD
+        lefts, tops, ends, y = {}, {}, {False: 0.0, True: 0.0}, HEAD
         for column in sorted(wide):
-            lefts[column], x = x, x + wide[column] + GAP
+            lefts[column] = ends[column[0]]
+            ends[column[0]] += wide[column] + GAP
         for row in sorted(tall):
             tops[row], y = y, y + tall[row] + GAP
-        free = all(panel.place != (0, 0) for panel in panels) and {0} <= wide.keys() & tall.keys()
-        return cls(max(x, narrowest), y, lefts, tops, (wide[0], tall[0]) if free else (0.0, 0.0))
+        first = False, 0
+        free = all(panel.place != (0, 0) for panel in panels) and first in wide and 0 in tall
+        return cls(max(*ends.values(), narrowest), y, lefts, tops, (wide[first], tall[0]) if free else (0.0, 0.0))
 
     def at(self, panel: Panel, lower: float) -> str:
         """Where a panel is, so much lower for a title of several lines."""
-        return f"{self.lefts[panel.place[1]]:g} {self.tops[panel.place[0]] + lower:g}"
+        return f"{self.lefts[_column(panel)]:g} {self.tops[panel.place[0]] + lower:g}"
+
+
+def _column(panel: Panel) -> tuple[bool, int]:
+    """Return the column that a panel is in: parts of others have columns of their own."""
+    return panel.detail, panel.place[1]
 
 
 def document(pictures: Sequence[Picture], cells: int = STATIC) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of tilings: the threads of a CTA's tile, coloured by warp, and the five steps to one thread's part.
 
-A large tile is drawn at two levels: the warps of all of it, block by block, and the threads of one block, the one
-where it is wrong. A window draws the threads of any part.
+A large tile is drawn at two levels: the warps of all of it, block by block, and the threads of a part, the one where
+it is wrong. A window draws the threads of any part.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from verify.core.errors import UsageError
 from verify.core.verdict import Verdict
 from verify.maps.map import Point
 from verify.pictures import layouts, owners, points
-from verify.pictures.picture import WHOLE, Cell, Fault, Names, Panel, Picture, Window, grid
+from verify.pictures.picture import DETAIL, WHOLE, Cell, Fault, Names, Panel, Picture, Window, grid
 from verify.tiling.bind import TiledOperand, Tiling
 
 WARP = 32
 BLOCK = 16  # elements along each axis of a block of a large tile
+PART = 16, 8  # rows and columns of the part of a large tile whose threads are drawn: three fit beside each other
 FAULTS = {Fault.SEVERAL: "several owners", Fault.MISSING: "too few owners"}
 LARGE = 512  # elements of an operand: one with more is drawn at two levels
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
@@ -39,6 +40,7 @@ class TileOwners:
         self.extent = tiled.extent(tiling.tile)
         self.unit = tiled.extent(tiling.covered_shape)
         self.wanted = tiled.owners  # of each element
+        self.turned = self.axes[0] == "n"  # B is drawn above C, with n across
 
     @cached_property
     def owners(self) -> Mapping[int, tuple[Point, ...]]:
@@ -105,7 +107,7 @@ def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Pi
 
 
 def _tile(whole: TileOwners, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
-    """Yield the threads of an operand's whole tile; of a large one the warps, and the threads of one block."""
+    """Yield the threads of an operand's whole tile; of a large one the warps, and the threads of a part."""
     name, (width, height) = whole.tiled.name, whole.extent
     wrong = [one.counterexample for one in verdicts if one.claim.part == name and one.counterexample is not None]
     inputs = wrong[0].inputs if wrong else {}
@@ -120,19 +122,37 @@ def _tile(whole: TileOwners, verdicts: Sequence[Verdict], window: Window) -> Ite
     if window != WHOLE or width * height <= LARGE:
         yield _panel(whole, name, heading, whole.extent, cell, window=window, captions=[caption])
         return
+    cells = {(x, y): cell(x, y) for x, y in product(range(width), range(height))}
     xs, ys = _blocks(width), _blocks(height)
-    blocks = {
-        (i, j): whole.block(xs[i], ys[j], [cell(x, y) for x in xs[i] for y in ys[j]])
-        for i, j in product(range(len(xs)), range(len(ys)))
-    }
+
+    def block(i: int, j: int) -> Cell:
+        return whole.block(xs[i], ys[j], [cells[place] for place in product(xs[i], ys[j])])
+
     names = (lambda i: _ends(xs[i])), (lambda j: _ends(ys[j]))
-    at, extent = (lambda i, j: blocks[i, j]), (len(xs), len(ys))
-    yield _panel(whole, name, f"{heading}, its warps", extent, at, names=names, captions=[caption])
-    i, j = min(blocks, key=lambda place: (not blocks[place].marked, not blocks[place].fault))
-    about = f"one block of {name}; --rows and --columns draw another part"
-    yield _panel(
-        whole, f"{name} block", heading, whole.extent, cell, window=(xs[i], ys[j]), captions=[about], below=True
-    )
+    extent = len(xs), len(ys)
+    yield _panel(whole, name, f"{heading}, its warps", extent, block, names=names, captions=[caption])
+    yield _part(whole, cells)
+
+
+def _part(whole: TileOwners, cells: Mapping[tuple[int, int], Cell]) -> Panel:
+    """Return the threads of a part of an operand: of the first that has the counterexample, else what is wrong."""
+    (x, y), (width, height) = PART[::-1] if whole.turned else PART, whole.extent
+    parts = product(_blocks(width, x), _blocks(height, y))
+
+    def right(part: tuple[range, range]) -> tuple[bool, bool]:
+        inside = [cells[place] for place in product(*part)]
+        return not any(cell.marked for cell in inside), not any(cell.fault for cell in inside)
+
+    def cell(x: int, y: int) -> Cell:
+        found, mine = cells[x, y], whole.owners.get(x + width * y)
+        return found._replace(shade=mine[0][0] % 8) if mine else found
+
+    name, (xs, ys) = whole.tiled.name, min(parts, key=right)
+    first, second = whole.axes
+    heading = f"{name}: {first} {_ends(xs)}, {second} {_ends(ys)}"
+    about = f"a part of {name}; --rows and --columns draw another one"
+    drawn = _panel(whole, f"{name}{DETAIL}", heading, whole.extent, cell, window=(xs, ys), captions=[about], part=True)
+    return replace(drawn, whole=drawn.extent)  # the heading says which part
 
 
 def _panel(  # noqa: PLR0913
@@ -145,23 +165,22 @@ def _panel(  # noqa: PLR0913
     window: Window = WHOLE,
     names: Names = (None, None),
     captions: Sequence[str] = (),
-    below: bool = False,
+    part: bool = False,
 ) -> Panel:
-    """Return a panel of an operand; B, drawn above C, has n across. `window` is of x and y for a block `below`."""
-    down, across = PLACES[whole.tiled.name]
-    (first, second), (width, height) = whole.axes, extent
-    turned, at = whole.axes[0] == "n", cell
-    if turned:
+    """Return a panel of an operand; B, drawn above C, has n across. `window` is of x and y for a `part`."""
+    (down, across), (first, second), (width, height), at = PLACES[whole.tiled.name], whole.axes, extent, cell
+    if whole.turned:
         first, second, width, height, names = second, first, height, width, names[::-1]
-        window, at = (window[::-1] if below else window), lambda row, column: cell(column, row)
-    return grid(
-        name, heading, (first, second), (width, height), at,
-        window=window, place=(down + below * len(PLACES), across), captions=captions, names=names,
-    )  # fmt: skip
+        window, at = (window[::-1] if part else window), lambda row, column: cell(column, row)
+    place = (len(PLACES), [*PLACES].index(whole.tiled.name)) if part else (down, across)
+    made = grid(
+        name, heading, (first, second), (width, height), at, window=window, place=place, captions=captions, names=names
+    )
+    return replace(made, detail=part)
 
 
-def _blocks(extent: int) -> list[range]:
-    return [range(start, min(start + BLOCK, extent)) for start in range(0, extent, BLOCK)]
+def _blocks(extent: int, size: int = BLOCK) -> list[range]:
+    return [range(start, min(start + size, extent)) for start in range(0, extent, size)]
 
 
 def _ends(block: range) -> str:

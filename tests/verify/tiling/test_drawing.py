@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from xml.etree.ElementTree import tostring
 
 import isa_tables
+from verify.pictures import html
 from verify.pictures.picture import Picture
 from verify.show import subjects
 from verify.show.command import parser
@@ -37,19 +40,24 @@ def draw(path: Path, *words: str) -> Picture:
     return picture
 
 
-def test_a_large_tile_is_its_warps_and_the_threads_of_one_block(tmp_path: Path) -> None:
+def test_a_large_tile_is_its_warps_and_the_threads_of_a_part(tmp_path: Path) -> None:
     path = tmp_path / "tile.toml"
     path.write_text('["large"]\natom = "SM80_16x8x8_F32F16F16F32_TN"\natoms_layout = [2, 1, 1]\ntile = [64, 48, 8]\n')
     panels = {panel.name: panel for panel in draw(path).panels}
-    assert [*panels] == ["A", "B", "C", "C block"]
+    assert [*panels] == ["A", "B", "C", "C part"]
     assert [[cell.text for cell in row] for row in panels["C"].cells] == [["W0"] * 3, ["W1"] * 3] * 2
     assert panels["C"].labels == (("0..15", "16..31", "32..47", "48..63"), ("0..15", "16..31", "32..47"))
     (whole,) = draw(path, "--operand", "C", "--rows", "0:64").panels
-    assert panels["C block"].cells == tuple(row[:16] for row in whole.cells[:16])
-    assert [panel.name for panel in draw(path, "--operand", "C").panels] == ["C", "C block"]
+    part = panels["C part"]
+    assert part.heading == "C: m 0..15, n 0..7" and part.detail and not panels["C"].detail
+    assert [[cell.lines for cell in row] for row in part.cells] == [
+        [cell.lines for cell in row[:8]] for row in whole.cells[:16]
+    ]
+    assert all(cell.shade == int(cell.lines[0][1:]) % 8 for cell in part.every())  # by thread: the warp is above
+    assert [panel.name for panel in draw(path, "--operand", "C").panels] == ["C", "C part"]
 
 
-def test_the_block_that_is_drawn_has_the_counterexample_and_no_wrong_block_looks_right(tmp_path: Path) -> None:
+def test_the_part_that_is_drawn_has_the_counterexample_and_no_wrong_block_looks_right(tmp_path: Path) -> None:
     """Both warps have the first 16 rows of each tiled MMA: an element has two owners there, and none elsewhere."""
     path = tmp_path / "tile.toml"
     path.write_text(
@@ -58,5 +66,19 @@ def test_the_block_that_is_drawn_has_the_counterexample_and_no_wrong_block_looks
     )
     panels = {panel.name: panel for panel in draw(path).panels}
     assert [[cell.fault for cell in row] for row in panels["C"].cells] == [["several"] * 3, ["missing"] * 3] * 2
-    assert any(cell.marked for cell in panels["C block"].every())
+    assert any(cell.marked for cell in panels["C part"].every())
     assert "256 elements with several owners" in panels["C"].cells[0][0].about
+
+
+def test_of_a_page_the_parts_are_drawings_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "tile.toml"
+    path.write_text('["large"]\natom = "SM80_16x8x8_F32F16F16F32_TN"\natoms_layout = [2, 1, 1]\ntile = [64, 64, 32]\n')
+    picture = draw(path)
+    made = tostring(html.figure(picture), encoding="unicode")
+    whole, parts = made.split('class="lc-parts"')
+    assert "W1" in whole and not re.search(r">T\d", whole)
+    for heading in ("A: m 0..15, k 0..7", "B: n 0..7, k 0..15", "C: m 0..15, n 0..7"):
+        assert f">{heading}<" in parts
+    ids = re.findall(r' id="([^"]*)"', made)
+    assert len(ids) == len({*ids}) > 8
+    assert ", below thread % 8" in picture.legend()[7][1]

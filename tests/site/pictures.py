@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of the site: drawn for the comments of a page, and made parts of it, where keys and a pointer reach cells.
+
+`write` draws a picture without its words, and writes these beside it as HTML: a page says them in a size that a phone
+shows. Until the site is made a page has an image, which `inline` replaces by both.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from itertools import count
+from pathlib import Path
+from xml.etree.ElementTree import tostring
+
+from verify.core.html import element
+from verify.pictures import svg
+from verify.pictures.html import KEYS, legend
+from verify.pictures.picture import Picture
+from verify.pictures.zoom import zoom
+from verify.show import command as show
+from verify.show import subjects
+
+SHOWN = re.compile(r"^<!-- show: (.*) -->$", re.MULTILINE)
+NEAR = re.compile(r"^<!-- near: (.*) \| (.*) -->$", re.MULTILINE)
+IMAGE = r'<img alt="([^"]*)" src="([^":]*\.svg)"\s*/?>'
+IMAGES = re.compile(rf"<p>((?:{IMAGE}\s*)+)</p>")
+IDS = re.compile(r"(?<=[\"#( ])(?:lc|near)(?=[0-9a-f]{8}-)")
+COMMAND = "lanecheck show "
+WORDS, DRAWING = ".words", "<!-- drawing -->"  # the suffix of the words of a picture; the drawing is between them
+
+
+def write(picture: Picture, path: Path, prefix: str = "lc") -> None:
+    """Write the drawing of a picture, and its words beside it: title, legend, what is wrong, formulas."""
+    picture = picture.flatten()
+    drawn = svg.drawing(picture, prefix=prefix, words=False)
+    path.write_text(svg.text(drawn), encoding="utf-8")
+    title = ": ".join(filter(None, (picture.title, picture.status)))
+    formulas = [caption for panel in picture.panels for caption in panel.captions]
+    lead = [] if [panel.heading for panel in picture.panels] == [title] else [element("p", title, class_="lc-lead")]
+    below = [legend(picture, drawn.get("aria-labelledby", "").removesuffix("-title"))]
+    below += [element("p", note, class_="lc-note") for note in picture.notes]
+    below += [element("pre", "\n".join(formulas))] if formulas else []
+    parts = ("".join(tostring(one, "unicode", method="html") for one in some) for some in (lead, below))
+    path.with_suffix(WORDS).write_text(DRAWING.join(parts), encoding="utf-8")
+
+
+def draw(page: Path) -> str:
+    """Return a page with pictures in place of its comments.
+
+    `<!-- show: ARGUMENTS -->` is what `lanecheck show` draws, `<!-- near: ARGUMENTS | WORDS -->` its first wrong cells.
+    """
+    folder, numbers = page.parent / "drawn", count(1)
+
+    def name_picture() -> str:
+        folder.mkdir(exist_ok=True)
+        return f"{page.stem}-{next(numbers)}.svg"  # a page may have one drawing twice, with other ids
+
+    def draw_all(comment: re.Match[str]) -> str:
+        shown = subjects.draw_arguments(show.parser().parse_args(shlex.split(comment[1])))
+        assert shown.pictures and shown.code in (0, 1), comment[0]
+        names = [name_picture() for _ in shown.pictures]
+        for name, picture in zip(names, shown.pictures, strict=True):
+            write(picture, folder / name)
+        return "\n".join(f"![{COMMAND}{html.escape(comment[1])}](drawn/{name})" for name in names)
+
+    def draw_near(comment: re.Match[str]) -> str:
+        (picture,) = subjects.draw_arguments(show.parser().parse_args(shlex.split(comment[1]))).pictures
+        near, name = zoom(picture), name_picture()
+        assert near is not None, comment[0]
+        (folder / name).write_text(svg.text(svg.drawing(near[1], words=False)), encoding="utf-8")
+        return f"![{html.escape(comment[2])}](drawn/{name})"
+
+    return NEAR.sub(draw_near, SHOWN.sub(draw_all, page.read_text(encoding="utf-8")))
+
+
+def inline(page: Path) -> None:
+    """Put the pictures into a page of the site."""
+    text = page.read_text(encoding="utf-8")
+    with_pictures = IMAGES.sub(lambda found: figures(found[1], page.parent), text)
+    if with_pictures != text:
+        page.write_text(with_pictures, encoding="utf-8")
+
+
+def figures(images: str, folder: Path) -> str:
+    """Return the pictures of a paragraph as parts of a page, those of one paragraph next to each other."""
+    made = [figure(words, folder / name) for words, name in re.findall(IMAGE, images)]
+    return made[0] if len(made) == 1 else f'<div class="lc-beside">{"".join(made)}</div>'
+
+
+def figure(words: str, picture: Path) -> str:
+    """Return a picture as a part of a page; `words` are HTML. Ids of two pictures on a page differ by their names."""
+    drawn = picture.read_text(encoding="utf-8").replace(' xmlns="http://www.w3.org/2000/svg"', "").replace(" />", "/>")
+    drawn = re.sub(r"<style>.*?</style>", "", drawn, flags=re.DOTALL)  # site.css has it, once for all pictures
+    beside = picture.with_suffix(WORDS)
+    said = (
+        beside.read_text(encoding="utf-8").replace(' xmlns="http://www.w3.org/2000/svg"', "") if beside.exists() else ""
+    )
+    above, _, below = said.partition(DRAWING)
+    caption = f"<code>{words}</code>" if words.startswith(COMMAND) else f"{words.rstrip('.')}."
+    keys = KEYS if "thread % 8" in drawn + below else ""
+    made = (
+        f'<figure class="lc-figure">{above}<div class="lc-scroll lc-whole" tabindex="0" role="region" '
+        f'aria-label="drawing {picture.stem}: {html.escape(html.unescape(words))}">{drawn}</div>'
+        f'<figcaption>{below}{caption} {keys}<span class="lc-lane" aria-live="polite"></span></figcaption></figure>'
+    )
+    return IDS.sub(f"lc{picture.stem}-", made)
