@@ -149,11 +149,13 @@ def test_a_bound_on_logarithms_is_not_proved() -> None:
         f"sum_n exp2(1.4426950408889634 * ({SCORE})) * V[h,n,d] / sum_n exp({SCORE})",
         f"sum_n exp({SCORE} + 3) * V[h,n,d] / sum_n exp(3 + {SCORE})",
         f"(sum_n V[h,n,d] * exp({SCORE})) / exp(logsumexp_n({SCORE}))",
+        f"sum_n exp({SCORE} - logsumexp_n({SCORE})) * V[h,n,d]",
+        "sum_n softmax_n(sum_k Q[h,m,k]*K[h,n,k] / sqrt(64)) * V[h,n,d]",
     ],
 )
 def test_the_ways_to_write_a_softmax_meet(claim: str) -> None:
     found = outcome("attention", claim=f"O[h,m,d] = {claim}")
-    assert found.status == ("UNKNOWN" if "logsumexp" in claim else "VERIFIED"), found.findings
+    assert found.status == "VERIFIED", found.findings
 
 
 def replaced(old: str, new: str) -> Callable[[str], str]:

@@ -170,7 +170,7 @@ class Comparison:
         self.findings.append(Finding("wrong element", Severity.VALUE, 0, text))
 
     def _say_nan(self, nan: Mask) -> None:
-        text = f"{self.array.element(int(nan.argmax()))} is NaN for all data, from inf - inf or 0 * inf, as are "
+        text = f"{self.array.element(int(nan.argmax()))} is NaN for all data, as inf - inf and 0 * inf are, and so are "
         text += f"{int(nan.sum()) - 1} others; should be {_number(self.wanted.ravel()[nan.argmax()])} on the sample"
         self.findings.append(Finding("not a number", Severity.VALUE, 0, text))
 

@@ -65,6 +65,31 @@ def test_a_law_is_kept_and_a_wrong_twin_refuted(body: str, right: str, wrong: st
     assert verdict(body, wrong) == "value"
 
 
+QUOTIENT = POWER + "ex2.approx.ftz.f32 v,y; add.f32 v,z,v; div.full.f32 z,z,v;"  # of exp2(x) by the sum of both
+EIGHTH = "mul.f32 z,x,0f3E000000; ex2.approx.ftz.f32 z,z;"
+
+
+@pytest.mark.parametrize(
+    ("body", "claim", "status"),
+    [
+        (POWER + "mul.f32 z,z,z;", "exp2(A[i])**2", "VERIFIED"),
+        (POWER + "mul.f32 z,z,z;", "exp2(A[i])**3", "value"),
+        (POWER + "neg.f32 z,z;", "-exp2(A[i])**1", "VERIFIED"),
+        (POWER + "mul.f32 z,z,z; rcp.approx.ftz.f32 z,z;", "1 / exp2(A[i])**2", "VERIFIED"),
+        (EIGHTH, "exp2(A[i] / sqrt(64))", "VERIFIED"),
+        (EIGHTH, "exp2(A[i] * rsqrt(2*I))", "VERIFIED"),
+        (EIGHTH, "exp2(A[i] / sqrt(63))", "value"),
+        (QUOTIENT, "exp2(A[i] - log2(exp2(A[i]) + exp2(B[i])))", "VERIFIED"),
+        (QUOTIENT, "exp2(A[i] - log2(exp2(A[i]) + 2*exp2(B[i])))", "value"),
+        (QUOTIENT, "exp2(A[i] - log(exp2(A[i]) + exp2(B[i])))", "value"),
+        ("div.full.f32 v,0f3F800000,y; ex2.approx.ftz.f32 z,x; mul.f32 z,z,v;", "exp2(A[i] - log2(B[i]))", "unknown"),
+    ],
+)
+def test_claims_are_read_as_people_write_them(body: str, claim: str, status: str) -> None:
+    """A power, the root of a square, and a logarithm in an exponent: of what is seen to be above 0."""
+    assert verdict(body, claim) == status
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "claim"),
@@ -112,6 +137,9 @@ def test_what_has_no_meaning_for_all_data_is_never_verified(body: str, claim: st
         (LOW + "add.f32 v,x,y; sub.f32 z,v,y; max.f32 z,z,y; ex2.approx.ftz.f32 z,z;", "0*A[i]", "unknown"),  # -inf
         (LOW + "add.f32 v,x,y; sub.f32 z,v,y; max.f32 z,y,z; ex2.approx.ftz.f32 z,z;", "0*A[i]", "unknown"),
         (LOW + "add.f32 z,x,y; mul.f32 z,z,0f00000000;", "A[i]", "value"),  # NaN
+        ("add.f32 z,x,0f7FC00000;", "A[i]", "value"),  # NaN, as a compiler folds -inf - -inf
+        ("mul.f32 z,y,0fFFFFFFFF; ex2.approx.ftz.f32 z,z;", "0*A[i]", "value"),
+        ("add.f32 z,x,0f7FC00000; max.f32 z,z,x;", "A[i]", "unknown"),
         (LOW + "mul.f32 z,y,x; ex2.approx.ftz.f32 z,z;", "0*A[i]", "unknown"),  # of unknown sign
         (LOW + "mul.f32 z,y,0fBF800000; ex2.approx.ftz.f32 z,z;", "0*A[i]", "unknown"),
         (LOW + "mul.f32 z,y,0f3F000000; ex2.approx.ftz.f32 z,z;", "0*A[i]", "VERIFIED"),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.kernels.compile import COMPILED
+from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel import interpretation
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim_file import claim_of
@@ -41,6 +42,32 @@ def test_small_batches_find_what_one_large_batch_finds(right: bool, monkeypatch:
     assert parts.steps > whole.steps
     assert parts._replace(steps=0, output={}, expected={}) == whole._replace(steps=0, output={}, expected={})
     assert all(np.array_equal(parts.output[name], whole.output[name]) for name in whole.output)
+
+
+MANY = TEXT.replace("mov.u32 i,%tid.x;", ".reg .b32 j,n,v; .reg .pred p; mov.u32 i,%tid.x; mov.u32 j,%ctaid.x; "
+                    "mov.u32 n,128; mad.lo.u32 i,j,n,i;")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "right", "wrong"),
+    [
+        ("mul.f32 z,x,0f40200000; add.f32 z,z,0f40600000;", "2.5*A[i] + 3.5", "2.5*A[i] + 2.5"),
+        ("mov.b32 v,0f40200000; mov.b32 n,0f40600000; fma.rn.f32 z,x,v,n;", "2.5*A[i] + 3.5", "2.5*A[i] + A[i]"),
+        ("ex2.approx.ftz.f32 v,x; mul.f32 z,v,0f40200000; setp.eq.f32 p,z,0fFF800000; selp.f32 z,x,z,p;",
+         "2.5*exp2(A[i])", "A[i]"),
+        ("mul.f32 v,x,0f40200000; set.gt.f32.f32 z,v,y;", "where(2.5*A[i] > B[i], 1, 0)",
+         "where(2.5*A[i] > B[i], 0, 1)"),
+        ("mul.f32 v,x,0f40200000; slct.f32.f32 z,v,y,x;", "where(A[i] >= 0, 2.5*A[i], B[i])",
+         "where(A[i] > 1, A[i], B[i])"),
+    ],
+)  # fmt: skip
+def test_constants_are_those_of_their_batch(body: str, right: str, wrong: str) -> None:
+    """A later batch has other numbers of values: those of its constants too."""
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    table = {"grid": 64, "block": 128, "sizes": {"I": 64 * 128}, "params": ["A", "B", "C"], "arrays": arrays}
+    for claim, status in ((right, "VERIFIED"), (wrong, "REFUTED")):
+        (found,) = check(MANY.replace("BODY", body), claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+        assert found.status == status, found.findings
 
 
 def test_dropped_values_leave_the_rest_as_it_was() -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.state.findings import Severity
+from verify.kernel.state.findings import Findings, Severity
+from verify.kernel.state.phases import LATE, judge_late
 
 # Thread 0 ends a phase of `bar`, waits, and ends the next; warp 1 waits for one of them and gives `back`.
 PHASES = """.version 8.0
@@ -116,6 +117,102 @@ def test_a_waiter_a_phase_late_that_uses_what_is_written_next_is_refuted(space: 
     once = writes + ONE + ENDED + BACK + ONE  # it is not written again
     (found,) = check(room.replace("FIRST", alone(once)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1)
     assert found.status == ("VERIFIED" if space == "shared" else "REFUTED"), found.findings  # C[0] is, at the end
+
+
+# FlashAttention 3 in small: the rows of B are written by the four warps of a warpgroup, each waits for its own alone,
+# and a wgmma reads all of them; then the next ones. All lanes of warp 4 wait for `bar`, whose phase ends at the end;
+# one of them lets the others begin, by `full`.
+PARTS = """.version 8.0
+.target sm_90a
+.address_size 64
+.entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc)
+{
+.reg .pred %p<6>; .reg .b32 %r<30>; .reg .f32 %f<4>; .reg .b64 %d<8>;
+.shared .align 8 .b8 bar[8]; .shared .align 8 .b8 full[8]; .shared .align 8 .b8 word[8]; .shared .align 128 .b8 b[256];
+mov.u32 %r1, %tid.x; mov.u32 %r3, bar; mov.u32 %r26, full; mov.u32 %r27, word; setp.ne.u32 %p1, %r1, 0;
+@%p1 bra START;
+mbarrier.init.shared::cta.b64 [%r3], 1; mbarrier.init.shared::cta.b64 [%r26], 1;
+START:
+bar.sync 0;
+setp.lt.u32 %p2, %r1, 128; setp.eq.u32 %p5, %r1, 128;
+@%p2 bra PRODUCTS;
+OTHER
+ret;
+PRODUCTS:
+BEGIN
+ld.param.u64 %d1, [pa]; ld.param.u64 %d2, [pb]; ld.param.u64 %d3, [pc];
+shr.u32 %r4, %r1, 5; and.b32 %r5, %r1, 31; shr.u32 %r6, %r5, 2; and.b32 %r7, %r5, 3; mad.lo.u32 %r8, %r4, 16, %r6;
+shl.b32 %r9, %r7, 2; mad.lo.u32 %r10, %r8, 64, %r9; cvt.u64.u32 %d4, %r10; add.s64 %d1, %d1, %d4;
+setp.lt.u32 %p3, %r5, 16; shr.u32 %r11, %r5, 3; mad.lo.u32 %r11, %r4, 2, %r11; and.b32 %r12, %r5, 7;
+shl.b32 %r13, %r12, 2; mad.lo.u32 %r14, %r11, 64, %r13; cvt.u64.u32 %d5, %r14; add.s64 %d2, %d2, %d5;
+shr.u32 %r15, %r12, 2; and.b32 %r16, %r12, 3; mov.u32 %r17, b; mad.lo.u32 %r18, %r15, 128, %r17;
+mad.lo.u32 %r18, %r11, 16, %r18; mad.lo.u32 %r18, %r16, 4, %r18;
+shr.u32 %r19, %r17, 4; cvt.u64.u32 %d6, %r19; or.b64 %d6, %d6, 0x1000080000;
+mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; setp.eq.u32 %p4, %r1, %r1;
+STEPS
+shl.b32 %r20, %r7, 3; mad.lo.u32 %r20, %r8, 32, %r20; cvt.u64.u32 %d7, %r20; add.s64 %d3, %d3, %d7;
+st.global.v2.f32 [%d3], {%f0, %f1}; st.global.v2.f32 [%d3+256], {%f2, %f3};
+FIRST
+ret;
+}
+"""
+STEP = """ld.global.b32 %r21, [%d1+{0}]; ld.global.b32 %r22, [%d1+{1}]; ld.global.b32 %r23, [%d1+{2}];
+ld.global.b32 %r24, [%d1+{3}]; @%p3 ld.global.b32 %r25, [%d2+{0}]; @%p3 st.shared.b32 [%r18], %r25;
+bar.warp.sync -1; fence.proxy.async; wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%f0,%f1,%f2,%f3}}, {{%r21,%r22,%r23,%r24}}, %d6, %p4, 1, 1, 0;
+wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+"""
+STEPS = "".join(STEP.format(*(32 * step + place for place in (0, 512, 16, 528))) for step in range(2))
+PARTS_CLAIM = {
+    "grid": 1,
+    "block": 160,
+    "sizes": {"M": 64, "N": 8, "K": 32},
+    "claim": "C[m,n] = sum_k A[m,k]*B[n,k]",
+    "params": ["A", "B", "C"],
+    "arrays": {name: {"dims": dims, "type": "f16", "strides": ["K", 1]} for name, dims in (("A", "mk"), ("B", "nk"))}
+    | {"C": {"dims": "mn", "type": "f32", "strides": ["N", 1], "out": True}},
+}
+EMPTY = WAIT.format("W5", "%r3", 1)  # the phase before the first: it passes at once
+FULL = "@%p5 " + ARRIVE.format("%r26")
+TOLD = "st.shared.u32 [%r27], %r1;\n" + ONE
+
+
+def run_parts(first: str, other: str) -> LaunchOutcome:
+    """The outcome where thread 0 does one thing after its sums, and warp 4 another beside them."""
+    text = PARTS.replace("BEGIN", WAIT.format("W4", "%r26", 0)).replace("STEPS", STEPS)
+    text = text.replace("FIRST", f"@%p1 ret;\n{first}").replace("OTHER", other)
+    (found,) = check(text, claim_of(PARTS_CLAIM), seed=1)
+    return found
+
+
+@pytest.mark.parametrize("tail", ["", WAIT.format("W6", "%r3", 0)], ids=["", "waits-for-the-end-too"])
+def test_a_late_waiter_is_a_warning_though_parts_of_a_warpgroup_write_what_a_wgmma_read(tail: str) -> None:
+    """As warp 0 of FlashAttention 3: its lanes use nothing, and what the other warps break is of no late waiter."""
+    found = run_parts(ONE, EMPTY + FULL + tail)
+    assert {one.kind for one in found.findings} == {
+        "a waiter a phase late",
+        "read after write by a part of a warpgroup",
+        "write after read by a part of a warpgroup",
+    }
+    assert {one.severity for one in found.findings} == {Severity.LETTER} and found.status == "VERIFIED"
+
+
+def test_a_late_waiter_beside_parts_of_a_warpgroup_that_uses_what_is_written_next_is_refuted() -> None:
+    found = run_parts(TOLD + TOLD, FULL + WAIT.format("W6", "%r3", 0) + "ld.shared.u32 %r29, [%r27];\n")
+    kinds = {one.kind: one.severity for one in found.findings}
+    assert found.status == "REFUTED" and kinds["a waiter a phase late"] is Severity.RACE, found.findings
+    assert kinds["race: read after write"] is Severity.RACE
+
+
+@pytest.mark.parametrize(
+    ("loose", "severity"), [({5}, Severity.RACE), ({6}, Severity.LETTER), (set(), Severity.LETTER)]
+)
+def test_a_late_waiter_is_refuted_only_by_what_it_uses_itself(loose: set[int], severity: Severity) -> None:
+    findings = Findings()
+    findings.add(LATE, Severity.LETTER, "thread 5 may be late")
+    findings.late, findings.loose = {5}, loose
+    judge_late(findings)
+    assert [one.severity for one in findings.found.values()] == [severity]
 
 
 def test_a_phase_that_nobody_waits_for_breaks_the_letter() -> None:

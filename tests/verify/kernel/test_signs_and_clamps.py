@@ -102,3 +102,10 @@ def test_zeros_above_an_integer_or_below_a_float_make_it_the_same_number_of_a_wi
         table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "claim": f"C[i] = {value}", "arrays": arrays}
         (found,) = check(text, claim_of({**table, "params": ["A", "A", "C"]}), seed=1)
         assert found.status == status, found.findings
+
+
+def test_a_sum_with_a_nan_is_nan_for_all_data() -> None:
+    (found,) = findings("add.f32 z,x,0f7FC00000;", "C[i] = A[i]")
+    assert found.startswith("value: C[i=0] is NaN for all data")
+    chosen = ".reg .pred p; add.f32 y,x,0f7FC00000; setp.eq.u32 p,i,i; selp.f32 z,x,y,p;"
+    assert findings(chosen, "C[i] = A[i]") == []

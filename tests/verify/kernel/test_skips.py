@@ -36,6 +36,18 @@ def test_what_nobody_stores_decides_nothing() -> None:
     assert outcome(STORED.replace("WAY", COMPUTES), "exp2(A[i*1])").status == "REFUTED"
 
 
+@pytest.mark.parametrize("address", ["c", "b"])
+def test_a_way_may_read_parameters(address: str) -> None:
+    """FlashAttention 3 reads its scale there, by the address of its one parameter."""
+    way, before = f"ld.param.u64 w,[{address}]; {COMPUTES}", "mov.b64 b,c; setp.eq.ftz"
+    body = STORED.replace("setp.eq.ftz", before)
+    found = outcome(body.replace("WAY", way), "1 / exp2(A[i*1])")
+    assert found.status == "VERIFIED", found.findings
+    assert outcome(body.replace("WAY", way), "exp2(A[i*1])").status == "REFUTED"
+    elsewhere = outcome(body.replace("WAY", f"add.u64 b,b,4096; {way}"), "1 / exp2(A[i*1])")
+    assert elsewhere.status == ("VERIFIED" if address == "c" else "UNKNOWN"), elsewhere.findings
+
+
 @pytest.mark.parametrize(
     "way",
     [

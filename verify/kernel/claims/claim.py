@@ -19,6 +19,7 @@ from verify.kernel.claims.evaluation import index_places
 from verify.kernel.claims.every import concrete, for_all
 from verify.kernel.claims.expression import whole
 from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, require_known
+from verify.kernel.claims.rewriting import divide_by_logged, settle_roots
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import largest
 from verify.kernel.data.values import LIMITS, SIZE
@@ -67,6 +68,9 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     double = any(one.name == target.name and one.kind in ("f64", *LIMITS) for one in arrays)  # integers are exact
     if double and "claim" in table:
         target, value = expression.read_claim(table["claim"], double)
+    value = divide_by_logged(
+        settle_roots(value, {one: sizes[one] for one in sizes if one not in table.get("scalars", {})})
+    )
     launch = Launch(
         sizes=sizes,
         grid=_three("grid", table["grid"], sizes),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a claim, `C[m,n] = alpha * sum_k A[m,k]*B[k,n] + beta * C[m,n]`: its tree, and its value.
 
-`read_claim` makes the tree; `evaluation` computes its value. A name without brackets is a scalar, a size or an index.
+`read_claim` makes the tree, a `Node`; `evaluation` computes its value. A name without brackets is a scalar, a size or
+an index.
 `whole` evaluates sizes, strides, grids and indices: `"cdiv(M, 64)"`, `"h//G"`.
 
 >>> _, value = read_claim("Y[m,n] = softmax_n(where(m >= n, X[m,n], -inf))")
@@ -17,6 +18,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -83,7 +85,7 @@ LOG2_E, LN_2 = 1.4426950408889634, 0.6931471805599453  # exp and log are those t
 REDUCED = ("softmax", "logsumexp", "max")  # with the index behind: softmax_n(…)
 LARGEST = "largest"  # the operation of max_n, on the sum that has its index and its terms
 RELATIONS = (">", "<", ">=", "<=", "==", "!=")  # of the first two arguments of where
-_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|//|[][(),+*/%=<>-])")
+_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|//|\*\*|[][(),+*/%=<>-])")
 
 
 def round_number(number: Fraction | float | str, double: bool) -> Fraction:
@@ -156,10 +158,10 @@ class _ClaimReader:
         return found
 
     def term(self) -> Node:
-        found = self.factor()
+        found = self.power()
         while self.token in ("*", "/") and self.token:
             sign = self.next()
-            right = self.factor()
+            right = self.power()
             if sign == "/" and isinstance(right, ClaimNumber):
                 if not right.value:
                     self.fail("a division by 0")
@@ -169,13 +171,27 @@ class _ClaimReader:
             found = Apply("*", (found, right))
         return found
 
+    def power(self) -> Node:
+        """Return a factor, or a product of so many of it: x**2 is x * x."""
+        before, found = self.nodes, self.factor()
+        if self.token != "**":
+            return found
+        size = self.nodes - before
+        self.next()
+        if not re.fullmatch(r"[1-9]", self.token):
+            self.fail(f"a power is a whole number from 1 to 9, found {self.token or 'the end'!r}")
+        count = int(self.token)
+        self.nodes += size * (count - 1)
+        self.next()
+        return reduce(lambda made, one: Apply("*", (made, one)), [found] * count)
+
     def factor(self) -> Node:  # noqa: PLR0911 - one for each kind of factor
         token = self.next()
         if token == "-" and self.token == "inf":
             self.next()
             return Below()
         if token == "-":
-            return Apply("-", (ClaimNumber(Fraction(0)), self.factor()))
+            return Apply("-", (ClaimNumber(Fraction(0)), self.power()))
         if token == "(":
             inner = self.sum()
             self.expect(")")

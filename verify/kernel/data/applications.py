@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data import levels
+from verify.kernel.data import floats, levels
 from verify.kernel.data.choices import POLES, POWERS, Choices
-from verify.kernel.data.floats import INFINITE, unpack
-from verify.kernel.data.histories import NAN, NO_NUMBER, Histories
+from verify.kernel.data.exponents import Pair
+from verify.kernel.data.histories import NAN, NO_NUMBER, Histories, History
 
 Ids = NDArray[np.uint32]
 _MINUS_INFINITY = 0xFF800000  # in an f32
@@ -22,12 +23,17 @@ class ValueTable(Protocol):
     """What `Values` has for the application of functions."""
 
     residues: NDArray[np.uint32]
+    sample: NDArray[np.float64]
     history: NDArray[np.uint32]
     histories: Histories
     choices: Choices
+    pairs: list[Pair]
     poles: set[int]
     infinite: bool
     floor: float
+
+    def new(self, count: int, kind: int) -> int:
+        """Return the first of so many new ids of a type."""
 
     def weights(self, ids: Ids) -> NDArray[np.float64]:
         """Return what numbers that stand for -inf make up of each value."""
@@ -92,10 +98,18 @@ def _settle_leaves(values: ValueTable, flat: Sequence[Ids], found: Ids) -> Ids:
     return made
 
 
-def level_of(bits: int, kind: str) -> int:
-    """Return which infinity the bits of a type are; `levels.FINITE` if they are none."""
-    found = unpack(bits, "f32" if kind == "tf32" else kind)
-    return (levels.BELOW if found.negative else levels.ABOVE) if found.kind == INFINITE else levels.FINITE
+def make_special(values: ValueTable, bits: int, kind: str, code: int) -> int:
+    """Return the id of a constant that is no number: a NaN, or an infinity, which only a run with pairs knows."""
+    found = floats.unpack(bits, "f32" if kind == "tf32" else kind)
+    if found.kind == floats.NAN:
+        return NAN
+    if not values.pairs:
+        return values.reason(f"an infinity of type {kind} is no number")
+    made, values.infinite = values.new(1, code), True
+    level = levels.BELOW if found.negative else levels.ABOVE
+    values.sample[made] = -inf if found.negative else inf
+    values.history[made] = values.histories.number(History(level=level, unit=0.0))
+    return made
 
 
 def _apply_logarithm(values: ValueTable, ids: Ids, kind: str, marks: tuple[int, int]) -> Ids:

@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
-from verify.kernel.data import levels
-from verify.kernel.data.applications import apply_with_laws, level_of, lose_poles
+from verify.kernel.data.applications import apply_with_laws, lose_poles, make_special
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
 from verify.kernel.data.exponents import random_pair
@@ -202,14 +201,8 @@ class Values:
         key = (bits, CODE[kind])
         if key not in self.constants:
             number = decode(bits, kind)
-            if number is None and self.pairs and (level := level_of(bits, kind)):
-                self.constants[key] = first = self.new(1, CODE[kind])
-                self.sample[first], self.infinite = inf if level == levels.ABOVE else -inf, True
-                self.history[first] = self.histories.number(History(level=level, unit=0.0))
-            elif number is None:
-                self.constants[key] = self.reason(f"an infinity or NaN of type {kind} is no number")
-            else:
-                self.constants[key] = self.number(number, kind)
+            found = self.number(number, kind) if number is not None else make_special(self, bits, kind, CODE[kind])
+            self.constants[key] = found
         return self.constants[key]
 
     def number(self, number: Fraction, kind: str) -> int:

@@ -104,8 +104,7 @@ def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None
         place = (MODULE_WINDOW << WINDOW) + (machine.kernel.module[source.name] << PARAMETER_ROOM)
     else:
         return None
-    found = Word(np.array([place + source.offset], np.uint64))
-    return lambda: found
+    return lambda: machine.constant(place + source.offset)
 
 
 def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -> Run:

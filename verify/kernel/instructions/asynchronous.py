@@ -128,7 +128,7 @@ def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
     So each is on time in this schedule, and what it does then is checked against what nothing orders it before.
     """
     number = phases.number
-    report(machine.findings, "", phases.turn(), address)
+    phases.turn(machine.findings, address)
     if phases.number == number:
         return
     waiting = machine.unit(Engine).blocked

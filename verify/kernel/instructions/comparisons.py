@@ -130,11 +130,12 @@ def compare_set(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     of = read_relation(machine, one, meaning)
     by_bits, (put,) = _by_bits(of.name, of.kind, of.flushes), of.puts
     to = "f32" if meaning.types["d"] == "f32" else "s32"  # all ones are -1: what neg makes 1 of
-    true, false = (Word(np.array([bits], np.uint64)) for bits in (0x3F800000 if to == "f32" else 0xFFFFFFFF, 0))
+    true = 0x3F800000 if to == "f32" else 0xFFFFFFFF
 
     def execute(mask: Mask | None) -> None:
         found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
-        put(_choose(machine, true, false, of.combine_with_third(machine, found), to, mask), mask)
+        chosen = machine.constant(true), machine.constant(0)
+        put(_choose(machine, *chosen, of.combine_with_third(machine, found), to, mask), mask)
 
     return execute
 
@@ -142,11 +143,11 @@ def compare_set(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 def sign_select(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """slct: the first of two values where the third one is not negative, else the second."""
     kind, to, flushes = meaning.types["c"], meaning.types["d"], "ftz" in meaning.words
-    put, by_bits, zero = machine.writer(one.operands[0]), _by_bits("ge", kind, flushes), Word(np.zeros(1, np.uint64))
+    put, by_bits = machine.writer(one.operands[0]), _by_bits("ge", kind, flushes)
     first, second, third = (machine.reader(operand) for operand in one.operands[1:])
 
     def execute(mask: Mask | None) -> None:
-        which = _compare(machine, [third(), zero], kind, "ge", by_bits, flushes, mask)
+        which = _compare(machine, [third(), machine.constant(0)], kind, "ge", by_bits, flushes, mask)
         put(_choose(machine, first(), second(), which, to, mask), mask)
 
     return execute

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Branches on what has no plain bits, in a run on values: as of rows of a tile that a kernel computes and never stores.
 
-Where both ways compute alone, load nothing and concern no other thread, and meet further down, the threads in which
-data decide go to that place at once, and the registers that either way writes have no meaning in them. An output that
-depends on one is UNKNOWN.
+Where both ways compute alone, load nothing but parameters and concern no other thread, and meet further down, the
+threads in which data decide read the parameters and go to that place at once, and the registers that either way writes
+have no meaning in them. An output that depends on one is UNKNOWN.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from isa_tables.semantics import meaning
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.undecided import find_undecided, take_decided
 from verify.kernel.ptx.joins import ControlFlow
-from verify.kernel.ptx.source import Register, Vector
+from verify.kernel.ptx.source import Address, Register, Vector
 from verify.kernel.state.machine import Machine
 
 _WIDEST = 8  # bytes of a register
@@ -24,7 +24,8 @@ class Skips:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.flow = ControlFlow(machine.kernel.instructions)
-        self.joins: dict[int, tuple[int, set[int]] | None] = {}  # where ways meet, and the registers written before
+        # where ways meet, the registers written before, and the instructions that read parameters
+        self.joins: dict[int, tuple[int, set[int], list[int]] | None] = {}
 
     def skip(self, number: int, active: Mask) -> bool:
         """Let threads in which data decide a branch go to where its ways meet; return whether there are any."""
@@ -36,8 +37,11 @@ class Skips:
             self.joins[number] = self._join(number)
         if (known := self.joins[number]) is None:
             return False
-        join, registers = known
+        join, registers, parameters = known
         guard, who = found
+        for place in parameters:
+            machine.findings.line = machine.kernel.instructions[place].line
+            machine.bound[place].run(who)
         lost = machine.unknown(f"depends on a branch: {machine.describe_data(guard, who)} decides it", _WIDEST)
         for index in registers:
             machine.write(index, lost, who)
@@ -45,12 +49,12 @@ class Skips:
         machine.pc[who] = join
         return True
 
-    def _join(self, number: int) -> tuple[int, set[int]] | None:
-        """Return where the ways of a branch meet and the registers that they write; None if they do more than that."""
+    def _join(self, number: int) -> tuple[int, set[int], list[int]] | None:
+        """Return where the ways of a branch meet, what they write and read; None if they do more than that."""
         machine, join = self.machine, self.flow.join(number)
         if join <= number:
             return None
-        registers = set[int]()
+        registers, parameters, bases = set[int](), list[int](), set[int]()
         for place in self.flow.between(number, join):
             one = machine.kernel.instructions[place]
             if not number < place < join:
@@ -58,14 +62,16 @@ class Skips:
             if machine.bound[place].control == "branch" and one.words[0] != "brx" and place < one.target <= join:
                 continue
             found = meaning(one.opcode)
-            alone = (
-                machine.bound[place].pure
-                and machine.bound[place].doubts
-                and found is not None
-                and found.row.meaning != "load"
-            )
+            if found is None or found.row.meaning == "load" or not machine.bound[place].pure:
+                return None
+            if found.row.meaning == "parameter":
+                parameters.append(place)
+                base = one.operands[1].base if isinstance(one.operands[1], Address) else None
+                bases |= {base.index} if isinstance(base, Register) else set()
+            elif not machine.bound[place].doubts:
+                return None
             written = one.operands[0].items if isinstance(one.operands[0], Vector) else one.operands[:1]
-            if not alone or not all(isinstance(each, Register) for each in written):
+            if not all(isinstance(each, Register) for each in written):
                 return None
             registers.update(each.index for each in written if isinstance(each, Register))
-        return join, registers
+        return None if bases & registers else (join, registers, parameters)

@@ -65,6 +65,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
         **dict.fromkeys(("ticked", "together", "shadow", "arrangement"), _SAME),
         "kinds": "of wmma's fragments: filled as instructions are bound, before the first one is executed",
+        "constants": "found by their bits, and the same whenever they are read",
         "unwritten": "lines of reads before any write, for a report: what those give has no meaning in a proof",
         **dict.fromkeys(("steps", "begun", "ran", "guards", "trips", "offsets_read"), _REPORT),
         "number": _SCRATCH,

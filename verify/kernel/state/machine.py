@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -118,6 +119,7 @@ class Machine:
         self.carry = len(self.kernel.registers)  # the carry and the borrow lie behind the registers with names
         self.registers: list[Word | None] = [Word(np.array([bits], np.uint64)) for bits in self.kernel.contents]
         self.registers += [None] * (self.carry + 2 - len(self.registers))
+        self.constants: dict[int, Word] = {}  # of the batch, by their bits
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)
         self.pc = np.zeros(self.count, np.int32)
@@ -160,8 +162,7 @@ class Machine:
             index = operand.index
             return (lambda: negate(self.register(index))) if operand.negated else (lambda: self.register(index))
         if isinstance(operand, Immediate):
-            word = Word(np.array([operand.bits & _ALL64], np.uint64))
-            return lambda: word
+            return partial(self.constant, operand.bits & _ALL64)
         if isinstance(operand, Symbol):
             name = operand.name
             if name.startswith("%"):
@@ -170,9 +171,15 @@ class Machine:
                 return lambda: self.specials[name]
             for placed in (self.symbols, self.local.symbols):
                 if name in placed:
-                    word = Word(np.array([placed[name] + operand.offset], np.uint64))
-                    return lambda: word
+                    return partial(self.constant, placed[name] + operand.offset)
         raise Unclear(self.findings.line, f"no meaning for the operand {getattr(operand, 'name', operand)!s:.60}")
+
+    def constant(self, bits: int) -> Word:
+        """Return a constant; what it knows of itself are numbers of values, which are others in the next batch."""
+        found = self.constants.get(bits)
+        if found is None:
+            found = self.constants[bits] = Word(np.array([bits], np.uint64))
+        return found
 
     def register(self, index: int) -> Word:
         """Return the contents of a register."""

@@ -20,12 +20,6 @@ from verify.kernel.state.order import ALWAYS, Ints, Order, latest
 
 Clock = NDArray[np.int32]
 LATE = "a waiter a phase late"
-UNORDERED = {  # findings of the letter that say that an access and a later one have no order
-    *((f"after a tcgen05.{what}", "9.7.16.6") for what in ("ld", "st")),
-    *((f"no tcgen05.wait::{what}", "9.7.16.6") for what in ("ld", "st")),
-    *((f"tcgen05.mma {what}", "9.7.16.6") for what in ("not waited for", "on its way")),
-    ("write after read by a part of a warpgroup", "9.7.15.7.3"),
-}
 PHASE, WAIT = "9.7.13.15.4", "9.7.13.15.16"  # of the PTX ISA: phases of an mbarrier, waits by parity
 
 
@@ -152,10 +146,10 @@ class Phases:
         self.looked[mine], self.lines[mine] = self.executed.order.now, line
         self.executed.learn(members, self.over)
 
-    def turn(self) -> str:
-        """Begin the next phase if this one is over; what is wrong with that."""
+    def turn(self, findings: Findings, address: int) -> None:
+        """Begin the next phase if this one is over; report who may look at the last one only then."""
         if self.pending or self.bytes:
-            return ""
+            return
         # PTX ISA 9.7.13.15.16: try_wait.parity tests one bit. A look at the last phase that isn't ordered before the
         # end of this one may, in another schedule, come when the bit has its old value again.
         late = np.flatnonzero(self.after[: self.executed.threads] < self.looked)
@@ -169,14 +163,16 @@ class Phases:
         self.came, self.after = np.zeros_like(self.came), np.zeros_like(self.after)
         self.looked[:] = 0
         if not waiters:
-            return ""
+            return
+        findings.late.update(late.tolist())
         thread, line = waiters[0]
         waited = f"phase {self.number - 2}" if self.number > 1 else "the phase before the first"
-        return (
+        problem = (
             f"thread {thread} waits at line {line} for {waited}, and phase {self.number - 1}, which ends here, may be "
             f"over before it looks ({len(waiters)} such threads): it would hang, or go on two phases later; let only "
             "threads wait that use what the phase guards, or let each arrive before this phase ends"
         )
+        report(findings, "", problem, address)
 
 
 def report(findings: Findings, who: str, problem: str, address: int) -> None:
@@ -190,11 +186,12 @@ def report(findings: Findings, who: str, problem: str, address: int) -> None:
 
 
 def judge_late(findings: Findings) -> None:
-    """Let a waiter a phase late be a race where what it guards is not ordered before the next writes.
+    """Let a waiter a phase late be a race where nothing orders what it uses before the next writes.
 
-    This schedule had each waiter on time, so that what it read was checked against those writes: in shared and global
-    memory they race. In Tensor Memory and by a part of a warpgroup the same breaks the letter of the ISA.
+    This schedule had each waiter on time, so that what it used was checked against those writes: in shared and global
+    memory they race. In Tensor Memory the same breaks the letter of the ISA, and `loose` has the threads. What a wgmma
+    reads is no such use: its warpgroup has issued it, and so looked, before any wait for it returns.
     """
-    listed = findings.found.values()
-    if any(one.severity is Severity.RACE or (one.kind, one.section) in UNORDERED for one in listed):
+    race = any(one.severity is Severity.RACE for one in findings.found.values())
+    if race or findings.late & findings.loose:
         findings.worsen(LATE, Severity.RACE)

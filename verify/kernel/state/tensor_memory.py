@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.values import UNWRITTEN, Ids, Mask
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.machine import Machine, Unit
@@ -53,6 +54,7 @@ class TensorMemory(Unit):
         self.when = {what: np.zeros(each, np.int32) for what in ("ld", "st")}  # and waited for it: ALWAYS, not yet
         self.open: dict[tuple[str, int], list[tuple[Ints, Ints, Ints, int]]] = {}  # what a warp has not waited for
         self.products = 0  # tcgen05.mma so far
+        self.issuers: dict[int, int] = {}  # a column of `order.engine` -> the thread of a CTA that issues its products
         self.issued = np.zeros(len(self.order.known), np.int32)  # of each thread, the number of its last
         self.reading: dict[int, Ints] = {}  # by the issuer's column, the last one that reads a cell of shared memory
         self.reading_line = np.zeros(len(self.order.writer), np.int32)
@@ -170,7 +172,10 @@ class TensorMemory(Unit):
 
     def column(self, thread: int) -> int:
         """Return the column of `order.engine` that says which products of a thread have ended."""
-        return self.order.column(("tcgen05.mma", int(self.order.local[thread])))
+        local = int(self.order.local[thread])
+        found = self.order.column(("tcgen05.mma", local))
+        self.issuers[found] = local
+        return found
 
     def _after_products(self, ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
         number, issuer = self.product[ctas, parts, columns], self.issuer[ctas, parts, columns]
@@ -183,6 +188,7 @@ class TensorMemory(Unit):
             line = int(self.line[ctas, parts, columns][late][0])
             text = f"{self.shared.who(thread)}: {does} of what the tcgen05.mma of line {line} writes, with no wait for "
             self.findings.add("tcgen05.mma not waited for", _severity(does), f"{text}its commit", ORDER)
+            self.findings.loose.update(self.issuers[column] for column in sort_distinct(issuer[late]).tolist())
         elif (unfenced := number > self.fences.products_of(thread)[issuer]).any():
             line = int(self.line[ctas, parts, columns][unfenced][0])
             self._report_unfenced(thread, f"{does} after the tcgen05.mma of line {line}", "after_thread_sync")
@@ -197,18 +203,25 @@ class TensorMemory(Unit):
                 text = f"{self.shared.who(thread)}: {does} where a tcgen05.{what} was not waited for"
                 self.findings.add(f"no tcgen05.wait::{what}", Severity.LETTER, text, ALLOCATION if ends else ORDER)
                 if not ends:
+                    self._loosen(by[pending])
                     continue
                 when = np.where(pending, self.begun[what][place], when)
             known = self.order.known[thread, self.order.local[np.maximum(by, 0)]]
-            if ((by >= 0) & (by != thread) & (when > known)).any():
+            if (apart := (by >= 0) & (by != thread) & (when > known)).any():
                 text = (
                     f"{self.shared.who(thread)}: {does} where another warp's tcgen05.{what} was; nothing orders the two"
                 )
                 self.findings.add(f"after a tcgen05.{what}", _severity(does), text, ORDER)
+                self._loosen(by[apart])
                 continue
             for other, time in {*zip(by[by >= 0].tolist(), when[by >= 0].tolist(), strict=True)}:
                 if missing := self.fences.missing(thread, other, time):
                     self._report_unfenced(thread, f"{does} after another warp's tcgen05.{what}", missing)
+
+    def _loosen(self, warps: Ints) -> None:
+        """Note that nothing orders an access after those of warps, by the first thread of each."""
+        for first in sort_distinct(self.order.local[warps]).tolist():
+            self.findings.loose.update(range(first, first + 32))
 
     def _report_unfenced(self, thread: int, what: str, fence: str) -> None:
         """Report a fence that is missing; a run with a claim takes them for granted."""
@@ -233,7 +246,9 @@ class TensorMemory(Unit):
         """Report writes of cells that a tcgen05.mma may still read."""
         late: NDArray[np.bool_] = np.zeros(len(cells), bool)
         for column, reading in self.reading.items():
-            late |= reading[cells] > self.order.engine[who, column]
+            apart = reading[cells] > self.order.engine[who, column]
+            self.findings.loose |= {self.issuers[column]} if apart.any() else set()
+            late |= apart
         if late.any():
             at = int(np.flatnonzero(late)[0])
             text = f"{self.shared.who(int(who[at]))} writes shared byte {self.shared.byte(int(cells[at]))}, which the "
