@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.isa_tables.test_sections import SECTIONS
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
@@ -101,12 +102,16 @@ def test_a_wrong_twin_is_refuted(name: str, old: str, new: str, words: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("old", "kind"),
-    [("fence.proxy.async.shared::cta;", "no proxy fence"), (WAITS, "bulk copy on its way")],
+    ("old", "kind", "subject"),
+    [
+        ("fence.proxy.async.shared::cta;", "no proxy fence", "Async Proxy"),
+        (WAITS, "bulk copy on its way", "cp.async.bulk.wait_group"),
+    ],
 )
-def test_a_rule_of_order_is_a_warning(old: str, kind: str) -> None:
+def test_a_rule_of_order_is_a_warning_that_cites_its_section(old: str, kind: str, subject: str) -> None:
     found = run("box", old, "")
     assert found.status == "VERIFIED" and [one.kind for one in found.findings] == [kind]
+    assert SECTIONS[found.findings[0].section] == subject
 
 
 def test_a_box_is_cut_at_the_end_of_the_array() -> None:

@@ -25,7 +25,7 @@ from verify.kernel.state.order import Ints
 from verify.kernel.state.region import Stored
 
 PIECE = 16  # bytes: what sizes and addresses are multiples of, PTX ISA 9.7.9.25.4.1
-GROUP, PROXY = "9.7.9.25.4.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_group, the async proxy
+GROUP, PROXY = "9.7.9.25.6.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_group, the async proxy
 
 
 @dataclass(slots=True)
