@@ -40,7 +40,7 @@ Promise.all([load(one), load(other)]).then((images) => {
 """
 
 
-def missing() -> str:
+def explain_missing() -> str:
     """Why no browser can be driven here; empty where one can."""
     if not any(map(shutil.which, PROGRAMS)):
         return f"no browser: none of {', '.join(PROGRAMS)} is on PATH (Debian: apt install chromium chromium-driver)"
@@ -119,7 +119,7 @@ class Browser:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """A browser with an empty profile; skips the test, with the reason, where none can be driven."""
-    if why := missing():
+    if why := explain_missing():
         pytest.skip(why)
     from selenium import webdriver
 

@@ -187,13 +187,13 @@ def _list_bugs() -> Iterator[tuple[str, str, dict[str, Any]]]:
     rows = {row.name: row for row in corpus.rows()}
     for name, bug in tomllib.loads((corpus.HOME / "planted.toml").read_text()).items():
         row = rows[bug["kernel"]]
-        if corpus.missing([row]):
+        if corpus.explain_missing([row]):
             continue
         with tempfile.TemporaryDirectory() as folder:
             text = (corpus.SOURCES / row.source).read_text().replace(bug["old"], bug["new"])
             (Path(folder) / "ptx.cuh").write_text((corpus.SOURCES / "ptx.cuh").read_text())
             (Path(folder) / row.source).write_text(text)
-            ((ptx, claim),) = corpus.compiled([row], Path(folder))
+            ((ptx, claim),) = corpus.compile_rows([row], Path(folder))
         yield f"{bug['kernel']} {name}", ptx, tomllib.loads(claim)
 
 

@@ -48,16 +48,16 @@ def test_a_verdict_is_held_against_the_truth(truth: Truth, verdict: str, fault: 
     assert fault_of(truth, verdict) == fault
 
 
-def verified(*_: object, **__: object) -> Report:
+def accept_everything(*_: object, **__: object) -> Report:
     """A checker that accepts everything."""
     return verify_layout("4:1", onto=4)
 
 
 @pytest.mark.long
 def test_a_checker_that_accepts_everything_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atoms, "verify_atom", verified)
-    monkeypatch.setattr(repairs, "verify_atom", verified)
-    monkeypatch.setattr(descriptors, "verify_movement", verified)
+    monkeypatch.setattr(atoms, "verify_atom", accept_everything)
+    monkeypatch.setattr(repairs, "verify_atom", accept_everything)
+    monkeypatch.setattr(descriptors, "verify_movement", accept_everything)
     monkeypatch.setattr(headers, "main", lambda _: print(json.dumps({"subjects": [1]})) or 0)
     for attack in (atoms, repairs, descriptors, headers):
         found = [attack.attempt(number, random.Random(number)) for number in range(8)]
@@ -74,7 +74,7 @@ def test_gcc_knows_which_rows_are_right(tmp_path: Path, monkeypatch: pytest.Monk
     }
     assert {row: expressions.truth_of(row, "int", tmp_path) for row in rows} == rows
     assert expressions.truth_of(list(rows)[1], "unsigned", tmp_path) is Truth.RIGHT
-    monkeypatch.setattr(expressions, "verify_index", verified)
+    monkeypatch.setattr(expressions, "verify_index", accept_everything)
     found = [expressions.attempt(number, random.Random(number)) for number in range(12)]
     assert "false accept" in {one.fault for one in found}
 

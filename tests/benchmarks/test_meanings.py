@@ -10,7 +10,7 @@ import pytest
 from benchmarks.kernels.edits import Edit
 from benchmarks.kernels.meanings import SORTS, draw_meanings, excuse, misread, respelled, sort_of, take
 from isa_tables.semantics import meaning, rows
-from tests.verify.kernel.forms import first, others
+from tests.verify.kernel.forms import choose_first, list_pairs
 
 TEXT = """.version 8.7
 .target sm_90a
@@ -62,12 +62,12 @@ def test_every_word_of_every_row_is_another_opcode() -> None:
     """Each value of each list, and each optional word, of all rows but those whose words are in isa_tables/ptx."""
     pairs = 0
     for row in rows():
-        for form, base in () if row.spelling.endswith("*") else others(row):
+        for form, base in () if row.spelling.endswith("*") else list_pairs(row):
             if form.opcode != base.opcode and form.opcode.split(".")[0] == base.opcode.split(".")[0]:
                 assert form.opcode in {name for _, name in respelled(base.opcode)}, (base.opcode, form.opcode)
                 pairs += 1
     assert pairs > 700
-    assert all(meaning(name) for row in rows() for _, name in respelled(first(row).opcode))
+    assert all(meaning(name) for row in rows() for _, name in respelled(choose_first(row).opcode))
 
 
 def test_matrix_instructions_become_others_of_their_shape() -> None:

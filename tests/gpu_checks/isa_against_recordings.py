@@ -57,7 +57,7 @@ def compare(recording: Recording, home: Path, tally: Tally) -> None:
             expected = (isa.signature.lanes, isa.operands[name].values)
             tally.compare("registers", np.array((lanes, values) == expected))
         return
-    labels = {name: placed(isa, name, recording.operands[name], home) for name in AXES}
+    labels = {name: locate_elements(isa, name, recording.operands[name], home) for name in AXES}
     axes = Axes()
     for name, found in labels.items():
         tally.compare("holders", np.array(found.shape[:2] == recording.operands[name].shape[:2]))
@@ -74,7 +74,7 @@ def compare(recording: Recording, home: Path, tally: Tally) -> None:
         metadata(isa, recording, home, labels["A"], numbers["k"], tally)
 
 
-def placed(isa: Instruction, name: str, recorded: Places, home: Path) -> Places:
+def locate_elements(isa: Instruction, name: str, recorded: Places, home: Path) -> Places:
     """[lane][value] -> the coordinates of the element, and the product: from the formula or the address map."""
     operand = isa.operands[name]
     if operand.space == "smem":
@@ -155,13 +155,13 @@ def passthrough(isa: Instruction, recording: Recording, tally: Tally) -> None:
     d = isa.operands["D"]
     c = isa.operands.get("C", d)
     product = isa.product(lanes)
-    holders, arriving = (packed(product, part.locate(lanes, np.arange(part.values))) for part in (d, c))
+    holders, arriving = (pack(product, part.locate(lanes, np.arange(part.values))) for part in (d, c))
     order = np.argsort(holders)
     want = order[np.searchsorted(holders, arriving, sorter=order).clip(max=len(holders) - 1)]
     tally.compare("passthrough", (recording.passthrough.reshape(-1) == want) & (holders[want] == arriving))
 
 
-def packed(product: Places, pair: tuple[Places, Places]) -> Places:
+def pack(product: Places, pair: tuple[Places, Places]) -> Places:
     """A number for each product and pair of coordinates."""
     p, x, y = (part.reshape(-1).astype(np.int64) for part in np.broadcast_arrays(product, *pair))
     return (p * WIDE + x) * WIDE + y

@@ -32,7 +32,7 @@ def machine_of(name, kind):
     return s, kind({name: random_maps(s, np.random.default_rng(7))})
 
 
-def recorded(name, kind):
+def record_probe(name, kind):
     s, machine = machine_of(name, kind)
     return record(Bench(machine), s, trials=4, seed=1)
 
@@ -79,12 +79,12 @@ EVERY = [F64, B1, SPARSE[0], WIDE]
 @pytest.mark.parametrize("kind", [OneBit, Lanes, Accumulators, Forgetful])
 @pytest.mark.parametrize("name", EVERY)
 def test_products_that_are_wrong_in_one_thing_fail_the_controls(name, kind):
-    found = recorded(name, kind)
+    found = record_probe(name, kind)
     assert not found.sound
     assert found.controls is None or found.controls.product + found.controls.relabelled > 0
 
 
-def spoiled(at, value):
+def spoil_pair(at, value):
     """A table in which one pair, the `at`-th that interacts, has another value."""
 
     def spoil(table):
@@ -99,7 +99,7 @@ def spoiled(at, value):
 @pytest.mark.parametrize("name", [F64, F16])
 def test_one_pair_that_interacts_elsewhere_or_not_at_all_is_reported(name, value):
     s, machine = machine_of(name, Simulated)
-    machine.spoil = spoiled(17, value)
+    machine.spoil = spoil_pair(17, value)
     found = record(Bench(machine), s, trials=2, seed=0)
     assert found.exceptions and not found.sound
 
@@ -133,32 +133,32 @@ class Changes(Simulated):
 class Drops(Changes):
     def changed(self, hits):
         counts = hits.counts.copy()
-        counts[met(hits)] -= 1
+        counts[find_inner_element(hits)] -= 1
         return Hits(counts, hits.places, hits.codes)
 
 
 class Elsewhere(Changes):
     def changed(self, hits):
         places = hits.places.copy()
-        places[met(hits), 0] ^= 1
+        places[find_inner_element(hits), 0] ^= 1
         return Hits(hits.counts, places, hits.codes)
 
 
 class Another(Changes):
     def changed(self, hits):
         codes = hits.codes.copy()
-        codes[met(hits), 0] ^= 1
+        codes[find_inner_element(hits), 0] ^= 1
         return Hits(hits.counts, hits.places, codes)
 
 
-def met(hits):
+def find_inner_element(hits):
     """An element of A, neither the first nor the last, that is there."""
     return np.flatnonzero(hits.counts)[9]
 
 
 @pytest.fixture(scope="module")
 def honest():
-    return {name: recorded(name, Simulated) for name in (SPARSE[0], WIDE, THIN)}
+    return {name: record_probe(name, Simulated) for name in (SPARSE[0], WIDE, THIN)}
 
 
 @pytest.mark.parametrize("kind", [Drops, Elsewhere, Another])
@@ -167,7 +167,7 @@ def test_a_wrong_element_of_any_answer_is_reported_or_recorded(name, turns, kind
     """An element reported at an empty place of an image contradicts nothing: only the ISA tables can show it."""
     for turn in turns:
         monkeypatch.setattr(kind, "turn", turn)
-        found = recorded(name, kind)
+        found = record_probe(name, kind)
         assert not found.sound or observation(found) != observation(honest[name]), turn
         assert not found.sound or kind is Another
 
@@ -181,7 +181,10 @@ def test_recordings_of_a_correct_machine_are_valid(honest):
     moves = Simulated({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
     for name in (*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"):
         assert misfit(record(Bench(moves), look_up(name), 1, 0), look_up(name)) == ""
-    for name, found in (*honest.items(), *((name, recorded(name, Simulated)) for name in (F64, F16, "dp4a.s32.s32"))):
+    for name, found in (
+        *honest.items(),
+        *((name, record_probe(name, Simulated)) for name in (F64, F16, "dp4a.s32.s32")),
+    ):
         assert misfit(found, look_up(name)) == "" and why_incomplete(found) == ""
 
 
@@ -224,7 +227,7 @@ class Straying(Simulated):
 
 @pytest.mark.parametrize(("kind", "name"), [(Narrow, THIN), (Rotated, SPARSE[0]), (Heedless, THIN), (Straying, WIDE)])
 def test_another_n_and_other_metadata_and_selectors_than_asked_for_are_reported(kind, name):
-    assert not recorded(name, kind).sound
+    assert not record_probe(name, kind).sound
 
 
 class OneByte(Simulated):

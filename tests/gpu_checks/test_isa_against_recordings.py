@@ -19,7 +19,7 @@ LIBRARY = recordings()
 FAMILY = {name: signature(name).family for name in LIBRARY}
 
 
-def compared(family: str, home: Path = HOME, only: str = "") -> Tally:
+def compare_family(family: str, home: Path = HOME, only: str = "") -> Tally:
     """All recordings of a family whose mnemonics match, against the tables of a folder."""
     tally = Tally()
     for name in LIBRARY:
@@ -32,7 +32,7 @@ def compared(family: str, home: Path = HOME, only: str = "") -> Tally:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(set(FAMILY.values())))
 def test_the_isa_tables_are_what_was_recorded(family: str) -> None:
-    found = compared(family)
+    found = compare_family(family)
     assert found.points and found.wrong == {}
 
 
@@ -77,7 +77,7 @@ MOVED = [
 ]
 
 
-def changed(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
+def change_tables(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
     """A copy of the tables with other words in one file."""
     for part in ("ptx", "memory"):
         shutil.copytree(HOME / part, folder / part, dirs_exist_ok=True)
@@ -94,12 +94,12 @@ def changed(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
 @pytest.mark.parametrize(("family", "file", "old", "new"), PLANTED)
 def test_a_planted_error_is_contradicted(family: str, file: str, old: str, new: str, tmp_path: Path) -> None:
     only = r"m64n8k.*(f16.f16.f16|e4m3.e4m3|tf32)$" if family in (WIDE, THIN) else ""
-    assert compared(family, changed(tmp_path, file, (old, new)), only).wrong
+    assert compare_family(family, change_tables(tmp_path, file, (old, new)), only).wrong
 
 
 @pytest.mark.parametrize(("file", "old", "new"), MOVED)
 def test_a_planted_error_of_a_move_is_contradicted(file: str, old: str, new: str, tmp_path: Path) -> None:
-    home, found = changed(tmp_path, file, (old, new)), Tally()
+    home, found = change_tables(tmp_path, file, (old, new)), Tally()
     for name in LIBRARY.moves:
         compare_move(LIBRARY.moves[name][0], home, found)
     assert found.wrong
@@ -124,9 +124,9 @@ def test_metadata_by_analogy_is_contradicted_as_the_gpu_contradicted_it(tmp_path
         ('col    = "i"', 'col    = "16 * (threadID_in_group % 2) + i % 16"'),
     )
     for file in ("mma.sp_m16n8k32_8b", "mma.sp_m16n8k64_4b"):
-        changed(tmp_path / file, f"ptx/{file}", *by_analogy)
+        change_tables(tmp_path / file, f"ptx/{file}", *by_analogy)
     shutil.copy(tmp_path / "mma.sp_m16n8k64_4b/ptx/mma.sp_m16n8k64_4b.toml", tmp_path / "mma.sp_m16n8k32_8b/ptx")
-    both = [compared(f, tmp_path / "mma.sp_m16n8k32_8b") for f in (SPARSE, "mma.sp::ordered_metadata.sync")]
+    both = [compare_family(f, tmp_path / "mma.sp_m16n8k32_8b") for f in (SPARSE, "mma.sp::ordered_metadata.sync")]
     assert sum(one.points["rulers"] for one in both) == 60416
     assert [set(one.wrong) for one in both] == [{"rulers"}] * 2
     assert sum(one.wrong["rulers"] for one in both) == 12288

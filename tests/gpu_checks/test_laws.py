@@ -144,7 +144,7 @@ def test_the_number_of_cases_is_that_of_the_options(
     assert [one.law for one in recordings_of_laws(tmp_path / "kept")] == ["swizzle", "carry"]
 
 
-def divided(edge: int) -> int:
+def count_cases(edge: int) -> int:
     """Points of the grid of that edge at which the law of division applies, counted one by one."""
     digits = range(1, edge + 1)
     return sum(y < n * d * g for n in digits for d in digits for g in digits for y in range(edge))
@@ -152,23 +152,23 @@ def divided(edge: int) -> int:
 
 @pytest.mark.parametrize(
     ("least", "edge"),
-    [(1, 4), (divided(4), 4), (divided(4) + 1, 6), (divided(6) + 1, 8), (divided(8), 8), (8**4, 11)],
+    [(1, 4), (count_cases(4), 4), (count_cases(4) + 1, 6), (count_cases(6) + 1, 8), (count_cases(8), 8), (8**4, 11)],
 )
 def test_the_grid_is_the_first_that_has_as_many_cases(
     least: int, edge: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Grids grow by a quarter and one from the fourth root of the number, from a edge of 4 on."""
     assert laws.main(["divide", "--cpu", "--cases", str(least)]) == 0
-    assert capsys.readouterr().out.startswith(f"divide         AGREES   {divided(edge)} cases, ")
+    assert capsys.readouterr().out.startswith(f"divide         AGREES   {count_cases(edge)} cases, ")
     found = campaign("divide", least, np)
-    assert (found.points, found.cases, found.failures) == (edge**4, divided(edge), 0)
+    assert (found.points, found.cases, found.failures) == (edge**4, count_cases(edge), 0)
     assert found.bounds == {"N": (1, edge), "d": (1, edge), "g": (1, edge), "y": (0, edge - 1)}
 
 
 def test_a_grid_that_is_walked_in_pieces_is_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laws, "CHUNK", 1000)
-    found = campaign("divide", divided(8), np)
-    assert (found.points, found.cases) == (8**4, divided(8))
+    found = campaign("divide", count_cases(8), np)
+    assert (found.points, found.cases) == (8**4, count_cases(8))
 
 
 @pytest.mark.gpu

@@ -31,14 +31,14 @@ NAMES = [
 ]
 
 
-def simulated(name, seed=0, kind=Simulated):
+def simulate(name, seed=0, kind=Simulated):
     s = signature(name)
     return s, kind({s.mnemonic: random_maps(s, np.random.default_rng(seed))})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_random_distribution_is_recorded_and_its_controls_hold(name):
-    s, machine = simulated(name)
+    s, machine = simulate(name)
     found = record(Bench(machine), s, trials=4, seed=1)
     assert found.sound and found.exceptions == ()
     assert found.controls is not None and found.controls.trials == 4
@@ -51,7 +51,7 @@ def test_a_random_distribution_is_recorded_and_its_controls_hold(name):
 
 @pytest.mark.parametrize("name", NAMES[2:5])
 def test_passthrough_is_the_d_slot_where_each_c_arrives(name):
-    s, machine = simulated(name, 3)
+    s, machine = simulate(name, 3)
     maps = machine.maps[s.mnemonic]
     home = {tuple(label): slot for slot, label in enumerate(maps["D"].reshape(-1, 3).tolist())}
     want = [home[tuple(label)] for label in maps["C"].reshape(-1, 3).tolist()]
@@ -83,7 +83,7 @@ class Constant(Simulated):
 
 @pytest.mark.parametrize("kind", [Turned, Deaf, Constant])
 def test_products_that_contradict_the_relation_fail_the_controls(kind):
-    s, machine = simulated("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", kind=kind)
+    s, machine = simulate("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", kind=kind)
     found = record(Bench(machine), s, trials=4, seed=0)
     assert not found.sound
     if kind is Turned:  # a rotation of C and D alike is a relabelling of C: the products disagree all the same
@@ -93,7 +93,7 @@ def test_products_that_contradict_the_relation_fail_the_controls(kind):
 
 
 def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
-    s, machine = simulated("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
+    s, machine = simulate("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
 
     def spoil(table):
         table[4, :] = 0xFFFF
@@ -106,7 +106,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
 
 
 def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
-    s, machine = simulated("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
+    s, machine = simulate("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
     with pytest.raises(Unsupported, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
         record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
@@ -121,7 +121,7 @@ def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
     ],
 )
 def test_an_instruction_of_another_kind_is_rejected_before_anything_runs(change, expected):
-    s, machine = simulated("dp4a.s32.s32")
+    s, machine = simulate("dp4a.s32.s32")
     other = replace(s, **change(s))
     with pytest.raises(Unsupported, match=r"^there is no probe for dp4a yet \(.*") as rejection:
         record(Bench(machine), other, trials=1, seed=0)
@@ -129,7 +129,7 @@ def test_an_instruction_of_another_kind_is_rejected_before_anything_runs(change,
 
 
 def test_incomplete_labels_are_no_maps():
-    s, machine = simulated("dp4a.s32.s32")
+    s, machine = simulate("dp4a.s32.s32")
     found = record(Bench(machine), s, trials=1, seed=0)
     assert maps_of(found.operands, found.passthrough) is not None
     assert maps_of(found.operands, np.full((1, 1), -1)) is None

@@ -14,7 +14,7 @@ from verify.binding import atom
 
 
 @contextmanager
-def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
+def plant_table(path: Path, text: str, instead: str = "") -> Iterator[Path]:
     """Write a table file and have it read with the shipped ones, in place of the file named `instead` if given."""
     path.write_text(text)
     files = tables.files

@@ -132,7 +132,7 @@ def mma() -> Iterator[Question]:
             yield Question(name, ALL, ("{d}, {a}, {b}, {c}, %e, 0",), matrices(shape, sparse=True))
 
 
-def scaled() -> Iterator[Question]:
+def list_scaled() -> Iterator[Question]:
     """mma.sync with scale factors, dense and sparse."""
     types = {"D": ("f16", "f32"), "A": FACTORS, "B": FACTORS, "C": ("f16", "f32"), "S": SCALES}
     for form, shapes in (("", ("m16n8k32", "m16n8k64")), (".sp::ordered_metadata", ("m16n8k64", "m16n8k128"))):
@@ -197,7 +197,7 @@ def moves() -> Iterator[Question]:
 
 def questions() -> list[Question]:
     """All questions, in the order of the file."""
-    return [*mma(), *scaled(), *wgmma(), *wmma(), *moves()]
+    return [*mma(), *list_scaled(), *wgmma(), *wmma(), *moves()]
 
 
 MISPUT = re.compile("rgument")  # the types may be right and the number of registers wrong
@@ -208,32 +208,36 @@ def ask(question: Question, target: str, among: Iterable[tuple[str, ...]] | None
     """The combinations of types that a target accepts, with any number of registers."""
     every = list(question.combinations() if among is None else among)
     lines = [(types, line) for types in every for line in question.lines(types)]
-    said = rejected([line for _, line in lines], target)
-    found = _taken([lines[n] for n in range(len(lines)) if n not in said], target)
+    said = find_rejected([line for _, line in lines], target)
+    found = _list_taken([lines[n] for n in range(len(lines)) if n not in said], target)
     doubtful = dict.fromkeys(lines[n][0] for n, why in said.items() if MISPUT.search(why) and lines[n][0] not in found)
     lines = [(types, line) for types in doubtful for line in question.otherwise(types)]
-    said = rejected([line for _, line in lines], target)
-    return found | _taken([lines[n] for n in range(len(lines)) if n not in said], target)
+    said = find_rejected([line for _, line in lines], target)
+    return found | _list_taken([lines[n] for n in range(len(lines)) if n not in said], target)
 
 
-def _taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozenset[tuple[str, ...]]:
+def _list_taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozenset[tuple[str, ...]]:
     """The types of the lines that assemble; ptxas reports the errors of a pass only where the one before found none."""
-    while said := rejected([_used(line) for _, line in lines], target):
+    while said := find_rejected([_use_result(line) for _, line in lines], target):
         wanted = {n for n in said if n < len(lines)} or range(len(lines))  # some are at lines of what it expands to
-        kept = [found for n, found in enumerate(lines) if n not in wanted or not rejected([_used(found[1])], target)]
+        kept = [
+            found
+            for n, found in enumerate(lines)
+            if n not in wanted or not find_rejected([_use_result(found[1])], target)
+        ]
         if len(kept) == len(lines):
-            return frozenset(types for types, line in lines if not rejected([_used(line)], target))
+            return frozenset(types for types, line in lines if not find_rejected([_use_result(line)], target))
         lines = kept
     return frozenset(types for types, _ in lines)
 
 
-def _used(line: str) -> str:
+def _use_result(line: str) -> str:
     """An instruction with a store of its first register, so that the assembler does not remove it as unused."""
     found = re.search(r"%([afds])0", line)
     return f"{line} st.global.b{64 if found[1] == 'd' else 32} [addr], %{found[1]}0;" if found else line
 
 
-def rejected(lines: Sequence[str], target: str) -> dict[int, str]:
+def find_rejected(lines: Sequence[str], target: str) -> dict[int, str]:
     """The lines that the assembler rejects, with the reason; empty where all of them together assemble."""
     if not lines:
         return {}
@@ -253,11 +257,11 @@ def rejected(lines: Sequence[str], target: str) -> dict[int, str]:
 def _each(lines: Sequence[str], target: str) -> dict[int, str]:
     """The lines that are rejected, of a program that is rejected without naming a line: by bisection."""
     half = len(lines) // 2
-    after = rejected(lines[half:], target)
-    return {**rejected(lines[:half], target), **{half + number: why for number, why in after.items()}}
+    after = find_rejected(lines[half:], target)
+    return {**find_rejected(lines[:half], target), **{half + number: why for number, why in after.items()}}
 
 
-def written(answers: Mapping[str, Mapping[str, Iterable[str]]]) -> str:
+def write_answers(answers: Mapping[str, Mapping[str, Iterable[str]]]) -> str:
     """The answers as text: `targets | combinations of types | mnemonics`, alike ones on one line."""
     alike: dict[tuple[str, str], list[str]] = {}
     for mnemonic, by_type in answers.items():
@@ -306,7 +310,7 @@ def main() -> None:
     every = questions()
     with ThreadPoolExecutor(2) as pool:
         answers = dict(zip((question.mnemonic for question in every), pool.map(answer, every), strict=True))
-    ANSWERS.write_text(written(answers))
+    ANSWERS.write_text(write_answers(answers))
     print(f"{ANSWERS.name}: {len(every)} mnemonics, {sum(map(len, answers.values()))} combinations taken")
 
 

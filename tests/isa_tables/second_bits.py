@@ -20,17 +20,17 @@ from tests.isa_tables.second_floats import (
     limits,
     property_of,
     read,
-    whole,
+    read_integer,
 )
-from tests.isa_tables.second_integers import BITWISE, INTEGERS, bit_operation, calculated, carried, dot
+from tests.isa_tables.second_integers import BITWISE, INTEGERS, bit_operation, calculate, carry, dot
 
 # ---- comparisons
 
 
-def related(relation: str, kind: str, flush: bool, left: int, right: int) -> bool:
+def is_related(relation: str, kind: str, flush: bool, left: int, right: int) -> bool:
     if not is_float(kind):
         sort = "u" if relation in ("lo", "ls", "hi", "hs") or kind[0] == "b" else kind[0]
-        a, b = whole(left, f"{sort}{kind[1:]}"), whole(right, f"{sort}{kind[1:]}")
+        a, b = read_integer(left, f"{sort}{kind[1:]}"), read_integer(right, f"{sort}{kind[1:]}")
         relation = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}.get(relation, relation)
     else:
         x, y = read(left, kind, flush), read(right, kind, flush)
@@ -64,13 +64,13 @@ def lanewise(compute: Callable[..., int], kind: str, target: str, operands: Sequ
     return sum(part << (place * room) for place, part in enumerate(parts))
 
 
-def expected(opcode: str, operands: Sequence[int]) -> int:
+def compute_expected(opcode: str, operands: Sequence[int]) -> int:
     """The bits of a register of 16 bits or of the result's type; raises Open where the ISA leaves them open."""
     name, _, extra = opcode.partition(" ")
     head, *words = name.split(".")
     if head in ("addc", "subc", "madc") or "cc" in words:
-        return carried(head, words, words[-1], operands)[extra == "carry"]
-    return computed(name, [*operands, int(extra, 0)] if extra else operands) % (1 << room_of(name))
+        return carry(head, words, words[-1], operands)[extra == "carry"]
+    return compute_result(name, [*operands, int(extra, 0)] if extra else operands) % (1 << room_of(name))
 
 
 def room_of(opcode: str) -> int:
@@ -85,12 +85,12 @@ def room_of(opcode: str) -> int:
     return 1 if result == "pred" else max(16, bits_of(result)) * (2 if "wide" in words else 1)
 
 
-def computed(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR0911 - a branch for each family
+def compute_result(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR0911 - a branch for each family
     """The result of an instruction as a number, negative ones too."""
     head, *words = opcode.split(".")
     kind = words[-1]
     if head in INTEGERS and not is_float(PACKED.get(kind, kind)):
-        return calculated(head, words, kind, operands)
+        return calculate(head, words, kind, operands)
     if head in BITWISE:
         return bit_operation(head, words, "b32" if head in ("prmt", "lop3", "fns") else kind, operands)
     if head in ("dp2a", "dp4a"):
@@ -98,12 +98,12 @@ def computed(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR0911 - a 
     if head == "selp":
         return operands[0] if operands[2] else operands[1]
     if head == "slct":
-        sign = read(operands[2], "f32", "ftz" in words).signed if kind == "f32" else whole(operands[2], "s32")
+        sign = read(operands[2], "f32", "ftz" in words).signed if kind == "f32" else read_integer(operands[2], "s32")
         nan = kind == "f32" and read(operands[2], "f32").what == "nan"
         infinite = kind == "f32" and read(operands[2], "f32").what == "inf" and operands[2] >> 31
         return operands[0] if sign >= 0 and not nan and not infinite else operands[1]
     if head == "set":
-        found = related(words[0], kind, "ftz" in words, *operands[:2])
+        found = is_related(words[0], kind, "ftz" in words, *operands[:2])
         if words[1] in ("and", "or", "xor"):
             found = combine(words[1], found, bool(operands[2]))
         return (0x3F800000 if words[-2] == "f32" else 0xFFFFFFFF) * found
@@ -120,7 +120,7 @@ def computed(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR0911 - a 
     if head == "testp":
         return property_of(kind, words[0], *operands)
     if head == "setp":
-        found = related(words[0], kind, "ftz" in words, *operands[:2])
+        found = is_related(words[0], kind, "ftz" in words, *operands[:2])
         return int(combine(words[1], found, bool(operands[2] & 1)) if words[1] in ("and", "or", "xor") else found)
     return lanewise(lambda *bits: arithmetic(head, words, PACKED.get(kind, kind), *bits), kind, kind, operands)
 

@@ -32,7 +32,7 @@ def is_float(kind: str) -> bool:
     return kind in FORMATS
 
 
-def whole(bits: int, kind: str) -> int:
+def read_integer(bits: int, kind: str) -> int:
     """The integer that bits are in a type."""
     width = bits_of(kind)
     bits %= 1 << width
@@ -103,7 +103,7 @@ def neighbour(value: Fraction, step: Fraction, rounding: str, negative: bool) ->
     return (low + up) * step
 
 
-def written(value: Float, kind: str, rounding: str = "rn", flush: bool = False, finite: bool = False,
+def write_float(value: Float, kind: str, rounding: str = "rn", flush: bool = False, finite: bool = False,
             payload: bool = False) -> int:  # fmt: skip
     exponent_bits, fraction_bits = FORMATS[kind]
     shift = 13 if kind == "tf32" else 0
@@ -117,19 +117,19 @@ def written(value: Float, kind: str, rounding: str = "rn", flush: bool = False, 
         return CANONICAL[kind]
     number = value.value
     if value.what == "inf":
-        return (encoded(largest(kind), kind) if finite or kind == "e4m3" else top) << shift | sign << shift
+        return (encode(largest(kind), kind) if finite or kind == "e4m3" else top) << shift | sign << shift
     if number:
         number = neighbour(number, spacing(number, kind), rounding, value.negative)
     if number > largest(kind):
         stays = rounding in ("rz", "rp" if value.negative else "rm")
-        bits = encoded(largest(kind), kind) if stays or finite or kind == "e4m3" else top
+        bits = encode(largest(kind), kind) if stays or finite or kind == "e4m3" else top
         return bits << shift | sign << shift
     if flush and number < Fraction(2) ** (2 - (1 << (exponent_bits - 1))):
         number = Fraction(0)
-    return encoded(number, kind) << shift | sign << shift
+    return encode(number, kind) << shift | sign << shift
 
 
-def encoded(value: Fraction, kind: str) -> int:
+def encode(value: Fraction, kind: str) -> int:
     """The bits of a positive number of a format."""
     exponent_bits, fraction_bits = FORMATS[kind]
     bias = (1 << (exponent_bits - 1)) - 1
@@ -150,7 +150,7 @@ def limits(kind: str) -> tuple[int, int]:
     return (-(1 << (width - 1)), (1 << (width - 1)) - 1) if kind[0] == "s" else (0, (1 << width) - 1)
 
 
-def clamped(number: int, kind: str) -> int:
+def clamp(number: int, kind: str) -> int:
     low, high = limits(kind)
     return low if number < low else high if number > high else number
 
@@ -167,7 +167,7 @@ def rounded_whole(value: Fraction, rounding: str) -> int:
     return floor + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and floor % 2 == 1))
 
 
-def saturated(value: Float, words: Sequence[str]) -> Float:
+def saturate(value: Float, words: Sequence[str]) -> Float:
     """`.sat` clamps to [0, 1], and makes +0 of NaN; `.relu` makes +0 of what is negative."""
     zero = Float("finite", False)
     if "sat" in words:
@@ -186,17 +186,17 @@ def convert(words: Sequence[str], to: str, source: str, bits: int) -> int:
     )
     flush = "ftz" in words
     if not is_float(source):
-        number = whole(bits, source)
+        number = read_integer(bits, source)
         if not is_float(to):
-            return clamped(number, to) if "sat" in words else whole(number, to)
-        return written(saturated(Float("finite", number < 0, Fraction(abs(number))), words), to, rounding)
+            return clamp(number, to) if "sat" in words else read_integer(number, to)
+        return write_float(saturate(Float("finite", number < 0, Fraction(abs(number))), words), to, rounding)
     value = read(bits % (1 << bits_of(source)), source, flush and source == "f32")
     if not is_float(to):
         if value.what == "nan":
-            return whole(1 << (bits_of(to) - 1), to) if source == "f64" or bits_of(to) == 64 else 0
+            return read_integer(1 << (bits_of(to) - 1), to) if source == "f64" or bits_of(to) == 64 else 0
         if value.what == "inf":
             return limits(to)[not value.negative]
-        return clamped(rounded_whole(value.signed, rounding), to)
+        return clamp(rounded_whole(value.signed, rounding), to)
     if rounding.endswith("i") and value.what == "finite":
         value = Float("finite", value.negative, Fraction(abs(rounded_whole(value.signed, rounding))))
     rounding = "rn" if rounding.endswith("i") else rounding
@@ -204,8 +204,8 @@ def convert(words: Sequence[str], to: str, source: str, bits: int) -> int:
     if value.what == "nan" and to == source and not double and bits != CANONICAL[to] and not set(words) & {
         "sat", "rni", "rzi", "rmi", "rpi"}:  # fmt: skip
         raise Open
-    value = saturated(value, words)
-    return written(value, to, rounding, flush and to == "f32", "satfinite" in words, double)
+    value = saturate(value, words)
+    return write_float(value, to, rounding, flush and to == "f32", "satfinite" in words, double)
 
 
 # ---- arithmetic of floats
@@ -216,11 +216,11 @@ def invalid(kind: str, *operands: Float) -> int:
     if kind != "f64":
         return CANONICAL[kind]
     first = next((each for each in operands if each.what == "nan"), None)
-    return 0xFFF8 << 48 if first is None else written(first, kind, payload=True)
+    return 0xFFF8 << 48 if first is None else write_float(first, kind, payload=True)
 
 
 def finish(value: Float, kind: str, words: Sequence[str], rounding: str) -> int:
-    return written(saturated(value, words), kind, rounding, "ftz" in words)
+    return write_float(saturate(value, words), kind, rounding, "ftz" in words)
 
 
 def nan_result(kind: str, words: Sequence[str], *operands: Float) -> int:
@@ -283,7 +283,7 @@ def extremum(head: str, kind: str, words: Sequence[str], a: Float, b: Float) -> 
     ordered = sorted(numbers, key=lambda each: (
         (big if each.what == "inf" else each.value) * (-1 if each.negative else 1), not each.negative))  # fmt: skip
     found = ordered[0 if head == "min" else -1]
-    return written(Float(found.what, negative if "xorsign" in words else found.negative, found.value), kind, "rn")
+    return write_float(Float(found.what, negative if "xorsign" in words else found.negative, found.value), kind, "rn")
 
 
 def arithmetic(head: str, words: Sequence[str], kind: str, *bits: int) -> int:  # noqa: PLR0911 - one for each opcode
@@ -296,7 +296,7 @@ def arithmetic(head: str, words: Sequence[str], kind: str, *bits: int) -> int:  
             if kind == "f64":
                 raise Open
             return CANONICAL[kind]
-        return written(Float(a.what, head == "neg" and not a.negative, a.value), kind, "rn", flush)
+        return write_float(Float(a.what, head == "neg" and not a.negative, a.value), kind, "rn", flush)
     if head in ("min", "max"):
         return extremum(head, kind, words, a, b)
     if head == "rcp":

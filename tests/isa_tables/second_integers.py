@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.isa_tables.second_floats import Open, bits_of, clamped, whole
+from tests.isa_tables.second_floats import Open, bits_of, clamp, read_integer
 
 
-def truncated(a: int, b: int) -> int:
+def truncate(a: int, b: int) -> int:
     """A quotient toward zero."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
@@ -24,11 +24,11 @@ def product_part(words: Sequence[str], kind: str, a: int, b: int) -> int:
     return a * b >> width if "hi" in words else a * b % (1 << width) if "lo" in words else a * b
 
 
-def calculated(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> int:
+def calculate(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> int:
     """Arithmetic of integers."""
-    a, *rest = (whole(each, kind) for each in bits)
+    a, *rest = (read_integer(each, kind) for each in bits)
     b = rest[0] if rest else 0
-    c = whole(bits[2], f"{kind[0]}{2 * bits_of(kind)}" if "wide" in words else kind) if len(bits) > 2 else 0
+    c = read_integer(bits[2], f"{kind[0]}{2 * bits_of(kind)}" if "wide" in words else kind) if len(bits) > 2 else 0
     width = bits_of(kind)
     if head in ("mul24", "mad24"):
         t = low24(bits[0], kind) * low24(bits[1], kind)
@@ -37,7 +37,7 @@ def calculated(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) 
     elif head in ("div", "rem"):
         if b == 0:
             raise Open
-        found = truncated(a, b) if head == "div" else a - b * truncated(a, b)
+        found = truncate(a, b) if head == "div" else a - b * truncate(a, b)
     else:
         found = {
             "add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: product_part(words, kind, a, b),
@@ -45,18 +45,18 @@ def calculated(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) 
             "min": lambda: min(a, b), "max": lambda: max(a, b), "sad": lambda: c + abs(a - b),
         }[head]()  # fmt: skip
     if "sat" in words:
-        found = clamped(found, kind)
+        found = clamp(found, kind)
     if "relu" in words:
         found = max(found, 0)
     return found % (1 << (2 * width if "wide" in words else width))
 
 
-def carried(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> tuple[int, int]:
+def carry(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> tuple[int, int]:
     """Arithmetic with a carry: the result, and the carry or borrow out."""
     width, taken = bits_of(kind), bits[-1] if head.endswith("c") else 0
     a, b = (each % (1 << width) for each in bits[:2])
     if head.startswith("mad"):
-        a = product_part(words, kind, whole(a, kind), whole(b, kind)) % (1 << width)
+        a = product_part(words, kind, read_integer(a, kind), read_integer(b, kind)) % (1 << width)
         b = bits[2] % (1 << width)
     found = a - b - taken if head.startswith("sub") else a + b + taken
     return found % (1 << width), int(not 0 <= found < 1 << width)
@@ -89,7 +89,7 @@ def bit_field(kind: str, a: int, b: int, c: int) -> int:
     )
 
 
-def inserted(kind: str, a: int, b: int, c: int, d: int) -> int:
+def insert_field(kind: str, a: int, b: int, c: int, d: int) -> int:
     """bfi, as the ISA's program."""
     width = bits_of(kind)
     position, length = c & 255, d & 255
@@ -131,7 +131,7 @@ PERMUTED = {  # mode -> the bytes of the result, highest first, by the two bits 
 }  # fmt: skip
 
 
-def permuted(words: Sequence[str], a: int, b: int, c: int) -> int:
+def permute_bytes(words: Sequence[str], a: int, b: int, c: int) -> int:
     octets, found = (a | b << 32).to_bytes(8, "little"), 0
     for at in range(4):
         pick = int(PERMUTED[words[-1]][c & 3][3 - at]) if words[-1] in PERMUTED else c >> (4 * at) & 15
@@ -141,7 +141,7 @@ def permuted(words: Sequence[str], a: int, b: int, c: int) -> int:
 
 
 def parts_of(bits: int, width: int, kind: str) -> list[int]:
-    return [whole(bits >> at, f"{kind[0]}{width}") for at in range(0, 32, width)]
+    return [read_integer(bits >> at, f"{kind[0]}{width}") for at in range(0, 32, width)]
 
 
 def digits_of(head: str, words: Sequence[str], kind: str, a: int) -> int:
@@ -159,7 +159,7 @@ def digits_of(head: str, words: Sequence[str], kind: str, a: int) -> int:
     return -1 if place < 0 else place if "shiftamt" in words else width - 1 - place
 
 
-def shifted(head: str, words: Sequence[str], kind: str, a: int, b: int, c: int) -> int:
+def shift(head: str, words: Sequence[str], kind: str, a: int, b: int, c: int) -> int:
     """shl, shr and shf."""
     width = bits_of(kind)
     if head == "shf":
@@ -167,7 +167,7 @@ def shifted(head: str, words: Sequence[str], kind: str, a: int, b: int, c: int) 
         return both << count >> 32 if "l" in words else both >> count
     if head == "shl":
         return a << min(b, width)
-    return whole(a, kind) >> min(b, width)
+    return read_integer(a, kind) >> min(b, width)
 
 
 def bit_operation(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> int:  # noqa: PLR0911
@@ -176,7 +176,7 @@ def bit_operation(head: str, words: Sequence[str], kind: str, bits: Sequence[int
     if head in ("and", "or", "xor", "not", "cnot"):
         return {"and": a & b, "or": a | b, "xor": a ^ b, "not": ~a, "cnot": int(a == 0)}[head]
     if head in ("shl", "shr", "shf"):
-        return shifted(head, words, kind, a, b, c)
+        return shift(head, words, kind, a, b, c)
     if head in ("popc", "clz", "brev", "bfind"):
         return digits_of(head, words, kind, a)
     if head == "lop3":
@@ -185,11 +185,11 @@ def bit_operation(head: str, words: Sequence[str], kind: str, bits: Sequence[int
     if head == "bfe":
         return bit_field(kind, a, b, c)
     if head == "bfi":
-        return inserted(kind, a, b, c, d)
+        return insert_field(kind, a, b, c, d)
     if head == "prmt":
-        return permuted(words, a, b, c)
+        return permute_bytes(words, a, b, c)
     if head == "fns":
-        return find_bit(a, b, whole(c, "s32"))
+        return find_bit(a, b, read_integer(c, "s32"))
     return bit_mask(words[0], a, b) if head == "bmsk" else extended_part(words[0], kind, a, b)
 
 

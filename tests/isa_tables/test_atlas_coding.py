@@ -93,14 +93,14 @@ def is_cover(folder: Path) -> bool:
     return True
 
 
-def alone(path: Path, folder: Path, old: str = "", new: str = "") -> Path:
+def copy_table(path: Path, folder: Path, old: str = "", new: str = "") -> Path:
     (folder / path.name).write_text(path.read_text().replace(old, new) if old else path.read_text())
     return folder
 
 
 @pytest.mark.parametrize("path", MAPPED, ids=lambda path: path.stem)
 def test_the_table_agrees_with_the_second_coding(path: Path, tmp_path: Path) -> None:
-    alone(path, tmp_path)
+    copy_table(path, tmp_path)
     assert next(instructions(tmp_path)).operands
     assert wrong_operands(tmp_path) == []
     assert is_cover(tmp_path)
@@ -129,16 +129,16 @@ SWAPS = [
 ]
 
 
-def planted() -> list[tuple[Path, str, str]]:
+def list_planted() -> list[tuple[Path, str, str]]:
     return [(path, old, new) for path in MAPPED for old, new in SWAPS if old in path.read_text()]
 
 
 def test_every_table_has_a_planted_error() -> None:
-    assert {path for path, _, _ in planted()} == set(MAPPED)
+    assert {path for path, _, _ in list_planted()} == set(MAPPED)
 
 
-@pytest.mark.parametrize(("path", "old", "new"), planted(), ids=lambda v: getattr(v, "stem", None))
+@pytest.mark.parametrize(("path", "old", "new"), list_planted(), ids=lambda v: getattr(v, "stem", None))
 def test_a_planted_error_is_seen(path: Path, old: str, new: str, tmp_path: Path) -> None:
-    alone(path, tmp_path, old, new)
+    copy_table(path, tmp_path, old, new)
     assert wrong_operands(tmp_path) != []
     assert is_cover(tmp_path), "the planted change must be one that only the second coding can see"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import tables
-from tests.isa_tables.planting import planted
+from tests.isa_tables.planting import plant_table
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.movement import command as movement
@@ -58,7 +58,7 @@ def test_a_bad_table_is_one_line_and_exit_2(
 ) -> None:
     text, words = BAD[bad]
     main, argv = COMMANDS[command]
-    with planted(tmp_path / NAME, text) as path:
+    with plant_table(tmp_path / NAME, text) as path:
         assert main(argv) == 2
     output = in_a_line(capsys.readouterr().err)
     assert str(path) in output
@@ -70,7 +70,7 @@ def test_a_bad_formula_is_one_line_too(command: str, tmp_path: Path, capsys: pyt
     """In Python the error message has the formula below it, with a caret."""
     text = TEXT.replace('row    = "groupID', 'row    = "groupID / 2')
     main, argv = COMMANDS[command]
-    with planted(tmp_path / NAME, text, instead=SHIPPED) as path:
+    with plant_table(tmp_path / NAME, text, instead=SHIPPED) as path:
         code = main(argv)
     output = in_a_line(capsys.readouterr().err)
     assert code == 2

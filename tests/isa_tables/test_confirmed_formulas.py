@@ -29,7 +29,7 @@ WORDS = {
 }
 
 
-def coded(name: str, operand: Operand) -> Iterator[bool]:
+def compare_codings(name: str, operand: Operand) -> Iterator[bool]:
     """Yield for each formula of an operand whether a second coding is compared with it."""
     if operand.layouts is not None:
         yield operand.layouts in ("wgmma", "tcgen05")  # test_memory, test_tcgen05_operands
@@ -51,7 +51,7 @@ def families() -> dict[str, list[str]]:
     for name in mnemonics("*"):
         for operand in instruction(name).operands.values():
             family = Path(operand.file).stem.partition("_m")[0].partition("_")[0]
-            formulas = list(coded(name, operand))
+            formulas = list(compare_codings(name, operand))
             found[family, operand.name].append((all(formulas), name in recorded, bool(formulas)))
     lines: dict[str, dict[str, list[str]]] = {key: defaultdict(list) for key in WORDS}
     for (family, name), cases in found.items():
@@ -80,5 +80,5 @@ def test_the_page_lists_what_confirms_each_formula() -> None:
 
 def test_a_formula_that_no_test_knows_has_neither() -> None:
     operand = instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").operands["A"]
-    assert list(coded("mma", operand)) == [True]
+    assert list(compare_codings("mma", operand)) == [True]
     assert not any("smem" in line for line in families()["neither"])

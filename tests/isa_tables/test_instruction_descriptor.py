@@ -22,7 +22,7 @@ CODES = {
 }
 
 
-def wrong(path: Path = SHIPPED) -> list[tuple[str, ...]]:
+def find_wrong(path: Path = SHIPPED) -> list[tuple[str, ...]]:
     """The choices whose descriptor is not the table's."""
     found = []
     for kind, (sums, factors) in CODES.items():
@@ -35,7 +35,7 @@ def wrong(path: Path = SHIPPED) -> list[tuple[str, ...]]:
 
 
 def test_it_chooses_types_extents_and_majors() -> None:
-    assert wrong() == []
+    assert find_wrong() == []
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_planted_error_is_seen(old: str, new: str, tmp_path: Path) -> None:
     text = SHIPPED.read_text()
     assert old in text
     (tmp_path / "wrong.toml").write_text(text.replace(old, new))
-    assert wrong(tmp_path / "wrong.toml") != []
+    assert find_wrong(tmp_path / "wrong.toml") != []
 
 
 @pytest.mark.parametrize("word", [0x8100490, 0x4010010, 0x8010017])

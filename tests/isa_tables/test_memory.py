@@ -42,14 +42,14 @@ def offset(place: int, modes: list[tuple[int | None, int]]) -> int:
     return total
 
 
-def swizzled(address: int, bits: int) -> int:
+def swizzle_chunk(address: int, bits: int) -> int:
     """The 16-byte chunk of a 128-byte line is exchanged by the low bits of the line's number."""
     line, rest = divmod(address, 128)
     chunk, byte = divmod(rest, 16)
     return 128 * line + 16 * (chunk ^ line % 2**bits) + byte
 
 
-def wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
+def find_wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
     found = []
     for swizzle, major in layouts.texts:
         for bits in (1, 4, 8, 16, 32) if major == "K" else (16,):
@@ -60,7 +60,7 @@ def wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
             linear = [
                 [(offset(mn, modes[0]) + offset(k, modes[1])) * bits // 8 for k in range(cols)] for mn in range(rows)
             ]
-            expected = [[swizzled(address, BITS[swizzle]) for address in line] for line in linear]
+            expected = [[swizzle_chunk(address, BITS[swizzle]) for address in line] for line in linear]
             said = layouts.address(*numpy.indices((rows, cols)), bits, swizzle, major, lbo=lbo, sbo=sbo)
             if said.tolist() != expected:
                 found.append((swizzle, major, bits))
@@ -70,7 +70,7 @@ def wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
 def test_addresses_are_those_of_the_canonical_layouts() -> None:
     layouts = smem.read_layouts("wgmma")
     assert set(layouts.texts) == {(swizzle, major) for swizzle in CHUNKS for major in ("K", "MN")}
-    assert wrong(layouts) == []
+    assert find_wrong(layouts) == []
 
 
 @pytest.mark.long
@@ -89,7 +89,7 @@ def test_a_planted_address_error_is_seen(old: str, new: str, tmp_path: Path) -> 
     text = (HOME / "memory" / "wgmma.toml").read_text()
     assert old in text
     (tmp_path / "wgmma.toml").write_text(text.replace(old, new, 1))
-    assert wrong(smem.read_layouts("wgmma", tmp_path)) != []
+    assert find_wrong(smem.read_layouts("wgmma", tmp_path)) != []
 
 
 def test_canonical_layouts_are_printed_as_the_isa_prints_them() -> None:

@@ -116,7 +116,7 @@ def test_one_register_too_many_is_rejected(mnemonic: str, operand: str, tmp_path
     assert not good
 
 
-def sampled() -> list[Signature]:
+def sample_signatures() -> list[Signature]:
     """Every instruction that is not dense, wgmma at the smallest, the largest and some N, wmma without its copies."""
     names = [name for name in mnemonics("*") if name not in mnemonics() and not re.search(r"::cta|\.global", name)]
     family = re.compile(r"\.m64n(?!(8|16|24|104|208|256)k)\d+k")
@@ -127,7 +127,7 @@ def sampled() -> list[Signature]:
 
 @pytest.fixture(scope="module")
 def others() -> list[Signature]:
-    return sampled()
+    return sample_signatures()
 
 
 @pytest.mark.parametrize("target", MORE_TARGETS)

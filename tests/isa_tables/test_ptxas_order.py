@@ -91,7 +91,7 @@ def test_a_file_that_breaks_its_schema_is_rejected(old: str, new: str, problem: 
         read_answers(tmp_path / "bad.toml")
 
 
-def represented() -> Iterator[tuple[Signature, str]]:
+def choose_representatives() -> Iterator[tuple[Signature, str]]:
     """One instruction of each name with the same words but for numbers and types, and a target that has it."""
     seen = set()
     for mnemonic in mnemonics("*"):
@@ -103,7 +103,7 @@ def represented() -> Iterator[tuple[Signature, str]]:
             yield found, next(target for target in (*TARGETS, "sm_75", "sm_110a") if runs_on(found, target))
 
 
-def shuffled(mnemonic: str, dice: random.Random) -> str:
+def shuffle_words(mnemonic: str, dice: random.Random) -> str:
     """Return the mnemonic with its words in another order; layouts keep theirs, and so do types."""
     head, *words = mnemonic.split(".")
     dice.shuffle(words)
@@ -120,7 +120,7 @@ def group(word: str) -> str:
     return "layout" if word in ("row", "col") else "type" if word in WIDTH else word
 
 
-def rejected(kernels: Sequence[str], target: str, folder: Path) -> set[int]:
+def find_rejected(kernels: Sequence[str], target: str, folder: Path) -> set[int]:
     """The kernels that ptxas rejects; it reports the errors of a pass only if the one before found none."""
     wrong: set[int] = set()
     while True:
@@ -160,8 +160,8 @@ def test_every_name_is_one_that_ptxas_knows(tmp_path: Path) -> None:
 def test_ptxas_takes_the_orders_that_we_take_and_no_other(tmp_path: Path) -> None:
     dice = random.Random(2411)
     by_target: dict[str, list[tuple[str, bool, str]]] = {}
-    for found, target in represented():
-        orders = {shuffled(found.mnemonic, dice) for _ in range(SHUFFLES)}
+    for found, target in choose_representatives():
+        orders = {shuffle_words(found.mnemonic, dice) for _ in range(SHUFFLES)}
         head, *words = found.mnemonic.split(".")
         at = dice.randrange(len(words) - 1) if len(words) > 1 else 0
         near = ".".join([head, *words[:at], *words[at : at + 2][::-1], *words[at + 2 :]])  # most of it in its place
@@ -174,7 +174,7 @@ def test_ptxas_takes_the_orders_that_we_take_and_no_other(tmp_path: Path) -> Non
         for start in range(0, len(asked), BATCH):
             batch = asked[start : start + BATCH]
             kernels = [text.replace("k0()", f"k{number}()") for number, (_, _, text) in enumerate(batch)]
-            wrong = rejected(kernels, target, tmp_path)
+            wrong = find_rejected(kernels, target, tmp_path)
             for number, (order, ours, _) in enumerate(batch):
                 good, bad = good + ours, bad + (not ours)
                 if ours == (number in wrong):

@@ -24,7 +24,7 @@ ANSWERS = read()
 
 
 @cache
-def listed() -> dict[Said, frozenset[str]]:
+def list_instructions() -> dict[Said, frozenset[str]]:
     """Every instruction of the families with the targets that have it, by the tables."""
     names = {name for family in FAMILIES for name in mnemonics(family)}
     found = [signature(name) for name in names]
@@ -41,7 +41,7 @@ def blank(key: Said) -> Said:
 def listed_types() -> dict[Said, list[tuple[str, ...]]]:
     """The types of the listed instructions, by the rest of the mnemonic."""
     found: dict[Said, list[tuple[str, ...]]] = defaultdict(list)
-    for key in listed():
+    for key in list_instructions():
         found[blank(key)].append(tuple(token for token in key.ordered if token in WIDTH))
     return found
 
@@ -55,7 +55,7 @@ def by_tables(question: Question) -> dict[str, frozenset[str]]:
             for types in listed_types()[blank(list_parts(question.named(every[0])))]
             if len(types) == len(every[0])
         ]
-    found = {types: listed().get(list_parts(question.named(types)), frozenset()) for types in every}
+    found = {types: list_instructions().get(list_parts(question.named(types)), frozenset()) for types in every}
     return {"/".join(types): targets & set(question.only) for types, targets in found.items() if targets}
 
 
@@ -125,7 +125,7 @@ def test_every_listed_instruction_is_checked() -> None:
     """By its own name or by that of one that differs only in layouts, rounding, spaces and sizes."""
     wanted = {list_parts(q.named(types.split("/"))) for q in QUESTIONS.values() for types in by_tables(q)}
     missing = []
-    for name in (name for family in FAMILIES for name in mnemonics(family) if list_parts(name) in listed()):
+    for name in (name for family in FAMILIES for name in mnemonics(family) if list_parts(name) in list_instructions()):
         alike = name
         for pattern, instead in ALIKE:
             alike = re.sub(pattern, instead, alike)

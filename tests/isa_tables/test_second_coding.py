@@ -73,7 +73,7 @@ def by_hand(rows: list[str]) -> dict[tuple[int, int], Place]:
     }
 
 
-def expected(mnemonic: str, operand: str) -> dict[tuple[int, int], Place]:
+def compute_map(mnemonic: str, operand: str) -> dict[tuple[int, int], Place]:
     """The whole map of an operand, from its mnemonic's text alone."""
     if mnemonic.startswith("dp"):
         count = {"dp4a": 4, "dp2a": 2}[mnemonic[:4]] if operand in "AB" else 1
@@ -98,7 +98,7 @@ def actual(mma: Instruction, operand: str) -> dict[tuple[int, int], Place]:
 
 
 def wrong_operands(mnemonic: str, mma: Instruction) -> list[str]:
-    return [operand for operand in mma.operands if actual(mma, operand) != expected(mnemonic, operand)]
+    return [operand for operand in mma.operands if actual(mma, operand) != compute_map(mnemonic, operand)]
 
 
 def is_bijection(mma: Instruction) -> bool:
@@ -120,7 +120,7 @@ def test_the_tables_agree_with_the_second_coding(mnemonic: str) -> None:
     assert is_bijection(mma)
 
 
-def planted() -> list[tuple[Path, str, str]]:
+def plant_all() -> list[tuple[Path, str, str]]:
     """Every table with one wrong but bijective change: neighbouring groups, lanes or values exchanged."""
     swaps = [
         ("%laneid >> 2", "((%laneid >> 2) ^ 1)"),
@@ -136,7 +136,7 @@ def planted() -> list[tuple[Path, str, str]]:
 
 @pytest.mark.parametrize(
     ("path", "old", "new"),
-    [pytest.param(*one, marks=() if number % 4 == 0 else pytest.mark.slow) for number, one in enumerate(planted())],
+    [pytest.param(*one, marks=() if number % 4 == 0 else pytest.mark.slow) for number, one in enumerate(plant_all())],
     ids=lambda v: getattr(v, "stem", None),
 )
 def test_a_wrong_bijection_is_seen(path: Path, old: str, new: str, tmp_path: Path) -> None:
@@ -148,4 +148,4 @@ def test_a_wrong_bijection_is_seen(path: Path, old: str, new: str, tmp_path: Pat
 
 
 def test_every_table_has_a_planted_wrong_bijection() -> None:
-    assert {path for path, _, _ in planted()} == set(SHIPPED)
+    assert {path for path, _, _ in plant_all()} == set(SHIPPED)

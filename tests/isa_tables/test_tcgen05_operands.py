@@ -81,7 +81,7 @@ def a_in_tensor_memory(layout: str, m: int, k: int, bits: int, base: int) -> dic
     return found
 
 
-def misplaced(folder: Path = PTX) -> list[str]:
+def find_misplaced(folder: Path = PTX) -> list[str]:
     wrong = []
     for kind, (k, bits) in KINDS.items():
         for m, group, layout in ((256, 2, "A"), (128, 2, "B"), (128, 1, "D"), (64, 1, "F")):
@@ -97,7 +97,7 @@ def misplaced(folder: Path = PTX) -> list[str]:
 
 
 def test_a_is_in_the_lanes_of_tensor_memory() -> None:
-    assert misplaced() == []
+    assert find_misplaced() == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_planted_place_is_seen(old: str, new: str, tmp_path: Path) -> None:
     assert old in text
     shutil.copy(PTX / "tcgen05.sp_mma.toml", tmp_path)
     (tmp_path / "tcgen05_mma.toml").write_text(text.replace(old, new))
-    assert misplaced(tmp_path)
+    assert find_misplaced(tmp_path)
 
 
 def test_where_the_isa_has_a_figure_only_there_is_no_place() -> None:
@@ -130,7 +130,7 @@ MODES = {"none": (0, 4, 3, 1, 8), "32B": (1, 4, 3, 2, 8), "64B": (2, 4, 3, 4, 8)
 MN_MODES = {**MODES, "128B32": (2, 5, 2, 8, 4)}
 
 
-def swizzled(address: int, width: int, low: int, shift: int) -> int:
+def swizzle(address: int, width: int, low: int, shift: int) -> int:
     """Bits low.. of an address, `width` of them, are exchanged by those `shift` higher."""
     mask = ((1 << width) - 1) << low
     return address ^ (address >> shift & mask)
@@ -141,11 +141,11 @@ def address(mode: str, major: str, mn: int, k: int, bits: int, lbo: int, sbo: in
     width, low, shift, chunks, rows = MN_MODES[mode]
     if major == "K":
         inner, outer = (k // per) * (lbo if mode == "none" else 16), mn % 8 * chunks * 16 + mn // 8 * sbo
-        return swizzled(inner + outer + k % per * bits // 8, width, low, shift)
+        return swizzle(inner + outer + k % per * bits // 8, width, low, shift)
     chunk, line = divmod(mn, per)[0], k
     along = chunk * sbo if mode == "none" else chunk % chunks * 16 + chunk // chunks * lbo
     across = line % rows * chunks * 16 + line // rows * (lbo if mode == "none" else sbo)
-    return swizzled(along + across + mn % per * bits // 8, width, low, shift)
+    return swizzle(along + across + mn % per * bits // 8, width, low, shift)
 
 
 def wrong_addresses(layouts: smem.Layouts) -> list[tuple[str, str, int]]:

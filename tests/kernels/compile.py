@@ -61,7 +61,7 @@ def _rows(family: Mapping[str, Any]) -> Iterator[Row]:
         yield Row(name, family["source"], kernel["target"], options, names, kernel.get("kept", False))
 
 
-def compiled(chosen: Sequence[Row], sources: Path = SOURCES) -> Iterator[tuple[str, str]]:
+def compile_rows(chosen: Sequence[Row], sources: Path = SOURCES) -> Iterator[tuple[str, str]]:
     """The PTX and the claim of each row, in order, where nothing is `missing`."""
     triton = [row for row in chosen if row.source.endswith(".py")]
     made = dict(zip((row.name for row in triton), _by_triton(triton, sources), strict=True)) if triton else {}
@@ -78,7 +78,7 @@ def readable(ptx: str) -> str:
     return re.sub(r'(\.file\s+\d+\s+")[^"]*/', r"\1", text)
 
 
-def missing(chosen: Sequence[Row] | None = None) -> str:
+def explain_missing(chosen: Sequence[Row] | None = None) -> str:
     """Why not every kernel, or of these, can be compiled here; "" where nvcc and Triton are at hand."""
     sources = {row.source for row in (rows() if chosen is None else chosen)}
     if any(one.endswith(".cu") for one in sources) and shutil.which("nvcc") is None:
@@ -148,11 +148,11 @@ def main() -> None:
     everything = sys.argv[1:2] == ["--all"]
     names = tuple(sys.argv[3:]) or ("",)
     chosen = [row for row in rows() if (row.name.startswith(names) if everything else row.kept)]
-    if reason := missing(chosen):
+    if reason := explain_missing(chosen):
         sys.exit(reason)
     folder = Path(sys.argv[2]) if everything else COMPILED
     folder.mkdir(parents=True, exist_ok=True)
-    for row, (ptx, claim) in zip(chosen, compiled(chosen), strict=True):
+    for row, (ptx, claim) in zip(chosen, compile_rows(chosen), strict=True):
         (folder / f"{row.name}.ptx").write_text(ptx)
         (folder / f"{row.name}.toml").write_text(claim)
         print(f"{row.name}: {len(ptx)} bytes")

@@ -46,13 +46,13 @@ class Interpreted:
     alarm: str = ""  # an error that the interpreter found in the kernel
 
 
-def interpreted(probes: Sequence[Probe]) -> dict[str, Interpreted]:
+def interpret(probes: Sequence[Probe]) -> dict[str, Interpreted]:
     """Return what the interpreter computes with each probe, by the form's name."""
     found: dict[str, Interpreted] = {}
     for _, some in groupby(sorted(probes, key=_together), _together):
         chosen = list(some)
         for start in range(0, len(chosen), _TOGETHER):
-            found |= _interpreted(chosen[start : start + _TOGETHER])
+            found |= _interpret_kernel(chosen[start : start + _TOGETHER])
     return found
 
 
@@ -63,7 +63,7 @@ def _together(probe: Probe) -> tuple[bool, str]:
     return form.lanes == 32, PACKED.get(kind, kind)
 
 
-def _interpreted(probes: Sequence[Probe]) -> dict[str, Interpreted]:
+def _interpret_kernel(probes: Sequence[Probe]) -> dict[str, Interpreted]:
     """Interpret some probes as one kernel; again, without those that end it."""
     found: dict[str, Interpreted] = {}
     left = list(probes)
@@ -126,7 +126,7 @@ class Compared:
     why: str  # in words
 
 
-def compared(seen: Interpreted, recorded: Sequence[bytes]) -> Compared:
+def compare_bits(seen: Interpreted, recorded: Sequence[bytes]) -> Compared:
     """Compare the bits of one form: those that have no meaning are not compared, all others must be equal."""
     if seen.reason:
         return Compared("no meaning", seen.reason)
@@ -138,7 +138,7 @@ def compared(seen: Interpreted, recorded: Sequence[bytes]) -> Compared:
         wrong |= ((bits != theirs) & known).reshape(LANES, -1).any(1)
     if wrong.any():
         lane = int(wrong.argmax())
-        mine, theirs = (_shown(one, lane) for one in (seen.results, recorded))
+        mine, theirs = (_show_lane(one, lane) for one in (seen.results, recorded))
         return Compared("differs", f"{int(wrong.sum())} of {LANES} lanes; lane {lane} has {mine}, a GPU {theirs}")
     if not all(one.all() for one in seen.known):
         return Compared("no meaning", "a result has none")
@@ -159,10 +159,10 @@ def payload_alone(seen: Interpreted, recorded: Sequence[bytes], kind: str) -> bo
 def equal_without_guards(seen: Interpreted, recorded: Sequence[bytes]) -> bool:
     """Whether the results of the instruction without a guard, the first half, are equal."""
     half = len(seen.results) // 2
-    return compared(Interpreted(seen.results[:half], seen.known[:half]), recorded[:half]).status == "equal"
+    return compare_bits(Interpreted(seen.results[:half], seen.known[:half]), recorded[:half]).status == "equal"
 
 
-def _shown(results: Sequence[Any], lane: int) -> str:
+def _show_lane(results: Sequence[Any], lane: int) -> str:
     words = (bytes(one)[lane * len(bytes(one)) // LANES :][: len(bytes(one)) // LANES] for one in results)
     return " ".join(word[::-1].hex() for word in words)
 
@@ -187,7 +187,7 @@ class Listed:
     not_recorded: frozenset[str]
 
 
-def listed() -> Listed:
+def read_list() -> Listed:
     """Return the list."""
     data = tomllib.loads(LIST.read_text("utf-8"))
     differences = tuple(
@@ -223,8 +223,8 @@ def outcome() -> Outcome:
     (recording,) = recordings_of_opcodes()
     probes = [Probe(form) for form in accepted_forms()]
     there = [one for one in probes if _is_recorded(one, recording)]
-    seen = interpreted(there)
-    made = {name: compared(one, recording.forms[name].results) for name, one in seen.items()}
+    seen = interpret(there)
+    made = {name: compare_bits(one, recording.forms[name].results) for name, one in seen.items()}
     return Outcome(recording, seen, made, frozenset(one.form.name for one in probes) - made.keys())
 
 

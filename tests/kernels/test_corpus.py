@@ -54,9 +54,9 @@ def test_a_kept_claim_is_its_templates(row: corpus.Row) -> None:
 @pytest.mark.slow
 def test_every_kernel_compiles_to_what_is_kept() -> None:
     """The texts differ between versions of a compiler; the instructions that matter do not."""
-    if reason := corpus.missing():
+    if reason := corpus.explain_missing():
         pytest.skip(reason)
-    made = dict(zip((row.name for row in ROWS), corpus.compiled(ROWS), strict=True))
+    made = dict(zip((row.name for row in ROWS), corpus.compile_rows(ROWS), strict=True))
     for row in KEPT:
         ptx, claim = made[row.name]
         assert claim == (corpus.COMPILED / f"{row.name}.toml").read_text()

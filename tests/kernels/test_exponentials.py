@@ -158,18 +158,18 @@ def test_the_ways_to_write_a_softmax_meet(claim: str) -> None:
     assert found.status == "VERIFIED", found.findings
 
 
-def replaced(old: str, new: str) -> Callable[[str], str]:
+def replace_everywhere(old: str, new: str) -> Callable[[str], str]:
     """Return an edit that puts one text in place of another everywhere."""
     return lambda text: re.sub(old, new, text)
 
 
-TURNED = replaced(r"sub\.f32 (\s*)(%\w+), (%\w+), (%\w+);", r"sub.f32 \1\2, \4, \3;")
+TURNED = replace_everywhere(r"sub\.f32 (\s*)(%\w+), (%\w+), (%\w+);", r"sub.f32 \1\2, \4, \3;")
 EDITS: list[tuple[str, str, Callable[[str], str], str]] = [
-    ("the mask of the diagonal is strict", "attention_causal", replaced("setp.ge.s64", "setp.gt.s64"), ""),
-    ("the scale lacks log2(e)", "attention", replaced("0f3FB8AA3B", "0f3F800000"), ""),
+    ("the mask of the diagonal is strict", "attention_causal", replace_everywhere("setp.ge.s64", "setp.gt.s64"), ""),
+    ("the scale lacks log2(e)", "attention", replace_everywhere("0f3FB8AA3B", "0f3F800000"), ""),
     ("ex2 gets the opposite", "softmax", TURNED, "of -inf it is inf"),
-    ("a quotient is a product", "softmax", replaced("div.full.f32", "mul.f32"), ""),
-    ("a sum is a maximum", "softmax", replaced("add.f32", "max.f32"), ""),
+    ("a quotient is a product", "softmax", replace_everywhere("div.full.f32", "mul.f32"), ""),
+    ("a sum is a maximum", "softmax", replace_everywhere("add.f32", "max.f32"), ""),
 ]
 
 
@@ -188,13 +188,13 @@ def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
     """Each class of `planted.toml` is an edit of a source, compiled as a row of the corpus."""
     bug = planted.BUGS[name]
     row = next(one for one in corpus.rows() if one.name == bug["kernel"])
-    if reason := corpus.missing([row]):
+    if reason := corpus.explain_missing([row]):
         pytest.skip(reason)
     text = (corpus.SOURCES / row.source).read_text()
     assert text.count(bug["old"]) == 1
     shutil.copy(corpus.SOURCES / "ptx.cuh", tmp_path)
     (tmp_path / row.source).write_text(text.replace(bug["old"], bug["new"]))
-    ((ptx, claim),) = corpus.compiled([row], tmp_path)
+    ((ptx, claim),) = corpus.compile_rows([row], tmp_path)
     (found,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
     assert planted.say_finding(found) == (planted.verdict(bug), bug["says"]), found.findings
 
@@ -202,11 +202,11 @@ def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_maximum_of_a_row_may_be_an_output(tmp_path: Path) -> None:
     row = next(one for one in corpus.rows() if one.name == "attention_lse")
-    if reason := corpus.missing([row]):
+    if reason := corpus.explain_missing([row]):
         pytest.skip(reason)
     text, stored = (corpus.SOURCES / row.source).read_text(), "most + tl.log2(total), mask"
     (tmp_path / row.source).write_text(text.replace(stored, "most, mask"))
-    ((ptx, table),) = corpus.compiled([row], tmp_path)
+    ((ptx, table),) = corpus.compile_rows([row], tmp_path)
     for mask, status in ((f"where(m >= n, {GROUPED}, -inf)", "VERIFIED"), (GROUPED, "REFUTED")):
         claim = f"L[h,m] = max_n(1.4426950408889634 * {mask})"
         (found,) = check(ptx, claim_of({**tomllib.loads(table), "claim": claim}), seed=3)
@@ -214,7 +214,7 @@ def test_the_maximum_of_a_row_may_be_an_output(tmp_path: Path) -> None:
         assert status == "REFUTED" or found.bound < 1e-12
 
 
-def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
+def compute_expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return what a kernel of the corpus computes, by numpy in f64."""
     if name.startswith(("softmax", "norm")):
         return expected_rows(launch, samples, name)
@@ -317,7 +317,7 @@ def test_the_claim_on_a_sample_is_what_numpy_computes(path: Path) -> None:
     (launch,) = claim.launches
     samples = draw_samples(launch, 3)
     (found,) = check(path.read_text(), claim, seed=7, samples=samples)
-    wanted = expected(launch, samples, path.stem)
+    wanted = compute_expected(launch, samples, path.stem)
     assert np.allclose(found.expected[launch.target.name], wanted, 1e-6, 1e-6)
     assert np.allclose(found.output[launch.target.name], wanted, 1e-6, 1e-6)
 
@@ -335,7 +335,7 @@ def test_a_gpu_computes_what_numpy_does(path: Path) -> None:
     (found,) = run_all([job(parse_kernel(text, claim.kernel), text, launch, samples)])
     assert not isinstance(found, Unavailable), found.reason
     target = launch.array(launch.target.name)
-    made, wanted = unpacked(target, found[launch.arrays.index(target)]), expected(launch, samples, path.stem)
+    made, wanted = unpacked(target, found[launch.arrays.index(target)]), compute_expected(launch, samples, path.stem)
     gap = np.abs(made - wanted) / (1 + np.abs(wanted))
     print(f"{path.stem}: the largest difference is {gap.max():.1e}")
     assert gap.max() < max(TOLERANCES.get(one.kind, 0.0) for one in launch.arrays)

@@ -17,12 +17,12 @@ from isa_tables.opcode_signatures import spellings
 from isa_tables.semantics import meaning
 from tests.kernels.recorded_opcodes import (
     Outcome,
-    compared,
+    compare_bits,
     equal_without_guards,
-    interpreted,
-    listed,
+    interpret,
     outcome,
     payload_alone,
+    read_list,
 )
 from verify.kernel.instructions import integers
 
@@ -39,11 +39,11 @@ def found() -> Outcome:
 
 
 def test_bits_are_those_of_the_gpu_or_the_difference_is_listed_with_its_reason(found: Outcome) -> None:
-    allowed = {name for one in listed().differences for name in one.forms}
+    allowed = {name for one in read_list().differences for name in one.forms}
     differ = found.having("differs")
     assert [f"{name}: {found.compared[name].why}" for name in found.compared if name in differ - allowed] == []
     assert allowed - differ == set(), "these are listed as different, and are not"
-    for one in listed().differences:
+    for one in read_list().differences:
         assert one.section and one.reason
         for name in one.forms if one.nan else ():
             assert payload_alone(found.seen[name], found.recording.forms[name].results, one.nan), name
@@ -55,7 +55,7 @@ def test_the_forms_that_lost_their_guard_are_those_that_a_row_names(found: Outco
     """`loses_guard` of the rows is what was recorded: of forms that are equal, the guarded half is equal too."""
     opcodes = {name: meaning(name.partition(" ")[0]) for name in found.compared}
     named = {name for name, one in opcodes.items() if one is not None and one.loses_guard}
-    lost = {name for one in listed().differences if one.guarded for name in one.forms}
+    lost = {name for one in read_list().differences if one.guarded for name in one.forms}
     assert lost - named == set() and len(lost) > 300
     assert named & found.having("equal") == set()
 
@@ -66,13 +66,13 @@ def test_a_right_use_of_an_opcode_is_no_error(found: Outcome) -> None:
 
 
 def test_no_form_loses_or_gains_a_meaning_without_a_word(found: Outcome) -> None:
-    before, now = listed().no_meaning, found.having("no meaning")
+    before, now = read_list().no_meaning, found.having("no meaning")
     assert now - before == set(), WRITE
     assert before - now == set(), WRITE
 
 
 def test_every_form_is_recorded(found: Outcome) -> None:
-    assert found.absent == listed().not_recorded, WRITE
+    assert found.absent == read_list().not_recorded, WRITE
     assert {one.fault for one in found.recording.forms.values()} == {""}
 
 
@@ -93,7 +93,7 @@ def test_one_wrong_bit_is_seen_in_every_form(found: Outcome) -> None:
         results = [np.frombuffer(one, np.uint8).copy() for one in found.recording.forms[name].results]
         some = results[number % len(results)]
         some[number * 31 % some.size] ^= 1 << number % 8
-        assert compared(found.seen[name], [one.tobytes() for one in results]).status == "differs", name
+        assert compare_bits(found.seen[name], [one.tobytes() for one in results]).status == "differs", name
 
 
 def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,5 +104,5 @@ def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch:
         "count",
         integers.plain(lambda meaning, bits: integers.count_bits(meaning, bits) ^ (bits == 33), ""),
     )
-    seen = interpreted([probe])[probe.form.name]
-    assert compared(seen, found.recording.forms[probe.form.name].results).status == "differs"
+    seen = interpret([probe])[probe.form.name]
+    assert compare_bits(seen, found.recording.forms[probe.form.name].results).status == "differs"

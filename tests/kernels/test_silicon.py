@@ -31,7 +31,7 @@ KERNELS = [path for path in sorted(FOLDER.glob("*.ptx")) if not path.stem.starts
 QUICK = [corpus.COMPILED / "mma_split.ptx", corpus.COMPILED / "simt_tn.ptx"]
 
 
-def prepared(path: Path) -> tuple[RunCompiled, int, Array, np.ndarray]:
+def prepare_job(path: Path) -> tuple[RunCompiled, int, Array, np.ndarray]:
     """The job of a kernel, its output with its number, and what the interpretation says of it."""
     ptx, claim = path.read_text(), read_claim(path.with_suffix(".toml"))
     (launch,) = claim.launches
@@ -49,7 +49,7 @@ def prepared(path: Path) -> tuple[RunCompiled, int, Array, np.ndarray]:
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_the_interpretation_of_samples_is_numpys_product(path: Path) -> None:
     """What is compared with a GPU below is right by a third way, and the job has every parameter."""
-    made, _, target, output = prepared(path)
+    made, _, target, output = prepare_job(path)
     (launch,) = read_claim(path.with_suffix(".toml")).launches
     assert len(made.memory) == len(launch.arrays) >= 3 and len(made.parameters) == len(launch.params) >= 5
     samples = drawn(launch, seed=len(path.stem))
@@ -69,13 +69,13 @@ def test_the_interpretation_of_samples_is_numpys_product(path: Path) -> None:
     assert (unpacked(target, packed(target, np.ones(target.shape))) == 1).all()
 
 
-def compared(run: Callable[[list[RunCompiled]], Iterable[Any]], sm: str, gpu: str) -> tuple[list[str], list[str]]:
+def compare_jobs(run: Callable[[list[RunCompiled]], Iterable[Any]], sm: str, gpu: str) -> tuple[list[str], list[str]]:
     """What differs between the interpretation and what `run` makes of the jobs, and the kernels that were not run."""
     jobs, expected, others = [], [], []
     for path in KERNELS:
         try:
             check_target(path.read_text(), sm, gpu)
-            made, number, target, output = prepared(path)
+            made, number, target, output = prepare_job(path)
         except (Unsupported, pytest.skip.Exception) as reason:
             others.append(f"{path.stem}: {reason}")
             continue
@@ -95,7 +95,7 @@ def compared(run: Callable[[list[RunCompiled]], Iterable[Any]], sm: str, gpu: st
 def as_claimed(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
     """The memory that a right GPU would leave, by the interpretation; that of the last job with one element changed."""
     for number, (path, made) in enumerate(zip(QUICK, jobs, strict=True)):
-        _, place, target, output = prepared(path)
+        _, place, target, output = prepare_job(path)
         memory = [one.copy() for one in made.memory]
         width = BITS[target.kind] // 8
         memory[place].view(f"u{width}")[target.places] = encode(target.kind, output.astype(np.int64).ravel())
@@ -107,7 +107,7 @@ def as_claimed(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
 @pytest.mark.long
 def test_one_element_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.kernels.test_silicon.KERNELS", QUICK)
-    wrong, others = compared(as_claimed, "sm_90a", "a GPU")
+    wrong, others = compare_jobs(as_claimed, "sm_90a", "a GPU")
     assert others == [] and [line.partition(":")[0] for line in wrong] == [QUICK[-1].stem]
     assert "1 of " in wrong[0]
 
@@ -115,7 +115,7 @@ def test_one_element_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.gpu
 def test_a_gpu_computes_what_the_interpretation_says() -> None:
     here = gpu_checks.device_info()
-    wrong, others = compared(run_all, here.sm, here.gpu)
+    wrong, others = compare_jobs(run_all, here.sm, here.gpu)
     print("\n".join(others))
     assert wrong == []
     assert len(KERNELS) - len(others) >= 10

@@ -33,14 +33,14 @@ NOT_NEEDED = {
 CLASSES = {"barriers", "epilogue", "fragments", "strides", "swizzles", "transposes", "trips", "waits"}
 
 
-def marked(path: Path) -> object:
+def mark_slow(path: Path) -> object:
     """A kernel as a parameter, slow unless it is a quick one."""
     marks = () if path.stem in QUICK else pytest.mark.slow
     return pytest.param(path, id=path.stem, marks=marks)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", [marked(path) for path in PATHS])
+@pytest.mark.parametrize("path", [mark_slow(path) for path in PATHS])
 def test_a_kept_kernel_is_verified(path: Path) -> None:
     (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
     assert found.status == "VERIFIED", found.findings
@@ -70,9 +70,9 @@ def test_a_kept_kernel_is_verified_at_sizes_and_strides_that_are_chosen(path: Pa
 @pytest.mark.slow
 def test_no_right_kernel_is_refuted() -> None:
     rows = corpus.rows()
-    if reason := corpus.missing():
+    if reason := corpus.explain_missing():
         pytest.skip(reason)
-    made = list(corpus.compiled(rows))
+    made = list(corpus.compile_rows(rows))
     assert len(made) >= 60
     unclear = set()
     for row, (ptx, claim) in zip(rows, made, strict=True):
@@ -98,7 +98,7 @@ def test_a_wrong_twin_of_a_quick_kernel_is_refuted(name: str, sort: str) -> None
     assert found.status == "REFUTED" and found.finding
 
 
-def cleared(text: str) -> list[Edit]:
+def list_cleared(text: str) -> list[Edit]:
     """Edits that leave out one register's copy of the 0.0 that a sum begins with."""
     copied = re.compile(r"\s*mov\.f32\s+%f\d+, %f\d+;")
     return [Edit(line, "cleared", old, "") for line, old in body(text) if copied.match(old)]
@@ -108,7 +108,7 @@ def cleared(text: str) -> list[Edit]:
 def test_a_sum_that_begins_with_nothing_is_refuted() -> None:
     """The accumulator of one register is not cleared: what nobody wrote goes through all products of the loop."""
     path = corpus.COMPILED / "mma_relu.ptx"
-    copies = cleared(path.read_text())
+    copies = list_cleared(path.read_text())
     assert len(copies) > 20
     found = fate(path, copies[3])
     assert found.status == "REFUTED" and "never written" in found.finding

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def expected() -> dict[str, list[str]]:
+def read_expected() -> dict[str, list[str]]:
     """What the comment behind each test says."""
     found = re.findall(r"^ *def (test_\w+)\(.*\):  # (.*)$", SOURCE.read_text(encoding="utf-8"), re.MULTILINE)
     return {name: words.split() for name, words in found}
@@ -63,7 +63,7 @@ def test_each_test_becomes_what_its_comment_says(tmp_path: Path) -> None:
     ):
         outcome = "FAILED" if "<failure" in inner else "SKIPPED" if "<skipped" in inner else "PASSED"
         found.setdefault(name, []).append(kind(outcome, inner))
-    wanted = expected()
+    wanted = read_expected()
     wanted["test_matmul"] *= 2
     assert found == wanted, text
     assert "UNCHECKED: stops in capture: test_kernels.py:" in report.read_text()

@@ -45,11 +45,11 @@ def test_no_operation_fails_from_inside(name: str) -> None:
     for chosen in (*product(KINDS, repeat=1), *product(KINDS, repeat=2)):
         arguments = [KINDS[kind] for kind in chosen]
         if fits(operation, arguments):
-            tried(operation, chosen, *arguments)
+            try_operation(operation, chosen, *arguments)
             count += 1
     for kind, filler in product(KINDS, (1, (4, 8), KINDS["layout"])):
         if fits(operation, [KINDS[kind], filler, 2]):
-            tried(operation, (kind,), KINDS[kind], filler, 2)
+            try_operation(operation, (kind,), KINDS[kind], filler, 2)
             count += 1
     assert count >= len(KINDS), "hardly any arguments fit it"
 
@@ -71,7 +71,7 @@ def test_no_method_fails_from_inside(name: str) -> None:
     holders = [kind for kind, one in KINDS.items() if isinstance(one, (Layout, ComposedLayout))]
     assert len(holders) > 5
     for one, other in product(holders, KINDS):
-        tried(METHODS[name], (one, other), KINDS[one], 0 if name == "mode" else KINDS[other])
+        try_operation(METHODS[name], (one, other), KINDS[one], 0 if name == "mode" else KINDS[other])
 
 
 def fits(operation: Callable[..., Any], arguments: list[Any]) -> bool:
@@ -82,7 +82,7 @@ def fits(operation: Callable[..., Any], arguments: list[Any]) -> bool:
     return True
 
 
-def tried(operation: Callable[..., Any], chosen: tuple[str, ...], *arguments: Any) -> None:
+def try_operation(operation: Callable[..., Any], chosen: tuple[str, ...], *arguments: Any) -> None:
     caught: Exception | None = None
     try:
         operation(*arguments)

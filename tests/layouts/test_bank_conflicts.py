@@ -18,7 +18,7 @@ RECORDED = recordings_of_banks()
 LANES_TOGETHER = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}
 
 
-def demanded(addresses: list[int | None], bits: int, width: int, shared: bool = True) -> list[int]:
+def count_waves(addresses: list[int | None], bits: int, width: int, shared: bool = True) -> list[int]:
     """Wavefronts by the definition: in each phase the largest number of different words in one bank.
 
     Where words are not shared, a word counts once for each lane that accesses it.
@@ -49,7 +49,7 @@ def test_wavefronts_are_the_most_words_of_a_bank_in_each_phase(
     twins = (all(addresses[i] == addresses[i ^ bit] for i in range(32)) for bit in (1, 2) if len(addresses) == 32)
     merged = operation is AccessKind.LOAD and bits > 32 and None not in addresses and any(twins)
     found = wavefronts(addresses, bits, operation)
-    assert list(found.phases) == demanded(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
+    assert list(found.phases) == count_waves(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
     assert (found.excess == 0) == (found.conflict is None)
     if found.conflict is not None:
         (one, other), bank, (here, there) = found.conflict.lanes, found.conflict.bank, found.conflict.words
@@ -119,7 +119,7 @@ def test_no_searched_swizzle_is_better() -> None:
     skewed = Access(tuple(64 * (lane % 8) + 2048 * (lane // 8) for lane in range(32)), 128)
     best = best_swizzle([column, skewed])
     assert best.excess == min(
-        sum(sum(p - 1 for p in demanded([s(a) for a in access.addresses], 128, 8)) for access in (column, skewed))
+        sum(sum(p - 1 for p in count_waves([s(a) for a in access.addresses], 128, 8)) for access in (column, skewed))
         for s in swizzles(128, 2048 * 4)
     )
 

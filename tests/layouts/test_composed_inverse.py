@@ -13,7 +13,7 @@ from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, l
 from layouts.composed_inverse import _largest  # seam: the bound on which right inverses rest
 
 
-def drawn(seed: int) -> Any:
+def draw_layout(seed: int) -> Any:
     """A composed layout: small, with compact strides or padded ones, a positive or a negative shift."""
     take = random.Random(seed)
     bits = take.randrange(3)
@@ -44,7 +44,7 @@ def inverse_or_error(operation: Callable[[Any], Any], layout: Any) -> Any:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(400))
 def test_inverses_by_their_equations(seed: int) -> None:
-    layout = drawn(seed)
+    layout = draw_layout(seed)
     values = [layout(k) for k in range(size(layout))]
     back, right = inverse_or_error(left_inverse, layout), inverse_or_error(right_inverse, layout)
     assert isinstance(back, LayoutError) or [back(value) for value in values] == list(range(len(values))), layout

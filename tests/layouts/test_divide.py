@@ -47,7 +47,7 @@ def tile_table(layout, tiler):
     return np.array([[st.value_at(layout, t + d) for d in distances] for t in tile])
 
 
-def gathered(tables, beyond=()):
+def gather(tables, beyond=()):
     """All places of all modes, leftmost fastest, then all tiles and undivided modes, leftmost fastest."""
     values = np.zeros((1, 1), dtype=np.int64)
     for part in [*tables, *(b[None, :] for b in beyond)]:
@@ -62,7 +62,7 @@ def in_place(layout, tiler):
         return tile_table(layout, tiler).T.ravel()
     modes = [in_place(m, t) for m, t in zip(layout, tiler, strict=False)]
     modes += [st.table(m) for m in list(layout)[len(tiler) :]]
-    return gathered([m[:, None] for m in modes])
+    return gather([m[:, None] for m in modes])
 
 
 def tilers():
@@ -143,7 +143,7 @@ def mode_table(layout, tiler):
     pairs = [mode_table(m, t) for m, t in zip(layout, tiler, strict=False)]
     beyond = [st.table(m) for m in list(layout)[len(tiler) :]]
     places = int(np.prod([p.shape[0] for p in pairs]))
-    return gathered(pairs, beyond).reshape(-1, places).T
+    return gather(pairs, beyond).reshape(-1, places).T
 
 
 @given(by_mode())

@@ -257,11 +257,11 @@ def test_slice_and_offset_fix_some_modes(layout, data):
 
     coord = tuple(map(draw, layout.shape)) if isinstance(layout.shape, tuple) else draw(layout.shape)
     rest, offset = slice_and_offset(coord, layout)
-    open_shapes = [s for c, s in faced(coord, layout.shape) if c is None]
+    open_shapes = [s for c, s in pair_items(coord, layout.shape) if c is None]
     wanted = []
     for digits in st.flat_coordinates(tuple(open_shapes)):
         items = list(digits)
-        wanted.append(layout(filled(coord, layout.shape, items)))
+        wanted.append(layout(fill_items(coord, layout.shape, items)))
     assert (st.table(rest) + offset).tolist() == wanted
     other = dice(coord, layout)
     assert st.count(rest.shape) * st.count(other.shape) == size(layout)
@@ -269,16 +269,16 @@ def test_slice_and_offset_fix_some_modes(layout, data):
         assert layout(coord) == rest == slice(coord, layout)
 
 
-def faced(coord, shape):
+def pair_items(coord, shape):
     """Each item of the coordinate with its part of the shape."""
     if isinstance(coord, tuple):
-        return [pair for c, s in zip(coord, shape, strict=True) for pair in faced(c, s)]
+        return [pair for c, s in zip(coord, shape, strict=True) for pair in pair_items(c, s)]
     return [(coord, shape)]
 
 
-def filled(coord, shape, items):
+def fill_items(coord, shape, items):
     if isinstance(coord, tuple):
-        return tuple(filled(c, s, items) for c, s in zip(coord, shape, strict=True))
+        return tuple(fill_items(c, s, items) for c, s in zip(coord, shape, strict=True))
     return st.nested_like(items, shape) if coord is None else coord
 
 

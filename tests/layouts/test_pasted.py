@@ -204,7 +204,7 @@ def test_an_object_that_is_no_layout_is_rejected(value: object) -> None:
         from_object(value)
 
 
-def fuzzed(count: int, seed: int) -> int:
+def fuzz(count: int, seed: int) -> int:
     """How many of the random texts are layouts; each of the others is a LayoutError of one line."""
     rng = Random(seed)
     known = [text for texts in SPELLINGS.values() for text in texts]
@@ -234,9 +234,9 @@ def fuzzed(count: int, seed: int) -> int:
 
 
 def test_random_texts_end_in_a_layout_or_a_line() -> None:
-    assert fuzzed(3000, 0) > 2
+    assert fuzz(3000, 0) > 2
 
 
 @pytest.mark.slow
 def test_many_random_texts_end_in_a_layout_or_a_line() -> None:
-    assert fuzzed(many(20_000), 1) > 20
+    assert fuzz(many(20_000), 1) > 20

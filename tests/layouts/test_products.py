@@ -22,7 +22,7 @@ from layouts import (
     zipped_product,
 )
 from tests.layouts import strategies as st
-from tests.layouts.test_divide import gathered, translations
+from tests.layouts.test_divide import gather, translations
 from tests.layouts.test_swizzle import swizzle_value, swizzles
 
 PRODUCTS = [logical_product, zipped_product, tiled_product, flat_product, blocked_product, raked_product]
@@ -139,7 +139,7 @@ def test_tuples_repeat_mode_by_mode_and_gather_blocks_and_copies(pair):
     block, tiler = pair
     tables = [product_table(m, t) for m, t in zip(block, tiler, strict=False)]
     beyond = [st.table(m) for m in list(block)[len(tiler) :]]
-    expected = gathered(tables, beyond).tolist()
+    expected = gather(tables, beyond).tolist()
     zipped = zipped_product(block, tiler)
     tiled = tiled_product(block, tiler)
     flat = flat_product(block, tiler)
@@ -149,7 +149,7 @@ def test_tuples_repeat_mode_by_mode_and_gather_blocks_and_copies(pair):
     assert (tiled.shape[0], tiled.shape[1:]) == zipped.shape
     assert flat.shape == zipped.shape[0] + zipped.shape[1]
     in_place = [t.T.reshape(-1, 1) for t in tables] + [b[:, None] for b in beyond]
-    assert st.table(logical_product(block, tiler)).tolist() == gathered(in_place).tolist()
+    assert st.table(logical_product(block, tiler)).tolist() == gather(in_place).tolist()
 
 
 def coordinates(extents):
@@ -227,7 +227,7 @@ def test_tile_to_shape_of_a_nested_shape_that_its_copies_refine():
 def test_a_composed_layout_is_repeated_inside(swizzle, offset, pair):
     block, tiler = pair
     tables = [product_table(m, t) for m, t in zip(block, tiler, strict=False)]
-    expected = gathered(tables, [st.table(m) for m in list(block)[len(tiler) :]]).tolist()
+    expected = gather(tables, [st.table(m) for m in list(block)[len(tiler) :]]).tolist()
     result = zipped_product(ComposedLayout(swizzle, offset, block), tiler)
     assert [result(c) for c in range(size(result))] == [swizzle_value(swizzle, offset + v) for v in expected]
 

@@ -51,21 +51,21 @@ def values(modes: Modes) -> list[int]:
     return out
 
 
-def tried(call: Callable[..., Any], *arguments: Any) -> Any:
+def try_call(call: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return call(*arguments)
     except LayoutError:
         return None
 
 
-def completed(found: list[int]) -> list[int]:
+def complete(found: list[int]) -> list[int]:
     """The values of the smallest layout that begins with these."""
     if len(found) < 2:
         return found
     step = next((n for n, v in enumerate(found) if v != n * found[1]), len(found))
     if step == len(found):
         return found
-    return [block + i * found[1] for block in completed(found[::step]) for i in range(step)]
+    return [block + i * found[1] for block in complete(found[::step]) for i in range(step)]
 
 
 def rest_of(own: list[int], target: int) -> list[int] | None:
@@ -82,7 +82,7 @@ def rest_of(own: list[int], target: int) -> list[int] | None:
             return None
         covered |= moved
         rest.append(least)
-    whole = completed(rest)
+    whole = complete(rest)
     sums = [x + y for x in own for y in whole]
     right = whole[: len(rest)] == rest and all(x < y for x, y in pairwise(whole)) and len(set(sums)) == len(sums)
     return rest if right else None
@@ -99,7 +99,7 @@ def test_a_complement_is_rejected_exactly_where_there_is_none(
     for modes in small(rank, extents, strides):
         own = values([(s, d) for s, d in modes if d])
         for target in (1, 2, 3, 5, 8):
-            forced, found = rest_of(own, target), tried(complement, layout(modes), target)
+            forced, found = rest_of(own, target), try_call(complement, layout(modes), target)
             assert (forced is None) == (found is None), (modes, target, forced, found)
             if found is not None and forced is not None:
                 rest = [found(j) for j in range(size(found))]
@@ -142,7 +142,7 @@ def test_a_division_follows_the_complement_of_its_tiler() -> None:
     assert str(logical_divide(Layout(2), Layout((2, 2), (12, 8)))) == "((2,2),2):((12,8),1)"
     for modes in small(2, (1, 2, 3), range(13)):
         for whole in (1, 2, 3, 4):
-            found = tried(logical_divide, Layout(whole), layout(modes))
+            found = try_call(logical_divide, Layout(whole), layout(modes))
             assert (found is None) == (rest_of(values([(s, d) for s, d in modes if d]), whole) is None), (modes, whole)
             if found is not None:
                 assert set(range(whole)) <= {found(i) for i in range(size(found))}, (modes, whole)
@@ -160,7 +160,7 @@ def test_copies_of_a_block_are_rejected_exactly_where_it_takes_a_value_twice() -
     """Negative strides are tried too: a block that goes below 0 has no gaps."""
     for modes in small(2, (1, 2, 3, 4), (-2, 0, 1, 2, 3, 5, 7)):
         own = values([(s, d) for s, d in modes if d])
-        found = tried(logical_product, layout(modes), Layout(2))
+        found = try_call(logical_product, layout(modes), Layout(2))
         assert (found is None) == (len(set(own)) < len(own) or any(d < 0 for s, d in modes if s > 1)), modes
         if found is not None:
             copies = [{x + found[1](j) for x in own} for j in range(2)]
@@ -177,7 +177,7 @@ def one_mode_is_split(modes: Modes) -> bool:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_a_downcast_is_rejected_exactly_where_no_one_mode_is_split(rank: int) -> None:
     for modes in small(rank, (1, 2, 4), (-1, 0, 1, 2, 3)):
-        found = tried(downcast, layout(modes), 2)
+        found = try_call(downcast, layout(modes), 2)
         assert (found is not None) == one_mode_is_split(modes), modes
         if found is not None:
             parts = sorted(2 * v + p for v in values(modes) for p in (0, 1))
@@ -216,7 +216,7 @@ def test_an_upcast_is_rejected_only_where_there_is_none_or_a_stride_neither_divi
     beyond = 0
     for modes in small(2, (1, 2, 3), range(-1, 5)):
         for n in (2, 3, 4):
-            found, exists = tried(upcast, layout(modes), n), words(modes, n)
+            found, exists = try_call(upcast, layout(modes), n), words(modes, n)
             divide = all(s == 1 or d % n == 0 or (d > 0 and n % d == 0) for s, d in modes)
             assert (found is not None) == (exists and divide), (modes, n)
             beyond += exists and not divide
@@ -226,7 +226,7 @@ def test_an_upcast_is_rejected_only_where_there_is_none_or_a_stride_neither_divi
 def test_a_left_inverse_is_rejected_only_where_there_is_none_or_strides_do_not_divide_one_another() -> None:
     beyond = []
     for modes in small(2, (1, 2, 3), range(-1, 7)):
-        found, own = tried(left_inverse, layout(modes)), values(modes)
+        found, own = try_call(left_inverse, layout(modes)), values(modes)
         once = len(set(own)) == len(own) and min(own) >= 0  # then no stride is 0 or below
         chain = sorted((d, s) for s, d in modes if s > 1)
         follow = once and all(s * d <= e and e % d == 0 for (d, s), (e, _) in pairwise(chain))

@@ -27,7 +27,7 @@ SMALL = [
 ]
 
 
-def swizzled(bits, base, shift, x):
+def swizzle_bits(bits, base, shift, x):
     """The definition bit by bit: bit i of the changed field is xored with the bit |shift| above or below it."""
     result = x
     for j in range(bits):
@@ -37,11 +37,11 @@ def swizzled(bits, base, shift, x):
 
 
 def table(swizzle, stop):
-    return [swizzled(swizzle.bits, swizzle.base, swizzle.shift, x) for x in range(stop)]
+    return [swizzle_bits(swizzle.bits, swizzle.base, swizzle.shift, x) for x in range(stop)]
 
 
 def swizzle_value(swizzle, x):
-    return swizzled(swizzle.bits, swizzle.base, swizzle.shift, x)
+    return swizzle_bits(swizzle.bits, swizzle.base, swizzle.shift, x)
 
 
 @hyp.composite
@@ -83,7 +83,7 @@ def test_large_indices_on_ints_and_arrays(swizzle, x):
 
 def test_narrow_arrays_are_widened_before_shifting():
     x = np.array([1, 255], dtype=np.uint8)
-    assert Swizzle(1, 0, -12)(x).tolist() == [swizzled(1, 0, -12, 1), swizzled(1, 0, -12, 255)]
+    assert Swizzle(1, 0, -12)(x).tolist() == [swizzle_bits(1, 0, -12, 1), swizzle_bits(1, 0, -12, 255)]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_domain_too_large_to_try_keeps_the_composition_unchanged():
     layout = Layout(2**40)
     result = composition(layout, Swizzle(3, 4, 3))
     assert str(result) == f"{layout} o 0 o Sw<3,4,3> o 0 o {Layout(2**40)}"
-    assert result(0b1010000000) == 0b1011010000 == swizzled(3, 4, 3, 0b1010000000)
+    assert result(0b1010000000) == 0b1011010000 == swizzle_bits(3, 4, 3, 0b1010000000)
 
 
 @given(swizzles(), st.nested_strides(1), hyp.integers(0, 40), st.layouts(high=12))
@@ -249,7 +249,7 @@ def test_shape_rank_depth_and_modes_are_those_of_the_inner_layout():
     whole = ComposedLayout(Swizzle(1, 0, 3), 4, inner)
     assert (whole.shape, len(whole), rank(whole), depth(whole), size(whole)) == (inner.shape, 2, 2, 2, 64)
     assert [str(m) for m in whole] == ["Sw<1,0,3> o 4 o (2,4):(1,16)", "Sw<1,0,3> o 4 o 8:2"]
-    assert whole(np.arange(64)).tolist() == [swizzled(1, 0, 3, 4 + v) for v in st.table(inner).tolist()]
+    assert whole(np.arange(64)).tolist() == [swizzle_bits(1, 0, 3, 4 + v) for v in st.table(inner).tolist()]
 
 
 def test_nested_composed_layouts_slice_and_divide():

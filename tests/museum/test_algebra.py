@@ -7,7 +7,7 @@ import isa_tables
 from layouts import Layout, LayoutError, Swizzle, complement, composition
 
 
-def at(layout: Layout, index: int) -> int:
+def evaluate(layout: Layout, index: int) -> int:
     """The layout's value, computed here digit by digit."""
     total, flat = 0, []
 
@@ -29,7 +29,7 @@ def test_28_composition_that_carries_is_rejected() -> None:
     """(6,4):(1,100) o 4:4: CuTe gives (2,2):(4,100), but A(B(2)) = A(8) = 102 and not 100."""
     a, b = Layout((6, 4), (1, 100)), Layout(4, 4)
     published = Layout((2, 2), (4, 100))
-    assert [at(published, c) for c in range(4)] != [at(a, at(b, c)) for c in range(4)]
+    assert [evaluate(published, c) for c in range(4)] != [evaluate(a, evaluate(b, c)) for c in range(4)]
     with pytest.raises(LayoutError, match="6") as rejection:
         composition(a, b)
     assert "4" in str(rejection.value)
@@ -38,7 +38,7 @@ def test_28_composition_that_carries_is_rejected() -> None:
 def test_29_a_layout_after_a_swizzle_keeps_its_definition() -> None:
     """(2,2,4):(2,1,4) after Swizzle<2,0,2> is wrong at 8 of 16 points in CuTe; ours is right or rejected."""
     outer, inner = Layout((2, 2, 4), (2, 1, 4)), Swizzle(2, 0, 2)
-    wanted = [at(outer, x ^ (x >> 2 & 3)) for x in range(16)]
+    wanted = [evaluate(outer, x ^ (x >> 2 & 3)) for x in range(16)]
     try:
         result = composition(outer, inner)
     except LayoutError as rejection:
@@ -78,8 +78,8 @@ def test_6_a_tutorials_layout_is_neither_its_own_table_nor_the_isas() -> None:
     own_table = differs = repaired = 0
     for lane in range(32):
         for i in range(4):
-            offset = at(layout, lane + 32 * i)
+            offset = evaluate(layout, lane + 32 * i)
             own_table += divmod(offset, 8) != (2 * (lane // 8) + i % 2 + 8 * (i // 2), lane % 8)
             differs += divmod(offset, 8) != isa.locate(lane, i)
-            repaired += divmod(at(right, lane + 32 * i), 8) == isa.locate(lane, i)
+            repaired += divmod(evaluate(right, lane + 32 * i), 8) == isa.locate(lane, i)
     assert (own_table, differs, repaired) == (120, 112, 128)

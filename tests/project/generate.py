@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 
-def generated() -> Iterator[tuple[Path, Callable[[], bytes]]]:
+def list_generated() -> Iterator[tuple[Path, Callable[[], bytes]]]:
     """Each file with what its content should be."""
     for name in schemas.schemas():
         yield schemas.HOME / f"{name}.schema.json", lambda name=name: schemas.text(name).encode()  # type: ignore[misc]
@@ -51,7 +51,7 @@ def _catalogue() -> bytes:
 
 def stale() -> dict[Path, bytes]:
     """The files that are out of date, each with what it should be."""
-    made = {path: make() for path, make in generated()}
+    made = {path: make() for path, make in list_generated()}
     return {path: new for path, new in made.items() if not path.exists() or path.read_bytes() != new}
 
 

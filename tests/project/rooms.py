@@ -40,13 +40,13 @@ def imports() -> Mapping[str, set[str]]:
     known = modules()
     found: dict[str, set[str]] = {room(name): set() for name in known}
     for name, path in known.items():
-        for other in _imported(path, known):
+        for other in _list_imported(path, known):
             if room(other) != room(name):
                 found[room(name)].add(room(other))
     return found
 
 
-def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+def _list_imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
     for node in import_statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

@@ -128,7 +128,7 @@ def movements() -> Schema:
     sorts = []
     for sort in movement.SORTS.values():
         found = keys(sort)
-        values = {name: later.get(name, parsed(key.parse)) for name, key in found.items()}
+        values = {name: later.get(name, describe_parser(key.parse)) for name, key in found.items()}
         sorts.append(table(values, [name for name, key in found.items() if key.required]))
     return entries({"oneOf": sorts})
 
@@ -138,7 +138,7 @@ def of_specs(specs: Iterable[type]) -> Schema:
     forms = []
     for spec in specs:
         found = keys(spec)
-        values = {name: {**parsed(key.parse), "description": key.help} for name, key in found.items()}
+        values = {name: {**describe_parser(key.parse), "description": key.help} for name, key in found.items()}
         forms.append(table(values, [name for name, key in found.items() if key.required]))
     return entries(forms[0] if len(forms) == 1 else {"oneOf": forms})
 
@@ -170,20 +170,20 @@ def campaigns() -> Schema:
     kinds = []
     for kind, spec in campaign.KINDS.items():
         found = keys(spec)
-        values = {name: {**parsed(key.parse), "description": key.help} for name, key in found.items()}
+        values = {name: {**describe_parser(key.parse), "description": key.help} for name, key in found.items()}
         values |= {"kind": {"const": kind}} | ({"atoms": listed} if "atoms" in found else {})
         kinds.append(table(values, [name for name, key in found.items() if key.required]))
     return entries({"oneOf": kinds})
 
 
-def parsed(parse: object) -> Schema:
+def describe_parser(parse: object) -> Schema:
     """The schema of a value, from its parser."""
     if isinstance(parse, specs.Choice):
         return {"enum": [*parse.choices]}
     if isinstance(parse, specs.Between):
         return {"type": "integer", "minimum": parse.least, "maximum": parse.most}
     if isinstance(parse, specs.Several):
-        return {"type": "array", "items": parsed(parse.each), "minItems": 1, "uniqueItems": True}
+        return {"type": "array", "items": describe_parser(parse.each), "minItems": 1, "uniqueItems": True}
     return WORD
 
 

@@ -48,7 +48,7 @@ def spoil(guest: Path) -> None:
     Path(TRAITS).write_text(text.replace("Stride<_8, _64>", "Stride<_8, _32>"), encoding="utf-8")
 
 
-def acted(**given: str) -> tuple[int, str, str]:
+def run_action(**given: str) -> tuple[int, str, str]:
     """Exit code, log and outputs of the action's last step with these inputs."""
     inputs = {name: given.get(name.replace("-", "_"), one.get("default", "")) for name, one in ACTION["inputs"].items()}
     step = ACTION["runs"]["steps"][-1]
@@ -90,9 +90,9 @@ def test_the_page_has_a_recipe_for_each() -> None:
 @pytest.mark.parametrize("command", ["atom", "index", "kernel", "lock", "scan"])
 def test_a_recipe_passes_and_fails(command: str, guest: Path) -> None:
     given = {name.replace("-", "_"): text for name, text in recipes()[command].items()}
-    assert acted(**given)[::2] == (0, "exit-code=0\n")
+    assert run_action(**given)[::2] == (0, "exit-code=0\n")
     spoil(guest)
-    code, log, outputs = acted(**given)
+    code, log, outputs = run_action(**given)
     assert (code, outputs) == (1, "exit-code=1\n"), log
     if command == "index":
         run = json.loads(Path("lanecheck.sarif").read_text(encoding="utf-8"))["runs"][0]
@@ -104,10 +104,10 @@ def test_a_recipe_passes_and_fails(command: str, guest: Path) -> None:
 @pytest.mark.slow
 def test_arguments_are_words_and_never_run(guest: Path) -> None:
     Path("a b.toml").write_text(Path("layouts/atoms.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    assert acted(command="atom", arguments="a b.toml\n\n--quiet\n", format="text")[0] == 0
-    code, log, _ = acted(command="atom", arguments="$(touch ran)\n`touch ran`; touch ran")
+    assert run_action(command="atom", arguments="a b.toml\n\n--quiet\n", format="text")[0] == 0
+    code, log, _ = run_action(command="atom", arguments="$(touch ran)\n`touch ran`; touch ran")
     assert code == 2 and not Path("ran").exists(), log
-    assert acted(command="index; touch ran", arguments="x")[0] == 2 and not Path("ran").exists()
+    assert run_action(command="index; touch ran", arguments="x")[0] == 2 and not Path("ran").exists()
 
 
 def test_the_action_has_no_input_inside_a_script() -> None:

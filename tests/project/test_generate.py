@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.project.generate import ROOT, generated, stale
+from tests.project.generate import ROOT, list_generated, stale
 from tests.verify.toy import TOY
 from verify import kinds
 
@@ -17,5 +17,5 @@ def test_what_is_generated_is_committed() -> None:
 
 def test_a_kind_that_is_added_is_generated() -> None:
     with kinds.register(TOY):
-        made = {path.name for path, _ in generated()}
-    assert made - {path.name for path, _ in generated()} == {"rotations.schema.json", "rotation.md"}
+        made = {path.name for path, _ in list_generated()}
+    assert made - {path.name for path, _ in list_generated()} == {"rotations.schema.json", "rotation.md"}

@@ -19,14 +19,14 @@ ATOMS = (ROOT / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one wheel is made for all
 
 
-def required(names: tuple[str, ...]) -> Iterator[str]:
+def list_required(names: tuple[str, ...]) -> Iterator[str]:
     """The distributions of this environment that some need, themselves included."""
     for name in names:
         yield name
         for line in distribution(name).requires or []:
             needs = Requirement(line)
             if needs.marker is None or needs.marker.evaluate():
-                yield from required((needs.name,))
+                yield from list_required((needs.name,))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python3*/site-packages")
-    for name in set(required(NEEDED)):
+    for name in set(list_required(NEEDED)):
         found = distribution(name)
         for part in {Path(str(file)).parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
             (site / part).symlink_to(Path(str(found.locate_file(part))))

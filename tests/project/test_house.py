@@ -60,7 +60,7 @@ def heads(node: ast.ClassDef) -> list[ast.expr]:
     return [*node.decorator_list, *node.bases]
 
 
-def unexplained(text: str) -> Iterator[str]:
+def list_unexplained(text: str) -> Iterator[str]:
     """The fields without an explanation, in dataclasses and named tuples of more than five fields.
 
     A field is explained by a comment on its lines or above, a text below it, a line of the class's docstring that
@@ -95,16 +95,16 @@ def unexplained(text: str) -> Iterator[str]:
 @pytest.mark.long
 @each("path", [path for path in SOURCES if path.relative_to(ROOT).parts[0] in PACKAGES], ids=str)
 def test_every_field_of_a_large_dataclass_is_explained(path: Path) -> None:
-    assert list(unexplained(path.read_text())) == []
+    assert list(list_unexplained(path.read_text())) == []
 
 
 def test_a_field_without_explanation_is_found() -> None:
     plain = [f"    {name}: int\n" for name in "abcdef"]
-    assert list(unexplained("@dataclass\nclass K:\n" + "".join(plain[:5]))) == []
+    assert list(list_unexplained("@dataclass\nclass K:\n" + "".join(plain[:5]))) == []
     plain[0], plain[1], plain[2] = "    a: int  # lanes\n", "    # rows\n    b: int\n", '    c: int\n    "bits"\n'
     plain[3] = '    d: int = key("bytes", number)\n'
     text = '@dataclass(frozen=True)\nclass K:\n    """A.\n\n    e  the columns\n    """\n'
-    assert list(unexplained(text + "".join(plain))) == ["K.f"]
+    assert list(list_unexplained(text + "".join(plain))) == ["K.f"]
 
 
 @each("path", BIGGEST, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -35,7 +35,7 @@ def modules() -> list[Path]:
     return sorted(path for path in found if path.parent != ROOT / "verify" / "foreign" / "adapters")
 
 
-def imported(path: Path) -> Iterator[str]:
+def list_imported(path: Path) -> Iterator[str]:
     """Every module that a file imports anywhere, also inside functions."""
     for node in import_statements(path):
         if isinstance(node, ast.Import):
@@ -46,7 +46,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def allowed(name: str, path: Path) -> bool:
+def is_allowed(name: str, path: Path) -> bool:
     """Whether the file of a package may import a name."""
     parts, top = path.relative_to(ROOT).parts, name.partition(".")[0]
     package = "lanecheck.console" if parts[:2] == ("lanecheck", "console") else parts[0]
@@ -63,23 +63,23 @@ def allowed(name: str, path: Path) -> bool:
 
 def test_what_a_package_may_not_import() -> None:
     names = ("isa_tables.formula.parse", "verify.api", "cupy.cuda", "requests")
-    assert [name for name in names if allowed(name, ROOT / "gpu_checks" / "probe.py")] == []
+    assert [name for name in names if is_allowed(name, ROOT / "gpu_checks" / "probe.py")] == []
     names = ("lanecheck.Layout", "lanecheck.pytest_plugin.HOME")
-    assert [name for name in names if allowed(name, ROOT / "gpu_checks" / "probe.py")] == []
+    assert [name for name in names if is_allowed(name, ROOT / "gpu_checks" / "probe.py")] == []
     names = ("layouts.Layout", "verify.Report", "lanecheck.verify_atom", "pytest")
-    assert [name for name in names if allowed(name, ROOT / "lanecheck" / "console" / "exits.py")] == []
+    assert [name for name in names if is_allowed(name, ROOT / "lanecheck" / "console" / "exits.py")] == []
     names = ("isa_tables.signature.signature", "gpu_checks.model", "cupy.cuda", "numpy", "os.path")
-    assert all(allowed(name, ROOT / "gpu_checks" / "device" / "cuda.py") for name in names)
+    assert all(is_allowed(name, ROOT / "gpu_checks" / "device" / "cuda.py") for name in names)
 
 
 @each("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
-    assert [name for name in imported(path) if not allowed(name, path)] == []
+    assert [name for name in list_imported(path) if not is_allowed(name, path)] == []
 
 
 def test_the_plugin_imports_pytest_alone_until_lanecheck_is_asked_for() -> None:
     path = ROOT / "lanecheck/pytest_plugin.py"
-    others = {name.split(".")[0] for name in imported(path)} - sys.stdlib_module_names
+    others = {name.split(".")[0] for name in list_imported(path)} - sys.stdlib_module_names
     assert others == {"pytest", "verify", "lanecheck"}
     ours = {*PACKAGES} - {"lanecheck"}
     program = f"import sys, lanecheck.pytest_plugin; print(*{ours} & {{name.split('.')[0] for name in sys.modules}})"

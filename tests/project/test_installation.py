@@ -19,7 +19,7 @@ OF_GPU = ["gpu_checks.probe", "gpu_checks.banks", "gpu_checks.laws", "gpu_checks
 OF_PROOFS = ["proofs.symbolic.campaign", "proofs.laws.certificates"]
 
 
-def reported(module: str, folder: Path, root: Path = ROOT) -> str:
+def read_last_line(module: str, folder: Path, root: Path = ROOT) -> str:
     """The one line that `python -m MODULE` ends with."""
     environment = {**os.environ, "PYTHONPATH": str(root)}
     words = [
@@ -39,7 +39,7 @@ def reported(module: str, folder: Path, root: Path = ROOT) -> str:
 def test_a_file_that_hides_ours_is_named(module: str, tmp_path: Path) -> None:
     hidden = "isa_tables" if module in OF_GPU else "layouts"
     (tmp_path / f"{hidden}.py").touch()
-    assert reported(module, tmp_path).startswith(
+    assert read_last_line(module, tmp_path).startswith(
         f"lanecheck: `{hidden}` is {tmp_path / hidden}.py, not Lanecheck's own"
     )
 
@@ -58,7 +58,7 @@ def test_a_package_of_our_name_that_pip_put_into_our_folder_is_named(module: str
     """PyPI has a `verify`."""
     other = site / "verify-1.1.1.dist-info"
     other.mkdir()
-    line = reported(module, tmp_path, site)
+    line = read_last_line(module, tmp_path, site)
     other.rmdir()
     assert "another package `verify` (verify-1.1.1.dist-info)" in line and "`pip uninstall verify`" in line
 
@@ -70,7 +70,7 @@ def test_another_package_over_ours_is_reported(text: str | None, site: Path, tmp
     ours.unlink()
     if text is not None:
         ours.write_text(text, encoding="utf-8")
-    line = reported("verify.layout", tmp_path, site)
+    line = read_last_line("verify.layout", tmp_path, site)
     ours.write_text(kept, encoding="utf-8")
     assert "another package's __init__.py, or none, is in the folder of Lanecheck's own" in line
 

@@ -14,15 +14,15 @@ TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 CODE = [path for package in PACKAGES if package != "tests" for path in (ROOT / package).rglob("*.py")]
 
 
-def missing(text: str) -> list[str]:
+def list_missing(text: str) -> list[str]:
     """The paths in a text that do not exist."""
     return [name for name in NAMED.findall(text) if name not in READERS and not (ROOT / name).exists()]
 
 
 def test_every_path_that_is_named_exists() -> None:
-    found = {path.relative_to(ROOT).as_posix(): missing(path.read_text(encoding="utf-8")) for path in TEXTS + CODE}
+    found = {path.relative_to(ROOT).as_posix(): list_missing(path.read_text(encoding="utf-8")) for path in TEXTS + CODE}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 def test_a_path_that_does_not_exist_is_found() -> None:
-    assert missing("`verify/atom.py` became `verify/atom/checker.py`") == ["verify/atom.py"]
+    assert list_missing("`verify/atom.py` became `verify/atom/checker.py`") == ["verify/atom.py"]

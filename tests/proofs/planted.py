@@ -12,7 +12,7 @@ from layouts.layout import trust_layout
 from proofs.symbolic.execution import Target
 
 
-def planted(**functions: Callable[..., Any]) -> Target:
+def plant_bugs(**functions: Callable[..., Any]) -> Target:
     """The operations of `layouts` with some of them replaced."""
     own = {name: getattr(layouts, name) for name in layouts.__all__}
     return Target("planted", SimpleNamespace(**own | functions), trust_layout, (layouts.LayoutError,))

@@ -12,7 +12,7 @@ from proofs.laws import certificates
 from proofs.symbolic import campaign
 
 
-def interrupted(*_: object) -> list[str]:
+def interrupt_recording(*_: object) -> list[str]:
     raise KeyboardInterrupt
 
 
@@ -33,7 +33,7 @@ def test_an_interruption_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(module, step, interrupted)
+    monkeypatch.setattr(module, step, interrupt_recording)
     assert module.main(words) == 130
     out, err = capsys.readouterr()
     other_solver = r"index\.json: made by .*, proved anew by .*\n"  # than that of the shipped certificates

@@ -51,7 +51,7 @@ def pages(target: Path = PAGES) -> None:
     for name, text in teaching(target).items():
         (target / name).write_text(text, encoding="utf-8")
     for path in target.rglob("*.md"):
-        path.write_text(front.fill(coloured(pictures.draw(path))), encoding="utf-8")
+        path.write_text(front.fill(colour_code(pictures.draw(path))), encoding="utf-8")
     for name, more in (("site.css", FIGURES + palette.STYLE + SCHEMES), ("site.js", script())):
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)
@@ -76,10 +76,10 @@ def teaching(target: Path) -> dict[str, str]:
     return ledger.pages(ledger.load(), both)
 
 
-def coloured(text: str) -> str:
+def colour_code(text: str) -> str:
     """A page with the language of each block of commands, of TOML and of changes.
 
-    >>> coloured("```\\nmake docs\\n```\\n")
+    >>> colour_code("```\\nmake docs\\n```\\n")
     '```sh\\nmake docs\\n```\\n'
     """
     for name, begins in LANGUAGES.items():

@@ -11,10 +11,10 @@ import griffe
 EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
-def fenced(text: str) -> str:
+def fence_doctests(text: str) -> str:
     """A docstring with a fence around each doctest.
 
-    >>> fenced("One.\\n\\n>>> 1 + 1\\n2\\n").splitlines()
+    >>> fence_doctests("One.\\n\\n>>> 1 + 1\\n2\\n").splitlines()
     ['One.', '', '```pycon', '>>> 1 + 1', '2', '```']
     """
     return EXAMPLE.sub(lambda example: f"```pycon\n{example[0]}\n```", text)
@@ -26,4 +26,4 @@ class Fences(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Fence the doctests of an object."""
         if obj.docstring is not None:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = fence_doctests(obj.docstring.value)

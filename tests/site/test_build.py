@@ -85,7 +85,7 @@ def chromium() -> Iterator[Browser]:
         yield driven
 
 
-def made(page: str) -> str:
+def find_built(page: str) -> str:
     """Where the site has a page of the documentation."""
     return f"{page.replace('reports/README', 'reports/index')}.html"
 
@@ -94,7 +94,7 @@ def made(page: str) -> str:
 @pytest.mark.xdist_group("site")
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     for page in [*PAGES, "command-line"]:
-        text = (site / made(page)).read_text(encoding="utf-8")
+        text = (site / find_built(page)).read_text(encoding="utf-8")
         loaded = re.findall(r"<(?:script|img|source|iframe)[^>]*src=\"([^\"]*)", text)
         loaded += re.findall(r"<link[^>]*rel=\"(?:stylesheet|preconnect|icon)\"[^>]*href=\"([^\"]*)", text)
         assert [one for one in loaded if one.startswith(("http", "//"))] == [], page
@@ -133,7 +133,7 @@ def test_markdown_takes_no_product_for_emphasis(site: Path) -> None:
 @pytest.mark.xdist_group("site")
 @pytest.mark.parametrize("page", [*PAGES, "command-line"])
 def test_a_page_fits_a_narrow_window_and_axe_finds_nothing(site: Path, chromium: Browser, page: str) -> None:
-    chromium.open(address(site / made(page)), width=400)
+    chromium.open(address(site / find_built(page)), width=400)
     assert chromium.sideways() <= 0
     assert chromium.violations() == []
 
@@ -149,7 +149,7 @@ def test_no_page_names_a_folder_of_the_machine_that_made_it(site: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
 def test_a_page_of_many_pictures_is_not_slow_to_load(site: Path) -> None:
-    sizes = {page: (site / made(page)).stat().st_size for page in [*PAGES, "command-line"]}
+    sizes = {page: (site / find_built(page)).stat().st_size for page in [*PAGES, "command-line"]}
     large = {"museum": 700_000, "show": 1_100_000, "index": 400_000}
     assert {page: size for page, size in sizes.items() if size > large.get(page, 600_000)} == {}
 
@@ -158,7 +158,7 @@ def test_a_page_of_many_pictures_is_not_slow_to_load(site: Path) -> None:
 @pytest.mark.xdist_group("site")
 @pytest.mark.parametrize("page", ["api", "claims", "own-maps/functions", "show"])
 def test_axe_finds_nothing_in_the_dark(site: Path, chromium: Browser, page: str) -> None:
-    chromium.open(address(site / made(page)), dark=True)
+    chromium.open(address(site / find_built(page)), dark=True)
     assert chromium.js("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert chromium.sideways() <= 0
     assert chromium.violations() == []
@@ -170,8 +170,8 @@ def test_axe_finds_nothing_in_the_dark(site: Path, chromium: Browser, page: str)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("page", ["index", "museum", "kernel", "404"])
 def test_a_page_is_whole_in_every_window(site: Path, chromium: Browser, page: str, dark: bool, width: int) -> None:
-    with served(site.parent) as root:  # 404 has addresses from the root of a server
-        chromium.open(f"{root}/lanecheck/{made(page)}", width, dark)
+    with serve(site.parent) as root:  # 404 has addresses from the root of a server
+        chromium.open(f"{root}/lanecheck/{find_built(page)}", width, dark)
         assert chromium.sideways() <= 0
         assert chromium.violations() == []
         assert chromium.js(
@@ -215,7 +215,7 @@ def test_ids_of_two_pictures_of_a_page_differ() -> None:
 @pytest.mark.xdist_group("site")
 def test_the_search_finds_a_page_without_network(site: Path, chromium: Browser) -> None:
     """From a server on this machine: Chromium lets no page that is a file start the worker that searches."""
-    with served(site) as root:
+    with serve(site) as root:
         chromium.open(f"{root}/index.html")
         chromium.fetched()
         chromium.js("document.querySelector('.md-search__button').click()")
@@ -226,7 +226,7 @@ def test_the_search_finds_a_page_without_network(site: Path, chromium: Browser) 
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
+def serve(folder: Path) -> Iterator[str]:
     """The address at which a folder is served."""
 
     class Quiet(SimpleHTTPRequestHandler):

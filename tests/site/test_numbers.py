@@ -39,7 +39,7 @@ def spans(text: str, row: Row) -> list[range]:
     return [range(*one.span(group)) for one in found for group in range(1, len(values) + 1)]
 
 
-def uncovered(name: str, text: str) -> list[str]:
+def list_uncovered(name: str, text: str) -> list[str]:
     """What is wrong with the numbers of a page, each with its line."""
     covered = {*numbers.names(text), *numbers.blocks(text), *numbers.sums(text)}
     wrong = []
@@ -64,7 +64,7 @@ def uncovered(name: str, text: str) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_every_number_is_computed_or_recorded(name: str) -> None:
-    assert uncovered(name, (ROOT / name).read_text(encoding="utf-8")) == []
+    assert list_uncovered(name, (ROOT / name).read_text(encoding="utf-8")) == []
 
 
 def test_a_row_is_about_a_page() -> None:
@@ -86,4 +86,4 @@ def test_a_row_is_about_a_page() -> None:
 def test_a_wrong_number_is_noticed(name: str, right: str, wrong: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert text.count(right) == 1
-    assert uncovered(name, text.replace(right, wrong)) != []
+    assert list_uncovered(name, text.replace(right, wrong)) != []

@@ -109,7 +109,7 @@ def test_every_option_of_a_page_is_one() -> None:
     assert [one for one in given if one[1] not in options[one[0]]] == []
 
 
-def whole(words: list[str]) -> bool:
+def is_whole(words: list[str]) -> bool:
     """Whether a command is one to type in: not a mention, and without a placeholder."""
     name, *rest = words
     text = " ".join(rest)
@@ -124,7 +124,7 @@ def whole(words: list[str]) -> bool:
     return not (mention or absent or elsewhere or PLACEHOLDER.search(text) or f"{name} {text}" in LONG)
 
 
-COMPLETE = {shlex.join(words): words for words in every_command() if whole(words)}
+COMPLETE = {shlex.join(words): words for words in every_command() if is_whole(words)}
 
 
 @pytest.mark.slow

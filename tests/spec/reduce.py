@@ -70,7 +70,7 @@ def _of_json(document: Any) -> dict[str, Any]:
     keys: dict[str, set[str]] = {}
     for path, key in _paths(document, ""):
         keys.setdefault(path or ".", set()).add(key)
-    return {"keys": {path: " ".join(sorted(names)) for path, names in keys.items()}, "values": _pruned(document, "")}
+    return {"keys": {path: " ".join(sorted(names)) for path, names in keys.items()}, "values": _prune(document, "")}
 
 
 def _paths(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -85,13 +85,13 @@ def _paths(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _paths(part, f"{path}[]")
 
 
-def _pruned(value: Any, key: str) -> Any:
+def _prune(value: Any, key: str) -> Any:
     if isinstance(value, dict):
         kept = {name: part for name, part in value.items() if name not in VARYING and not DIGEST.fullmatch(str(part))}
-        parts = {name: _pruned(part, name) for name, part in kept.items()}
+        parts = {name: _prune(part, name) for name, part in kept.items()}
         return {name: part for name, part in parts.items() if part is not False and part not in ABSENT}
     if isinstance(value, list):
-        parts = [_pruned(part, key) for part in value]
+        parts = [_prune(part, key) for part in value]
         if len(parts) <= LONGEST or any(isinstance(part, dict) for part in value):
             return [part for part in parts if part not in (SENTENCE, {})]
         return f"{len(parts)} items, {sha256(json.dumps(value).encode()).hexdigest()[:12]}"
@@ -104,7 +104,7 @@ def _of_sarif(document: dict[str, Any]) -> dict[str, Any]:
     (run,) = document["runs"]
     return {
         "sarif": document["version"],
-        "invocations": [_pruned(one, "") for one in run["invocations"]],
+        "invocations": [_prune(one, "") for one in run["invocations"]],
         "rules": [rule["id"] for rule in run["tool"]["driver"]["rules"]],
         "results": [
             " ".join(filter(None, (one["level"], one["ruleId"], _place(one), *one["properties"].values())))

@@ -85,7 +85,7 @@ def maps():
 )
 
 
-def written(folder: Path, text: str, name: str = "adapter") -> Path:
+def write(folder: Path, text: str, name: str = "adapter") -> Path:
     """The file of an adapter with a text."""
     path = folder / f"{name}.py"
     path.write_text(text)

@@ -121,7 +121,7 @@ def value_of(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).replace("'", '"')
 
 
-def verified(name: str, entry: Mapping[str, Any], folder: Path, checker: AtomChecker | None = None) -> Case | str:
+def verify_entry(name: str, entry: Mapping[str, Any], folder: Path, checker: AtomChecker | None = None) -> Case | str:
     """Return the case of an entry, read from a file of its own; for an entry that is refused, why."""
     path = folder / "own.toml"
     path.write_text(toml(name, entry), encoding="utf-8")
@@ -141,7 +141,7 @@ LAYOUT = re.compile(
 KEY = re.compile(r"(?:give|declare) (\w+ = .*)")
 
 
-def applied(entry: Entry, repairs: list[tuple[str, str]]) -> Entry:
+def apply_repairs(entry: Entry, repairs: list[tuple[str, str]]) -> Entry:
     """Return an entry with printed repairs, (part of the claim, text), put in. Raises ValueError for other text."""
     whole = dict(entry)
     for part, text in repairs:
@@ -155,7 +155,7 @@ def applied(entry: Entry, repairs: list[tuple[str, str]]) -> Entry:
     return whole
 
 
-def printed(case: Case) -> list[tuple[str, str]]:
+def list_repairs(case: Case) -> list[tuple[str, str]]:
     """Return the repairs of a case, each with the part of its claim."""
     found = ((one.claim.part, one.counterexample) for one in case.verdicts)
     return [(part, wrong.repair) for part, wrong in found if wrong is not None and wrong.repair]

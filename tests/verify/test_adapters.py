@@ -50,7 +50,7 @@ def ldmatrix(turned: bool, permutation: list[int] | None, order: tuple[int, int,
     return entry | ({"adapter": {"name": "halves in another order", "bytes": permutation}} if permutation else {})
 
 
-def verified(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, set[str]]:
+def verify_entry(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, set[str]]:
     """The statuses that each check finds for the names of Dst's bits."""
     file = tmp_path / "atoms.toml"
     file.write_text(toml(entry), encoding="utf-8")
@@ -67,7 +67,7 @@ def verified(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize("turned", [False, True], ids=["plain", "transposed"])
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(turned, case, tmp_path, capsys) -> None:
-    found = verified(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
+    found = verify_entry(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
     assert found == {"isa": {"PROVED"}, "proof": {"PROVED"}, "gpu": {"AGREES"}}
 
 
@@ -80,5 +80,5 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
     ],
 )
 def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, case, tmp_path, capsys) -> None:
-    found = verified(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
+    found = verify_entry(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
     assert found == {"isa": {"REFUTED"}, "proof": {"REFUTED"}, "gpu": {"REFUTED"}}

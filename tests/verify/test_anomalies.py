@@ -17,7 +17,7 @@ from verify.core.verdict import Property, Status, Verdict
 from verify.layout import command as layout_command
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+def read_printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     assert command.main(list(words)) == code
     return capsys.readouterr().out
 
@@ -41,7 +41,7 @@ def copy(name: str) -> CopyAtom:
 @pytest.mark.parametrize("operation", ["XORPOPC", "ANDPOPC"])
 def test_a1_shape_and_stride_of_different_profiles(capsys: pytest.CaptureFixture[str], operation: str) -> None:
     name = f"SM80_16x8x128_S32U1U1S32_TN_{operation}"
-    out = printed(capsys, name, code=1)
+    out = read_printed(capsys, name, code=1)
     assert f"{name}  A  REFUTED   ((4,8),(32,2)):((512,1),((16,8))) is a (thread, value) layout" in out
     assert "shape ((4,8),(32,2)) and stride ((512,1),((16,8))) differ in profile" in out
     right = replace(
@@ -51,7 +51,7 @@ def test_a1_shape_and_stride_of_different_profiles(capsys: pytest.CaptureFixture
 
 
 def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "SM61_DP2A", code=1)
+    out = read_printed(capsys, "SM61_DP2A", code=1)
     assert "'dp2a.s32.s32': the ISA has no such dp2a instruction; nearest: dp2a.hi.s32.s32, dp2a.lo.s32.s32" in out
     with_mode = replace(mma("SM61_DP2A"), ptx=("dp2a.lo.s32.s32",))
     wrong = verdict_on(with_mode, "", SIGNATURE).counterexample
@@ -78,10 +78,10 @@ def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureF
 
 @pytest.mark.long
 def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "SM90_64x24x16_F16F16F16_SS", "-v")
+    out = read_printed(capsys, "SM90_64x24x16_F16F16F16_SS", "-v")
     assert "A    PROVED    gives each element of 64x16 (m,k) 128 owners" in out
     assert "B    PROVED    gives each element of 24x16 (n,k) 128 owners" in out
-    assert "128 times" not in printed(capsys, "SM90_64x24x16_F16F16F16_RS", "-v").split("  B    ")[0]
+    assert "128 times" not in read_printed(capsys, "SM90_64x24x16_F16F16F16_RS", "-v").split("  B    ")[0]
     wrong = verdict_on(replace(mma("SM90_64x24x16_F16F16F16_SS"), copies={"A": 1}), "", SIGNATURE).counterexample
     assert wrong is not None and wrong.statement == "each element of A has one owner, in the instruction 128 owners"
 
@@ -115,7 +115,7 @@ def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, 
 
 def test_b1_movmatrix_without_its_transposition(capsys: pytest.CaptureFixture[str]) -> None:
     """Refuted by the ISA tables, by z3 and by the recording; all three confirm the transposed fragment."""
-    out = printed(capsys, "SM75_U32x1_MOVM_T", code=1)
+    out = read_printed(capsys, "SM75_U32x1_MOVM_T", code=1)
     assert "T0 V16: layout bit 16, ISA (bit=128)" in out and "896 of 1024 points disagree" in out
     assert "Dst calls byte 2 of lane 0 bits 16..23; it is byte 0 of lane 4, which Src calls bits 128..135" in out
     transposed = "((4,8),(16,2)):((256,16),(1,128))"
@@ -142,25 +142,25 @@ def test_b1_movmatrix_without_its_transposition(capsys: pytest.CaptureFixture[st
 def test_b3_row_addresses_are_given_several_times(
     capsys: pytest.CaptureFixture[str], name: str, side: str, often: str
 ) -> None:
-    out = printed(capsys, name, "-v")
+    out = read_printed(capsys, name, "-v")
     assert f"{side}  PROVED    names each of {often}" in out
     other = {"Src": "Dst", "Dst": "Src"}[side]
     assert f"{other}  PROVED    names each of {often.split(maxsplit=1)[0]} bits once" in out
 
 
 def test_b5_copies_into_tensor_memory_with_gaps_and_broadcast(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "SM100_UTCCP_4dp256bit_1cta", code=1)
+    out = read_printed(capsys, "SM100_UTCCP_4dp256bit_1cta", code=1)
     assert "bit 1 has no owner, 1 wanted" in out and "T0 V32 holds bit 1024, outside 1024" in out
-    out = printed(capsys, "SM100_UTCCP_4x32dp128bit_1cta", code=1)
+    out = read_printed(capsys, "SM100_UTCCP_4x32dp128bit_1cta", code=1)
     assert "Dst names bit 4096, Src does not" in out and "12288 of the 16384 bits of Dst are not named by Src" in out
-    out = printed(capsys, "SM100_UTCCP_2x64dp128bitlw0213_1cta", code=1)
+    out = read_printed(capsys, "SM100_UTCCP_2x64dp128bitlw0213_1cta", code=1)
     assert "8192 of the 16384 bits of Dst are not named by Src" in out
-    out = printed(capsys, "SM100_UTCCP_128dp256bit_2cta", "-v")
+    out = read_printed(capsys, "SM100_UTCCP_128dp256bit_2cta", "-v")
     assert "Src  PROVED    names each of 32768 bits twice" in out
 
 
 def test_b6_the_slab_of_tensor_memory_has_one_address_for_a_warp(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "SM100_TMEM_LOAD_32dp32b2x", "SM100_TMEM_STORE_32dp32b2x", "-v")
+    out = read_printed(capsys, "SM100_TMEM_LOAD_32dp32b2x", "SM100_TMEM_STORE_32dp32b2x", "-v")
     load, store = out.split("SM100_TMEM_STORE_32dp32b2x")
     assert (
         "Src  PROVED    names each of 2048 bits 32 times" in load
@@ -174,7 +174,7 @@ def test_b6_the_slab_of_tensor_memory_has_one_address_for_a_warp(capsys: pytest.
 
 @pytest.mark.parametrize("name", ["SM100_U8x8_LDSM_T", "SM100_U8x16_LDSM_T"])
 def test_b8_the_trait_is_the_instruction_and_a_byte_permutation(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    assert "then halves of register pairs interleaved" in printed(capsys, name, "-v")
+    assert "then halves of register pairs interleaved" in read_printed(capsys, name, "-v")
     raw = verdict_on(replace(copy(name), adapter=None), "Dst", EQUALS)
     assert raw.status is Status.REFUTED and raw.counterexample is not None
     assert raw.counterexample.statement.startswith("T0 V16: layout bit ")
@@ -184,7 +184,7 @@ def test_b8_the_trait_is_the_instruction_and_a_byte_permutation(capsys: pytest.C
 def test_expect_known_lists_just_these(capsys: pytest.CaptureFixture[str]) -> None:
     defects = sorted(name for name, atom in registry().items() if atom.known_defect)
     assert len(defects) == 14
-    out = printed(capsys, *defects, "--expect-known")
+    out = read_printed(capsys, *defects, "--expect-known")
     output = [line for line in out.splitlines() if "  REFUTED" in line]
     assert sorted(name for name in registry() if any(line.startswith(f"{name}  ") for line in output)) == defects
     assert "14 subjects: 14 refuted" in out.splitlines()[-1]

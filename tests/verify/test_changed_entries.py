@@ -27,7 +27,7 @@ def entry(name: str, **changes: object) -> dict[str, object]:
     raise KeyError(name)
 
 
-def verified(table: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+def verify_table(table: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     name = "_".join(["X", *(f"{{{parameter}}}" for parameter in table.get("params", {}))])  # type: ignore[attr-defined]
     file = tmp_path / "atoms.toml"
     file.write_text(re.sub(r"^\[.*\]$", json.dumps([name]), toml(table), count=1, flags=re.M), encoding="utf-8")
@@ -62,14 +62,14 @@ REFUTED = {
 @pytest.mark.parametrize("case", REFUTED)
 def test_it_is_refuted_and_the_fault_is_named(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, words = REFUTED[case]
-    code, said = verified(table, tmp_path, capsys)
+    code, said = verify_table(table, tmp_path, capsys)
     assert code == 1 and words in said and "CONTRADICTION" not in said
 
 
 def test_a_sparse_atom_without_its_metadata_is_not_refuted_for_what_it_does_not_say(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = verified(entry(SPARSE, params={"N": [256]}, E=None), tmp_path, capsys)
+    code, said = verify_table(entry(SPARSE, params={"N": [256]}, E=None), tmp_path, capsys)
     assert code != 1 and "  UNCHECKED " in said.splitlines()[0]
 
 
@@ -81,10 +81,10 @@ def test_a_family_that_fails_beyond_its_list_is_verified_where_it_is_listed(
     for sizes, code in (([8], 0), ([8, 16], 1)):
         changes = {"params": {"N": sizes}, "C": "((4,8,4),(2,2,{N//8})):((128,1,16),(64,8,1))"}
         table = entry("SM90_64x{N}x32_S32U8S8_SS_TN_SATURATE", **changes)
-        assert verified(table, tmp_path, capsys)[0] == code
+        assert verify_table(table, tmp_path, capsys)[0] == code
 
 
 def test_more_threads_than_work_together_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, said = verified(entry("SM80_8x8x4_F64F64F64F64_TN", thr="(128,(64,64)):(0,(1,64))"), tmp_path, capsys)
+    code, said = verify_table(entry("SM80_8x8x4_F64F64F64F64_TN", thr="(128,(64,64)):(0,(1,64))"), tmp_path, capsys)
     assert code == 2 and "X.thr: (128,(64,64)):(0,(1,64)) numbers 524288 threads, at most 65536" in said
     assert len(said.splitlines()) == 3  # the place, the line and a caret

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import registry
-from tests.verify.adapters import RIGHT, written
+from tests.verify.adapters import RIGHT, write
 from verify import verify_index, verify_layout, verify_map, verify_movement, verify_tiling
 from verify.core.verdict import Check
 from verify.foreign import command as foreign
@@ -92,7 +92,7 @@ def maps():
     yield "both", both
 """
     )
-    assert foreign.main([str(written(tmp_path, text)), "-v"]) == 0
+    assert foreign.main([str(write(tmp_path, text)), "-v"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "undone by the project's own inverse; not compared with an instruction: the adapter names none" in out
     assert "1 compared with its own inverse alone" in out and "VERIFIED" not in out and " isa " not in out

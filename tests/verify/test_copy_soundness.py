@@ -59,7 +59,7 @@ def toml(table: dict[str, object]) -> str:
     return f"[{json.dumps(name)}]\n" + "".join(f"{key} = {text(value)}\n" for key, value in table.items())
 
 
-def verified(
+def verify_table(
     table: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str
 ) -> tuple[int, str]:
     file = tmp_path / "atoms.toml"
@@ -84,16 +84,16 @@ RIGHT = {"ldmatrix": LDMATRIX, "tcgen05.ld": TMEM, "wgmma": WGMMA, "cp.async": A
 
 @pytest.mark.parametrize("table", RIGHT.values(), ids=RIGHT)
 def test_the_entries_before_the_change_are_verified(table, tmp_path, capsys) -> None:
-    code, said = verified(table, tmp_path, capsys)
+    code, said = verify_table(table, tmp_path, capsys)
     assert code == 0 and "VERIFIED" in said
 
 
 def test_a_tile_whose_extent_is_no_product_is_proved_member_by_member(tmp_path, capsys) -> None:
     """B and C of the family, whose n is a quotient of parameters; m and k of A are numbers."""
     table = WGMMA | {"params": {"N": [8, 16], "M": [4]}, "shape": [64, "{N*M//M}", 16]}
-    code, said = verified(table, tmp_path, capsys, "-v")
+    code, said = verify_table(table, tmp_path, capsys, "-v")
     assert code == 0 and said.count("VERIFIED") == 2 and "for every N" not in said
-    assert "for every N > 0 divisible by 8" in verified(WGMMA, tmp_path, capsys, "-v")[1]
+    assert "for every N > 0 divisible by 8" in verify_table(WGMMA, tmp_path, capsys, "-v")[1]
 
 
 WRONG = {
@@ -183,13 +183,13 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_one_is_refuted_and_the_fault_is_named(case: str, tmp_path, capsys) -> None:
     table, output = WRONG[case]
-    code, said = verified(table, tmp_path, capsys)
+    code, said = verify_table(table, tmp_path, capsys)
     assert code == 1 and output in said and "CONTRADICTION" not in said
 
 
 def test_the_family_proof_counts_what_is_in_memory(tmp_path, capsys) -> None:
     """Half of the tile in order is not the tile: the solver alone must not confirm it."""
-    code, said = verified(WRONG["half of B in a family"][0], tmp_path, capsys, "--checks", "proof", "-v")
+    code, said = verify_table(WRONG["half of B in a family"][0], tmp_path, capsys, "--checks", "proof", "-v")
     heads = re.findall(r"^(?:X_\d+)? +B +(\w+) +equals", said, re.MULTILINE)
     assert code == 1 and heads == ["REFUTED"] * len(heads) and len(heads) > 1
 

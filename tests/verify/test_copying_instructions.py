@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.test_several_instructions import ENTRY, K16, case, given
+from tests.verify.test_several_instructions import ENTRY, K16, case, write_atom
 from verify.atom import command
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Status
@@ -76,7 +76,7 @@ def checker() -> AtomChecker:
 def test_a_product_by_an_instruction_that_copies_is_refuted_in_a_sentence(
     copying: str, beside: tuple[str, ...], tmp_path: Path, checker: AtomChecker
 ) -> None:
-    found = case(given(tmp_path, json.dumps([*beside, copying])), checker)
+    found = case(write_atom(tmp_path, json.dumps([*beside, copying])), checker)
     reported = f"{copying} copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
     wrong = [v.counterexample for v in found.verdicts if v.status is Status.REFUTED]
     assert found.status == "REFUTED" and [one.statement for one in wrong if one is not None] == [reported]

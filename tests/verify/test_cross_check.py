@@ -90,7 +90,7 @@ def recording(hardware: Labels, numbering: dict[str, list[int]]) -> Recording:
     )
 
 
-def relabelled(claimed: Labels, maps: dict[str, list[int]]) -> Labels:
+def relabel(claimed: Labels, maps: dict[str, list[int]]) -> Labels:
     axes = {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}
     return {
         name: np.array([[(q, maps[axes[name][0]][x], maps[axes[name][1]][y]) for q, x, y in row] for row in rows])
@@ -111,7 +111,7 @@ def test_the_gpu_agrees_exactly_when_the_tables_do(
     subject = prepare(ATOM)
     hardware = labels(subject)
     assert not isinstance(hardware, str)
-    claimed = relabelled(hardware, joint)
+    claimed = relabel(hardware, joint)
     for name, one, other in swaps:
         rows = claimed[name]
         rows[[one, other], 0] = rows[[other, one], 0]

@@ -23,7 +23,7 @@ def shelf(pattern: str) -> Mapping[str, AnyAtom]:
 WGMMA = shelf("sm90_wgmma*.toml")
 
 
-def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
+def list_refuted(atom: AnyAtom) -> set[tuple[str, str]]:
     """(part, property) of every refuted claim; no two checks may disagree."""
     verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(atom)
     assert not any(verdict.contradiction for verdict in verdicts)

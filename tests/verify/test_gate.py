@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import AnyAtom
-from tests.verify.test_several_instructions import ENTRY, K8, K16, quoted
+from tests.verify.test_several_instructions import ENTRY, K8, K16, quote
 from tests.verify.test_user_files import FULL, MINIMAL
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Verdict
@@ -52,7 +52,7 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
 ) -> None:
     path = tmp_path / "three.toml"
     names = {"one": K16, "two": K16, "three": K8}
-    path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
+    path.write_text("".join(ENTRY.format(name=name, ptx=quote(ptx)) for name, ptx in names.items()))
     true = AtomChecker.verify
 
     def checked(self: AtomChecker, atom: AnyAtom, *rest: object, **options: object) -> list[Verdict]:

@@ -273,17 +273,17 @@ def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsy
     assert "--infer reads no --allow-unchecked" in capsys.readouterr().err
 
 
-def swapped(right: Recording) -> Recording:
+def swap(right: Recording) -> Recording:
     """What C holds arrives elsewhere in D than it did: the relation is refuted."""
     return replace(right, passthrough=np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape))
 
 
-def misplaced(right: Recording) -> Recording:
+def misplace(right: Recording) -> Recording:
     """Absolute coordinates that say other labels than they did."""
     return replace(right, coordinates=tuple(a._replace(labels=np.roll(a.labels, 1, axis=0)) for a in right.coordinates))
 
 
-def moved(right: Move) -> Move:
+def move(right: Move) -> Move:
     """A move that took the bytes of a lane to its neighbour."""
     return replace(right, places=np.roll(right.places, 1, axis=0))
 
@@ -292,9 +292,9 @@ def moved(right: Move) -> Move:
 @pytest.mark.parametrize(
     ("name", "change", "claim"),
     [
-        (MMA, swapped, "relation"),
-        (MMA, misplaced, "equals_absolute"),
-        (COPY, moved, "relation"),
+        (MMA, swap, "relation"),
+        (MMA, misplace, "equals_absolute"),
+        (COPY, move, "relation"),
     ],
 )
 def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(

@@ -65,7 +65,7 @@ def late(found: Any) -> Any:
     return found + (np.arange(found.size).reshape(found.shape) == found.size - 1)
 
 
-def exchanged(found: Any) -> Any:
+def exchange(found: Any) -> Any:
     return found[..., ::-1]
 
 
@@ -84,7 +84,7 @@ def within(found: Any) -> Any:
 BUGS: dict[str, tuple[Any, str, Any]] = {
     "tables doubled": (Linear, "table", lambda *given: TABLE(*given) * 2),
     "the last of a table is one more": (Linear, "table", lambda *given: late(TABLE(*given))),
-    "tables backwards": (Linear, "table", lambda *given: exchanged(TABLE(*given))),
+    "tables backwards": (Linear, "table", lambda *given: exchange(TABLE(*given))),
     "tables of nothing": (Linear, "table", lambda *given: TABLE(*given) * 0),
     "compositions doubled": (Linear, "at", lambda *given: AT(*given) * 2),
     "the last of a composition is one more": (Linear, "at", lambda *given: late(AT(*given))),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import tables
-from tests.isa_tables.planting import planted
+from tests.isa_tables.planting import plant_table
 from verify.atom import command as atom
 
 TEXT = (tables.SHIPPED / "ldmatrix_m8n8.toml").read_text()
@@ -44,7 +44,7 @@ def test_instructions_whose_parameters_differ_share_no_evidence(
     text = with_row(row, "param    = { odd = [0, 1], ", "odd{odd}.")
     file = tmp_path / "atoms.toml"
     file.write_text("".join(COPY.format(name=f"WITH_{odd}", flag=f"odd{odd}.", dst=EVEN) for odd in order))
-    with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
+    with plant_table(tmp_path / "ldmatrix_m8n8_new.toml", text):
         assert atom.main(["--atoms", str(file)]) == 1
     output = capsys.readouterr().out
     heads = re.findall(r"^WITH_(\d) +(?:\w+ +)?(VERIFIED|REFUTED)", output, re.MULTILINE)
@@ -59,7 +59,7 @@ def test_what_the_text_selects_and_the_atom_leaves_open_is_unchecked(
     text = with_row(row, "select   = { odd = [0, 1] }\nparam    = { x = [1], ", "x{x}.")
     file = tmp_path / "atoms.toml"
     file.write_text(COPY.format(name="OPEN", flag="x1.", dst=EVEN))
-    with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
+    with plant_table(tmp_path / "ldmatrix_m8n8_new.toml", text):
         assert atom.main(["--atoms", str(file), "--require", "isa"]) == 4
     output = capsys.readouterr().out
     assert "UNCHECKED" in output

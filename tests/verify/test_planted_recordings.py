@@ -55,7 +55,7 @@ def evidence_on(name: str, changed: Recording, prop: Property = RELATION) -> Evi
     return evidence
 
 
-def other(labels: Labels, at: object, value: object) -> Labels:
+def change_label(labels: Labels, at: object, value: object) -> Labels:
     found = labels.astype(np.int64)
     found[at] = value  # type: ignore[index]
     return found
@@ -65,7 +65,7 @@ def operand(name: str, change: Callable[[Labels], Labels]) -> Change:
     return lambda r: replace(r, operands={**r.operands, name: change(r.operands[name])})
 
 
-def turned(labels: Labels) -> Labels:
+def turn(labels: Labels) -> Labels:
     return np.roll(labels, 1, axis=0)
 
 
@@ -75,7 +75,7 @@ def bf16(found: Recording) -> Recording:
 
 
 FILES: list[tuple[str, Change, str]] = [
-    (TN, operand("A", turned), "the labels do not rebuild the table that was observed"),
+    (TN, operand("A", turn), "the labels do not rebuild the table that was observed"),
     (TN, lambda r: replace(r, hash=r.hash[::-1]), "the labels do not rebuild the table that was observed"),
     (TN, bf16, "kernel_hash is that of the kernels of mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
     (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
@@ -84,7 +84,7 @@ FILES: list[tuple[str, Change, str]] = [
         lambda r: replace(r, coordinates=(r.coordinates[0]._replace(labels=r.coordinates[0].labels[1:]),)),
         "the absolute coordinates of A by ldmatrix",
     ),
-    (TN, operand("A", lambda x: other(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
+    (TN, operand("A", lambda x: change_label(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
     (SS, lambda r: replace(r, images=(r.images[0]._replace(sbo=-16),)), "the image B K-major 32B has offsets"),
     (SPARSE, lambda r: replace(r, metadata=None), "metadata are missing"),
 ]
@@ -145,7 +145,7 @@ def test_what_was_read_from_no_place_is_refuted() -> None:
     assert evidence_on(TN, right).status is Status.AGREES
     for name in "ABD":
         for at in (np.s_[:], np.s_[7, 1]):
-            found = evidence_on(TN, operand(name, lambda x, at=at: other(x, at, -1))(right))  # type: ignore[misc]
+            found = evidence_on(TN, operand(name, lambda x, at=at: change_label(x, at, -1))(right))  # type: ignore[misc]
             assert found.status is Status.REFUTED and found.counterexample is not None
             assert "reads neither that slot nor a copy" in found.counterexample.statement
 
@@ -158,7 +158,7 @@ def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
     for image in right.images:
         mine = (image.operand, image.swizzle, image.major) == ("A", swizzle, "K")
         place = np.flatnonzero(image.labels[0, :, 2] >= 0)[11]
-        images.append(image._replace(labels=other(image.labels, (0, place), -1)) if mine else image)
+        images.append(image._replace(labels=change_label(image.labels, (0, place), -1)) if mine else image)
     found = evidence_on(SS, replace(right, images=tuple(images)))
     assert found.status is Status.REFUTED and found.counterexample is not None
     assert "the hardware reads neither that slot" in found.counterexample.statement
@@ -170,12 +170,12 @@ def test_a_refutation_by_another_gpu_is_replayed_by_it(tmp_path: Path, capsys: p
     folder.mkdir()
     order = np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape)
     writer.write(folder, "planted", [writer.to_lines(replace(right, gpu="Planted", passthrough=order))])
-    output = rejected(capsys, [TN, "--recordings", str(folder)])
+    output = read_rejection(capsys, [TN, "--recordings", str(folder)])
     (line,) = (line for line in output.split("\n") if "replay" in line)
-    assert output == rejected(capsys, shlex.split(line)[3:]) and "recording of Planted" in output
+    assert output == read_rejection(capsys, shlex.split(line)[3:]) and "recording of Planted" in output
 
 
-def rejected(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
+def read_rejection(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
     """What is printed of a contradiction, without the times."""
     assert atom.main([*argv, "--checks", "gpu"]) == 3
     return re.sub(r"[\d.]+ ms", "", capsys.readouterr().out)

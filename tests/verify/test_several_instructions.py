@@ -49,7 +49,7 @@ def checker() -> AtomChecker:
     return AtomChecker()
 
 
-def given(folder: Path, ptx: str, **more: str) -> AnyAtom:
+def write_atom(folder: Path, ptx: str, **more: str) -> AnyAtom:
     path = folder / "one.toml"
     path.write_text(ENTRY.format(name="MINE", ptx=ptx) + "".join(f"{key} = {value}\n" for key, value in more.items()))
     return load(path)[0]
@@ -59,7 +59,7 @@ def case(atom: AnyAtom, checker: AtomChecker) -> Case:
     return Case(atom.name, tuple(checker.verify(atom)), expects=Expectation(atom.known_defect or "", atom.expect or ""))
 
 
-def on(found: Case, prop: Property, part: str = "") -> list[Verdict]:
+def list_verdicts(found: Case, prop: Property, part: str = "") -> list[Verdict]:
     return [v for v in found.verdicts if v.claim.prop == prop and v.claim.part == part]
 
 
@@ -69,7 +69,7 @@ def refutations(found: Case) -> list[str]:
     return [f"{text}: {reported.statement if reported else ''}" for text, reported in wrong]
 
 
-def quoted(*names: str) -> str:
+def quote(*names: str) -> str:
     return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
@@ -78,10 +78,10 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
     tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, K8), (K8, K16)):
-        found = case(given(tmp_path, quoted(*order)), checker)
-        signatures = {v.claim.text.split()[-1]: v.status for v in on(found, SIGNATURE)}
+        found = case(write_atom(tmp_path, quote(*order)), checker)
+        signatures = {v.claim.text.split()[-1]: v.status for v in list_verdicts(found, SIGNATURE)}
         assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
-        (equals,) = on(found, EQUALS, "A")
+        (equals,) = list_verdicts(found, EQUALS, "A")
         assert equals.status is Status.REFUTED and equals.counterexample is not None
         assert f"by {K8}: " in equals.counterexample.statement and not equals.counterexample.repair
         assert "9.7.14.5.7 " in equals.claim.text and "9.7.14.5.8 " in equals.claim.text
@@ -89,7 +89,7 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
         assert not found.contradiction
 
 
-def sampled() -> list[str]:
+def sample_mnemonics() -> list[str]:
     """One mnemonic of each family and shape that an atom can be made of; of wgmma, which has every N, the first."""
     chosen: dict[tuple[str, str | None], str] = {}
     for name in mnemonics("*"):
@@ -107,7 +107,7 @@ def has_atom(mnemonic: str) -> bool:
 
 def pairs(count: int) -> Iterator[tuple[str, str]]:
     """Every ordered pair of so many mnemonics of the sample."""
-    every = sampled()
+    every = sample_mnemonics()
     return permutations(every[:: len(every) // count][:count], 2)
 
 
@@ -145,7 +145,7 @@ def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked
     assert isinstance(atom, CopyAtom)
     named = next(name for name in mnemonics("wmma*") if name.startswith(family))
     found = case(replace(atom, ptx=(named,)), checker)
-    missing = [v for part in ("Src", "Dst") for v in on(found, EQUALS, part)]
+    missing = [v for part in ("Src", "Dst") for v in list_verdicts(found, EQUALS, part)]
     assert len(missing) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in missing)
     assert found.status != "VERIFIED"
     both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), checker)
@@ -160,7 +160,7 @@ def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(
     assert isinstance(atom, Atom)
     found = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), checker)
     assert found.status == "REFUTED"
-    said = [v.counterexample.statement for v in on(found, SIGNATURE) if v.counterexample is not None]
+    said = [v.counterexample.statement for v in list_verdicts(found, SIGNATURE) if v.counterexample is not None]
     assert len(said) == 1 and "nested list" in said[0]
 
 
@@ -170,9 +170,9 @@ def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecke
     require: str, tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
-        found = case(given(tmp_path, quoted(*order)), checker)
+        found = case(write_atom(tmp_path, quote(*order)), checker)
         assert found.status == "UNCHECKED"
-        assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
+        assert {v.status for v in list_verdicts(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
         report = Report((found,), frozenset({Check(require)}))
         assert report.exit() == 4 and "hmma.magic" in report.unmet()[0][1]
 
@@ -182,7 +182,7 @@ def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown
 ) -> None:
     none = "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"
     for order in ((K16, none), ("hmma.magic", none), (K16, "hmma.magic", none)):
-        found = case(given(tmp_path, quoted(*order)), checker)
+        found = case(write_atom(tmp_path, quote(*order)), checker)
         assert found.status == "REFUTED"
         assert Report((found,), frozenset({Check.ISA})).exit() == 1
 
@@ -195,7 +195,7 @@ def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_an
     assert isinstance(right, Atom) and right.ptx and case(right, checker).status == "VERIFIED"
     both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
     found = case(both, checker)
-    assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED}
+    assert {v.status for v in list_verdicts(found, SIGNATURE)} == {Status.PROVED}
     assert found.status == "UNCHECKED" and Report((found,), frozenset({Check.ISA})).unmet()
 
 
@@ -205,24 +205,24 @@ def test_a_fault_for_all_instructions_alike_is_reported_once_with_its_repair(che
     right = registry()[name]
     assert isinstance(right, Atom)
     found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), checker)
-    (equals,) = on(found, EQUALS, "C")
+    (equals,) = list_verdicts(found, EQUALS, "C")
     assert found.status == "REFUTED" and [e.check for e in equals.evidence] == [Check.ISA, Check.PROOF]
     assert equals.counterexample is not None and not equals.counterexample.statement.startswith("by ")
 
 
 def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: AtomChecker) -> None:
-    found = case(given(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
-    reported = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
+    found = case(write_atom(tmp_path, quote(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
+    reported = {v.claim.text.split()[-1].split(".")[0]: v.status for v in list_verdicts(found, SIGNATURE)}
     assert found.status == "REFUTED" and reported == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
 
 
 # alternatives
 def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nested_list(tmp_path: Path) -> None:
-    one = given(tmp_path, f'"{K16}"')
+    one = write_atom(tmp_path, f'"{K16}"')
     assert (one.ptx, one.mnemonics) == ((K16,), (K16,))
-    two = given(tmp_path, f'[["{K16}", "{K8}"], "{K8}"]')
+    two = write_atom(tmp_path, f'[["{K16}", "{K8}"], "{K8}"]')
     assert two.ptx == (K16, K8) and two.mnemonics == (K16, K8) and two.spellings == {K16: (K8,)}
-    assert given(tmp_path, "[]").ptx == ()
+    assert write_atom(tmp_path, "[]").ptx == ()
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nes
 )
 def test_a_malformed_ptx_is_reported_with_its_place(tmp_path: Path, ptx: str, key: str, problem: str) -> None:
     with pytest.raises(AtomFileError) as caught:
-        given(tmp_path, ptx)
+        write_atom(tmp_path, ptx)
     assert caught.value.key == key and problem in caught.value.problem
 
 
@@ -248,11 +248,11 @@ def test_each_alternative_is_verified_by_itself(tmp_path: Path, checker: AtomChe
     right = registry()[name]
     assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
     found = case(right, checker)
-    assert found.status == "VERIFIED" and len(on(found, SIGNATURE)) == 2
+    assert found.status == "VERIFIED" and len(list_verdicts(found, SIGNATURE)) == 2
     wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
     reported = case(wrong, checker)
     assert reported.status == "REFUTED"
-    assert [v.status for v in on(reported, SIGNATURE)] == [Status.PROVED, Status.REFUTED]
+    assert [v.status for v in list_verdicts(reported, SIGNATURE)] == [Status.PROVED, Status.REFUTED]
     assert case(replace(right, ptx=(BLOCK32, SCALE_2X), spellings={}), checker).status == "REFUTED"  # both are issued
 
 
@@ -289,7 +289,7 @@ def test_a_list_that_depends_on_m_decides_for_that_m(checker: AtomChecker) -> No
     ],
 )
 def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, checker: AtomChecker) -> None:
-    assert case(given(tmp_path, quoted(mnemonic)), checker).status == "REFUTED"
+    assert case(write_atom(tmp_path, quote(mnemonic)), checker).status == "REFUTED"
 
 
 # operands that the atom leaves out
@@ -312,9 +312,9 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
     found = case(bare, checker)
     assert found.status == "UNCHECKED"
-    (missing,) = on(found, EQUALS, operand)
+    (missing,) = list_verdicts(found, EQUALS, operand)
     assert missing.status is Status.UNCHECKED and f"does not give {operand}" in missing.reason
-    assert {v.status for part in "ABC" for v in on(found, EQUALS, part)} == {Status.PROVED}
+    assert {v.status for part in "ABC" for v in list_verdicts(found, EQUALS, part)} == {Status.PROVED}
     assert Report((found,), frozenset({Check.ISA})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
     assert case(wrong, checker).status == "REFUTED"
@@ -325,15 +325,15 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
     tmp_path: Path, checker: AtomChecker
 ) -> None:
     expected = '"UNCHECKED: a family that no table holds"'
-    quiet = case(given(tmp_path, quoted("hmma.magic"), expect=expected), checker)
+    quiet = case(write_atom(tmp_path, quote("hmma.magic"), expect=expected), checker)
     assert quiet.status == "UNCHECKED" and Report((quiet,)).exit() == 0 and not Report((quiet,)).surprises
-    right = case(given(tmp_path, quoted(K16), expect=expected), checker)
+    right = case(write_atom(tmp_path, quote(K16), expect=expected), checker)
     assert (
         right.status == "VERIFIED"
         and "is VERIFIED" in Report((right,)).surprises["MINE"]
         and Report((right,)).exit() == 1
     )
-    refuted = case(given(tmp_path, quoted(K8), expect=expected), checker)
+    refuted = case(write_atom(tmp_path, quote(K8), expect=expected), checker)
     assert (
         refuted.status == "REFUTED"
         and "is REFUTED" in Report((refuted,)).surprises["MINE"]
@@ -350,7 +350,7 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
 )
 def test_what_an_entry_cannot_expect_is_an_error(tmp_path: Path, more: dict[str, str], key: str, problem: str) -> None:
     with pytest.raises(AtomFileError) as caught:
-        given(tmp_path, quoted(K16), **more)
+        write_atom(tmp_path, quote(K16), **more)
     assert caught.value.key == key and problem in caught.value.problem
 
 

@@ -21,7 +21,7 @@ MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign"]
 MODULES += ["benchmarks.__main__", "benchmarks.kernels.__main__", "benchmarks.mutants"]
 
 
-def printed(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+def run_command(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     """The exit code of a command that may end as argparse does, and what it prints."""
     try:
         code = importlib.import_module(module).main(list(words))
@@ -32,7 +32,7 @@ def printed(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tup
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_command_has_a_version(module: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(module, capsys, "--version") == (0, f"lanecheck {version('lanecheck')}\n")
+    assert run_command(module, capsys, "--version") == (0, f"lanecheck {version('lanecheck')}\n")
 
 
 def test_lanecheck_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,7 +42,7 @@ def test_lanecheck_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def example(module: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The line of an example in a command's help."""
-    code, output = printed(module, capsys, "--help")
+    code, output = run_command(module, capsys, "--help")
     assert code == 0
     lines = output.splitlines()
     return lines[next(at for at, line in enumerate(lines) if line in ("example:", "examples:")) + 1]
@@ -55,7 +55,7 @@ def test_every_help_has_an_example_and_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     name = NAMES.get(module) or f"python -m {module.removesuffix('.__main__')}"
     assert example(module, capsys).startswith(f"  {name} ")
-    _, output = printed(module, capsys, "--help")
+    _, output = run_command(module, capsys, "--help")
     assert output.startswith(f"usage: {name} ")
     assert [line for line in output.splitlines() if len(line) > 80] == []
 
@@ -90,7 +90,7 @@ OLD = {  # the command line of each name since 0.1
 def test_an_old_name_is_the_command_still(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module, _ = COMMANDS[name]
     assert module.removesuffix(".command") == OLD[name]
-    code, expected = printed(module, capsys, "--help")
+    code, expected = run_command(module, capsys, "--help")
     run = [sys.executable, "-m", OLD[name], "--help"]
     done = subprocess.run(run, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
     assert (done.returncode, done.stderr) == (code, "") == (0, "")
@@ -159,7 +159,7 @@ def test_stdout_is_no_name_where_no_report_is_written(
 def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = COMMANDS[name][0]
     words = shlex.split(example(module, capsys).partition(f"lanecheck {name}")[2])
-    code, output = printed(module, capsys, *words)
+    code, output = run_command(module, capsys, *words)
     assert (code, output.splitlines()[-1].endswith("exit 0")) == (0, True), output
 
 
@@ -170,7 +170,7 @@ def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_longer_example_works(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     line = shlex.split(example(module, capsys))
     words = line[2:] if line[0] == "lanecheck" else line[3:]  # lanecheck NAME …, or python -m MODULE …
-    assert words and printed(module, capsys, *words)[0] == 0
+    assert words and run_command(module, capsys, *words)[0] == 0
 
 
 @pytest.mark.parametrize("name", ["probe", "banks", "tilings"])

@@ -94,7 +94,7 @@ def test_an_empty_mode_is_no_fault_of_ours(option: list[str], capsys: pytest.Cap
     assert "internal error" not in capsys.readouterr().err
 
 
-def refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[tuple[str, str, str]]:
+def list_refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[tuple[str, str, str]]:
     """The refuted claims of the one atom of a file: part, property and reason, in the order of the report."""
     code, out, _ = run(capsys, path, text, "--format", "json")
     assert code == 1
@@ -112,10 +112,10 @@ THREADS = {"(4,8):(8,1)": "permutes the lanes", "(2,16):(16,1)": "permutes the l
 @pytest.mark.long
 @pytest.mark.parametrize("thr", THREADS)
 def test_wrong_threads_are_the_fault_alone(thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (found,) = refuted(capsys, tmp_path, FULL.replace("32:1", thr))
+    (found,) = list_refuted(capsys, tmp_path, FULL.replace("32:1", thr))
     assert found[:2] == ("thr", "threads")
     assert found[2].startswith(f"{thr} {THREADS[thr]}: with 32:1 A, B, C are the instruction's")
-    also = refuted(capsys, tmp_path, FULL.replace("32:1", thr).replace("(16,8,128)", "(8,16,128)"))
+    also = list_refuted(capsys, tmp_path, FULL.replace("32:1", thr).replace("(16,8,128)", "(8,16,128)"))
     assert {"A", "B", "C"} <= {part for part, _, _ in also}  # A is wrong in any order
 
 
@@ -131,7 +131,7 @@ def test_operands_and_threads_permuted_alike_are_right(tmp_path: Path, capsys: p
 def test_a_wrong_shape_is_reported_first_and_once(
     shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
+    found = list_refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
     claimed = shape.strip("[]").replace(", ", "x")
     assert [(part, why) for part, _, why in found] == [
         ("shape", f"shape is {claimed}, the instruction's is 16x8x16|give shape = [16, 8, 16]")
@@ -146,12 +146,12 @@ def test_an_atom_with_two_owners_of_each_element_should_state_copies(
     text = FULL.replace(f'ptx = "{MMA}"', "ptx = []")
     assert run(capsys, tmp_path, text, "--checks", "isa", "--allow-unchecked")[0] == 0
     twice = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,0))")
-    kinds = {kind: why for part, kind, why in refuted(capsys, tmp_path, twice) if part == "B"}
+    kinds = {kind: why for part, kind, why in list_refuted(capsys, tmp_path, twice) if part == "B"}
     assert kinds["size"] == "the layout has 32 threads x 8 values, its tile 32 x 4|"
     assert "each element has 2 owners: `copies = { B = 2 }` states that" in run(capsys, tmp_path, twice)[1]
     assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--checks", "isa", "--allow-unchecked")[0] == 0
     uneven = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,1))")
-    assert all("copies" not in why for _, _, why in refuted(capsys, tmp_path, uneven))
+    assert all("copies" not in why for _, _, why in list_refuted(capsys, tmp_path, uneven))
 
 
 def test_every_layout_of_a_movement_that_cannot_be_read_is_reported(

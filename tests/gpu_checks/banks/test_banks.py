@@ -52,7 +52,7 @@ def by_phases(pattern, copies=False):
     return max(3 * copy, wavefronts_of(rows(pattern), pattern.bits, PHASE[pattern.bits], not copy))
 
 
-def merged(pattern):
+def is_merged(pattern):
     """Whether it is a wide load in which every lane shares its words with lane ^ 1, or every lane with lane ^ 2."""
     twins = (all(pattern.addresses[lane] == pattern.addresses[lane ^ bit] for lane in range(32)) for bit in (1, 2))
     return pattern.operation == "load" and pattern.bits > 32 and any(twins)
@@ -60,7 +60,7 @@ def merged(pattern):
 
 def by_merged_phases(pattern):
     """The rule that the H200 follows: such a load has phases of twice the lanes, and a copy shares nothing."""
-    if merged(pattern):
+    if is_merged(pattern):
         return wavefronts_of(rows(pattern), pattern.bits, PHASE[pattern.bits] * 2)
     return by_phases(pattern, copies=True)
 
@@ -113,7 +113,7 @@ def test_the_record_has_every_pattern_as_it_is_today():
 def test_the_record_follows_the_phases_of_eight_sixteen_and_thirty_two_lanes():
     """The plain rule gives every recorded number but, too large, those of wide loads whose neighbours share words."""
     differ = {one.pattern for one in RECORDED if by_phases(one.pattern, copies=True) != one.wavefronts}
-    assert differ <= {one for one in PATTERNS if merged(one)} and len(differ) == 22
+    assert differ <= {one for one in PATTERNS if is_merged(one)} and len(differ) == 22
     assert all(by_phases(one.pattern) > one.wavefronts for one in RECORDED if one.pattern in differ)
 
 
@@ -139,7 +139,7 @@ def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
 @pytest.mark.parametrize("wrong", [{64: 32}, {64: 8}, {128: 16}, {128: 32}, {128: 4}, {32: 16}], ids=str)
 def test_the_record_contradicts_every_other_size_of_phase(wrong):
     phase = PHASE | wrong
-    plain = [one for one in RECORDED if not merged(one.pattern) and one.pattern.operation != "cp.async"]
+    plain = [one for one in RECORDED if not is_merged(one.pattern) and one.pattern.operation != "cp.async"]
     expected = [wavefronts_of(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
     seen = [one.wavefronts for one in plain]
     assert expected != seen
@@ -256,7 +256,7 @@ def test_the_gpu_agrees_with_the_recordings():
     assert [one.wavefronts for one in found] == [one.wavefronts for one in RECORDED]
 
 
-def fresh(random):
+def draw_pattern(random):
     """A pattern drawn at random: any words, or few of them, or with twins among the lanes."""
     operation = str(random.choice(["load", "load", "store", "cp.async", "ldmatrix.x4", "stmatrix.x4.trans"]))
     bits = 128 if "matrix" in operation else int(random.choice([32, 64, 128]))
@@ -270,10 +270,10 @@ def fresh(random):
 
 def test_fresh_patterns_are_of_many_kinds():
     random = np.random.default_rng(5)
-    drawn = [fresh(random) for _ in range(300)]
+    drawn = [draw_pattern(random) for _ in range(300)]
     for one in drawn:
         check(one)
-    assert sum(map(merged, drawn)) > 20 and len({by_merged_phases(one) for one in drawn}) > 10
+    assert sum(map(is_merged, drawn)) > 20 and len({by_merged_phases(one) for one in drawn}) > 10
     assert sum(by_phases(one) != by_merged_phases(one) for one in drawn) > 10
 
 
@@ -284,7 +284,7 @@ def test_patterns_drawn_at_random_follow_the_rule_too():
     if info.gpu not in {one.device.gpu for one in RECORDED}:
         pytest.skip(f"gpu: no recording of {info.gpu}")
     random = np.random.default_rng()
-    drawn = [fresh(random) for _ in range(600)]
+    drawn = [draw_pattern(random) for _ in range(600)]
     found = measure(drawn)
     assert not isinstance(found, Unavailable), found
     wrong = [one for one in found if one.wavefronts != by_merged_phases(one.pattern)]

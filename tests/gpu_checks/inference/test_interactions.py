@@ -41,13 +41,13 @@ def test_rows_are_numbered_as_a_has_them_and_columns_as_b_has_them():
     assert found.labels["D"][:, [ROW, COLUMN]].tolist() == [[1, 1], [1, 0], [2, 1], [2, 0], [0, 1], [0, 0]]
 
 
-def labelled(*axes):
+def label_axes(*axes):
     """Up to nine labels with small classes, or none, on some axes."""
     one = st.tuples(*(st.integers(-1, 2) if axis in axes else st.just(-1) for axis in range(4)))
     return st.lists(one, min_size=1, max_size=9).map(np.array)
 
 
-@given(labelled(ROW, CONTRACTED), labelled(COLUMN, CONTRACTED), labelled(ROW, COLUMN))
+@given(label_axes(ROW, CONTRACTED), label_axes(COLUMN, CONTRACTED), label_axes(ROW, COLUMN))
 def test_interactions_are_rebuilt_from_any_labels_by_their_definition(a, b, d):
     """The last of two slots with one label counts; without a complete row of D and k of B there are no interactions."""
     home = {(m, n): slot for slot, (m, n, _, _) in enumerate(d.tolist()) if m >= 0 and n >= 0}

@@ -27,7 +27,7 @@ NAMES = [
 SMALL = signature("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
 
 
-def observed(name, seed):
+def observe(name, seed):
     s = signature(name)
     maps = random_maps(s, np.random.default_rng(seed))
     return s, maps, Simulated({s.mnemonic: maps}).table(s)
@@ -44,7 +44,7 @@ def sets_of(table, d_slots):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_names(name, seed):
-    s, maps, table = observed(name, seed)
+    s, maps, table = observe(name, seed)
     found = classes(s, table)
     assert found.notes == ()
     for operand, axes in (("A", (0, 2)), ("B", (2, 1)), ("D", (0, 1))):
@@ -63,7 +63,7 @@ def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_nam
 
 @pytest.mark.parametrize("name", NAMES[:4])
 def test_classes_are_numbered_in_order_of_first_appearance(name):
-    s, _, table = observed(name, 7)
+    s, _, table = observe(name, 7)
     found = {key: labels.reshape(-1, 4).tolist() for key, labels in classes(s, table).operands.items()}
     of_a, of_b, partners = sets_of(table, s.lanes * s.operands["D"].values)
     for operand, axis, sets in (("A", 0, of_a), ("B", 1, of_b), ("A", 2, partners)):
@@ -79,7 +79,7 @@ def test_classes_are_numbered_in_order_of_first_appearance(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_classes_rebuild_the_table_and_its_hash(name):
-    s, _, table = observed(name, 2)
+    s, _, table = observe(name, 2)
     again = rebuild(classes(s, table).operands)
     assert again.dtype == np.uint16 and (again == table).all()
     packed = b"".join(int(d).to_bytes(2, "little") for d in table.reshape(-1))
@@ -88,7 +88,7 @@ def test_classes_rebuild_the_table_and_its_hash(name):
 
 @given(st.integers(0, 31), st.integers(0, 31), st.integers(0, 70) | st.sampled_from([NONE, MANY, WRONG]))
 def test_one_wrong_pair_is_never_overlooked(a, b, code):
-    s, _, table = observed(SMALL.mnemonic, 3)
+    s, _, table = observe(SMALL.mnemonic, 3)
     assume(table[a, b] != code)
     clean = digest(table)
     table[a, b] = code
@@ -98,7 +98,7 @@ def test_one_wrong_pair_is_never_overlooked(a, b, code):
 
 
 def test_a_broken_pair_is_reported_with_its_place():
-    s, _, table = observed(SMALL.mnemonic, 4)
+    s, _, table = observe(SMALL.mnemonic, 4)
     table[5, 9], table[6, 9], table[7, 9] = MANY, WRONG, 500
     notes = classes(s, table).notes
     assert "1 pairs changed several D elements, the first A lane 5 value 0 with B lane 9 value 0" in notes
@@ -108,7 +108,7 @@ def test_a_broken_pair_is_reported_with_its_place():
 
 
 def test_elements_in_no_product_are_named():
-    s, _, table = observed(SMALL.mnemonic, 5)
+    s, _, table = observe(SMALL.mnemonic, 5)
     unused = int(table[table < 64][0])
     table[3, :] = NONE
     table[:, 30] = NONE
@@ -141,7 +141,7 @@ def test_noise_is_no_product_and_no_crash():
 
 def test_two_products_where_one_is_declared_are_noticed():
     four = signature("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16")
-    _, _, table = observed(four.mnemonic, 8)
+    _, _, table = observe(four.mnemonic, 8)
     import dataclasses
 
     assert "4 products, not 1" in classes(dataclasses.replace(four, products=1), table).notes
@@ -149,7 +149,7 @@ def test_two_products_where_one_is_declared_are_noticed():
 
 def test_a_row_split_in_two_is_noticed_by_the_extents():
     # An instruction of 16 rows declared as one of 8: every class is there, one count is wrong.
-    s, _, table = observed("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 1)
+    s, _, table = observe("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 1)
     import dataclasses
 
     small = dataclasses.replace(s, shape=(8, 8, 8))

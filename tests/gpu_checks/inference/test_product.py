@@ -26,7 +26,7 @@ NAMES = [
 PLAIN = NAMES[4]
 
 
-def simulated(name):
+def simulate(name):
     s = signature(name)
     maps = random_maps(s, np.random.default_rng(11))
     return s, Simulated({s.mnemonic: maps}), maps
@@ -34,7 +34,7 @@ def simulated(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_true_maps_have_no_mismatch_and_swapped_elements_have(name):
-    s, machine, maps = simulated(name)
+    s, machine, maps = simulate(name)
     assert multiply_on(machine, s, maps, 3, 0) == 0
     for operand in "ABD":
         wrong = {key: labels.copy() for key, labels in maps.items()}
@@ -46,7 +46,7 @@ def test_true_maps_have_no_mismatch_and_swapped_elements_have(name):
 
 
 def test_a_renaming_common_to_the_operands_is_not_seen_and_one_in_one_operand_is():
-    s, machine, maps = simulated(PLAIN)
+    s, machine, maps = simulate(PLAIN)
     m = np.random.default_rng(1).permutation(16)
     both = {key: labels.copy() for key, labels in maps.items()}
     for operand in "ACD":
@@ -56,7 +56,7 @@ def test_a_renaming_common_to_the_operands_is_not_seen_and_one_in_one_operand_is
 
 
 def test_the_seed_decides_the_numbers():
-    s, machine, maps = simulated(PLAIN)
+    s, machine, maps = simulate(PLAIN)
     wrong = maps | {"A": np.roll(maps["A"], 1, axis=0)}
     counts = [multiply_on(machine, s, wrong, 4, seed) for seed in (0, 0, 1)]
     assert counts[0] == counts[1] and counts[0] > 0
@@ -75,15 +75,15 @@ def test_the_defaults_are_64_products_of_seed_0():
 
 
 def test_products_without_a_number_are_given_the_same_matrices():
-    s, machine, maps = simulated("mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32")
+    s, machine, maps = simulate("mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32")
     assert multiply_on(machine, s, {key: labels[..., :2] for key, labels in maps.items()}, 4, 0) == 0
 
 
 def test_d_takes_the_map_of_c_unless_the_types_differ():
-    s, machine, maps = simulated(PLAIN)
+    s, machine, maps = simulate(PLAIN)
     machine.maps[s.mnemonic]["D"] = maps["C"]
     assert multiply_on(machine, s, {key: maps[key] for key in "ABC"}, 4, 0) == 0
-    mixed, machine, maps = simulated("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
+    mixed, machine, maps = simulate("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
     with pytest.raises(ValueError, match=r"D is f32 and C f16: D needs its own map"):
         multiply_on(machine, mixed, {key: maps[key] for key in "ABC"}, 4, 0)
 
@@ -93,12 +93,12 @@ def test_unwritten_results_are_mismatches():
         def run(self, signature, a, b, c, fixed=None):
             return np.full((len(a), 32, 2), 0x7FFF7FFF, np.uint32)
 
-    s, _, maps = simulated(PLAIN)
+    s, _, maps = simulate(PLAIN)
     assert multiply_on(NoAnswer({s.mnemonic: maps}), s, maps, 2, 0) == 2 * 32 * 4
 
 
 def test_malformed_maps_are_rejected_with_their_place():
-    s, machine, maps = simulated(PLAIN)
+    s, machine, maps = simulate(PLAIN)
     with pytest.raises(ValueError, match=r"the map of B has shape \(32, 1, 3\), not \(32, 2, 2\)"):
         multiply_on(machine, s, maps | {"B": maps["B"][:, :1]}, 1, 0)
     for bad in (16, -1):

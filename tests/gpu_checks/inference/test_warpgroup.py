@@ -28,7 +28,7 @@ SPARSE = signature("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
 NARROW = signature("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16")
 
 
-def both(turn=lambda labels: labels):
+def make_machine(turn=lambda labels: labels):
     """A machine with PLAIN and NARROW whose warps hold 16 rows each, as PLAIN does after `turn`."""
     _, machine = wide_machine(NARROW.mnemonic)
     maps = tile_maps(PLAIN)
@@ -42,11 +42,11 @@ def both(turn=lambda labels: labels):
 @pytest.fixture(scope="module")
 def seen():
     """What shared memory shows of NARROW."""
-    return observe_warpgroup(both(), NARROW)
+    return observe_warpgroup(make_machine(), NARROW)
 
 
 def test_shared_memory_labels_a_and_d_of_a_warpgroup(seen):
-    maps = both().maps[NARROW.mnemonic]
+    maps = make_machine().maps[NARROW.mnemonic]
     assert sorted(seen) == ["A", "B", "D"]
     for name in "AD":
         assert seen[name].shape == (128, maps[name].shape[1], 2)
@@ -54,7 +54,7 @@ def test_shared_memory_labels_a_and_d_of_a_warpgroup(seen):
 
 
 def test_a_warp_wide_instruction_gets_the_labels_of_the_first_warp():
-    machine = both()
+    machine = make_machine()
     found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.exceptions == () and found.sound
     assert [(a.name, a.operand) for a in found.coordinates] == [
@@ -100,13 +100,13 @@ def test_operands_of_another_shape_have_no_coordinates(seen):
     assert found_with(operands, {name: labels[:16] for name, labels in seen.items()}) == ([], ())
 
 
-def swapped(labels):
+def swap_labels(labels):
     labels[..., 0] ^= 8  # rows 0-7 and 8-15
     return labels
 
 
 def test_a_warpgroup_that_numbers_rows_otherwise_than_ldmatrix_contradicts_it():
-    machine = both(swapped)
+    machine = make_machine(swap_labels)
     found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.exceptions == (
         "ldmatrix on A and wgmma on A number m differently",
@@ -118,7 +118,7 @@ def test_a_warpgroup_that_numbers_rows_otherwise_than_ldmatrix_contradicts_it():
 def test_a_warpgroup_that_numbers_k_otherwise_contradicts_ldmatrix_but_not_where_a_stores_places(seen):
     """The stored columns of a sparse A are places, not k."""
     operands = operands_of(tile_maps(PLAIN))
-    places = Bench(both()).memory_observations(PLAIN).moves
+    places = Bench(make_machine()).memory_observations(PLAIN).moves
     turned = {**seen, "A": np.stack([seen["A"][..., 0], seen["A"][..., 1] ^ 1], axis=-1)}
     names = [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D"), ("wgmma", "A"), ("wgmma", "D")]
     expected = ("ldmatrix on A and wgmma on A number k differently",)
@@ -129,7 +129,7 @@ def test_a_warpgroup_that_numbers_k_otherwise_contradicts_ldmatrix_but_not_where
 
 
 def test_without_the_wgmma_the_moves_give_the_coordinates():
-    machine = both()
+    machine = make_machine()
     del machine.maps[NARROW.mnemonic]
     assert observe_warpgroup(machine, NARROW) == {}
     found = record(Bench(machine), PLAIN, trials=2, seed=0)

@@ -20,12 +20,12 @@ ALL = ("ldmatrix", "stmatrix", "movmatrix")
 NAMES = [m for f in ALL for m in mnemonics(f"{f}.sync") if runs_on(signature(m), INFO.sm)]
 
 
-def made(name, kind=Simulated):
+def make_copy(name, kind=Simulated):
     machine = kind({}, moves=ALL)
     return record(Bench(machine), signature(name), trials=1, seed=0)
 
 
-def expected(name, lane, byte):
+def expect_byte(name, lane, byte):
     """Register q of lane 4r + t holds halves 2t and 2t + 1 of row r of matrix q, or of its column with .trans."""
     q, y, low = byte // 4, byte // 2 % 2, byte % 2
     if name.startswith("movmatrix"):
@@ -36,10 +36,10 @@ def expected(name, lane, byte):
 
 @each("name", NAMES)
 def test_every_byte_of_a_move_is_followed(name):
-    found = made(name)
+    found = make_copy(name)
     assert found.sound and found.trials == 8
     lanes, bytes_ = found.places.shape[:2]
-    assert found.places.tolist() == [[expected(name, lane, byte) for byte in range(bytes_)] for lane in range(lanes)]
+    assert found.places.tolist() == [[expect_byte(name, lane, byte) for byte in range(bytes_)] for lane in range(lanes)]
 
 
 @each("name", NAMES)
@@ -47,7 +47,7 @@ def test_the_recorded_gpu_moves_so_too(name):
     (found,) = recordings().moves[name]
     assert found.sound and found.gpu == "NVIDIA H200"
     assert found.places.tolist() == [
-        [expected(name, lane, byte) for byte in range(found.places.shape[1])] for lane in range(32)
+        [expect_byte(name, lane, byte) for byte in range(found.places.shape[1])] for lane in range(32)
     ]
 
 
@@ -61,7 +61,7 @@ class Lazy(Simulated):
 
 
 def test_a_move_that_depends_on_the_addresses_is_reported():
-    found = made("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
+    found = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
     assert not found.sound and any("differently for other addresses" in note for note in found.exceptions)
 
 
@@ -75,7 +75,7 @@ def test_a_byte_before_the_address_is_shared_like_any_other():
 
 
 def test_moves_are_read_back_beside_the_others(tmp_path):
-    originals = [made(name) for name in NAMES[:4]]
+    originals = [make_copy(name) for name in NAMES[:4]]
     library = recordings(write(tmp_path, "ldmatrix.sync", map(to_lines, originals)))
     for original in originals:
         back = library.moves[original.mnemonic][-1]

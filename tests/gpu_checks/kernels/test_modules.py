@@ -150,7 +150,9 @@ PTX = (9, NVCC[1]) if NVCC[0] == 13 else (9, 0)  # the ISA that it knows
 @pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a", "sm_120a"])
 def test_every_kernel_assembles(target, tmp_path):
-    here = [s for s in map(signature, mnemonics("*")) if probe_of(s) and known(s) and runs_on(s, target) and small(s)]
+    here = [
+        s for s in map(signature, mnemonics("*")) if probe_of(s) and is_known(s) and runs_on(s, target) and small(s)
+    ]
     if target != "sm_90a":  # the rest is done for sm_90a
         here = [s for s in here if not runs_on(s, "sm_90a")]
     assert here
@@ -162,7 +164,7 @@ def test_every_kernel_assembles(target, tmp_path):
     assert done.returncode == 0, done.stderr[:2000]
 
 
-def known(s):
+def is_known(s):
     """Whether the installed nvcc has the instruction: 13.0 has PTX ISA 9.0, 13.1 has 9.1."""
     return tuple(map(int, s.ptx.split("."))) <= PTX
 

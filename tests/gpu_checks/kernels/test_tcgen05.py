@@ -17,7 +17,7 @@ from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.cases import each
-from tests.gpu_checks.kernels.test_modules import NO_NVCC, known
+from tests.gpu_checks.kernels.test_modules import NO_NVCC, is_known
 from tests.gpu_checks.simulated import INFO, Simulated
 
 PLAIN = [s for s in map(signature, mnemonics("tcgen05*")) if not tensor_memory.fits(s)]
@@ -33,7 +33,7 @@ def label(s):
     return f"{s.mnemonic} {s.asm}"
 
 
-def issued(s):
+def read_issued(s):
     """The line of the instruction: what precedes it, its operand list, its outputs and its inputs."""
     pattern = rf'"{{ (.*){re.escape(s.mnemonic)} (.*?);(?: tcgen05\.wait::ld\.sync\.aligned;)? }}" : (.*) : (.*) : "mem'
     (found,) = re.findall(pattern, module([s]).replace(" : : ", " :  : "))
@@ -46,7 +46,7 @@ def in_full(s, operands, outputs, inputs):
     return re.sub(r"%(\d+)", lambda n: expected[int(n[1])], operands), len(expected)
 
 
-def expected(s):
+def write_expected(s):
     """The same, from the signature: its operand list with every name replaced by its value."""
     registers, given = [], []
 
@@ -66,8 +66,8 @@ def expected(s):
 
 @each("s", EVERY, ids=label)
 def test_the_instruction_is_issued_with_the_registers_of_its_signature(s):
-    before, operands, outputs, inputs = issued(s)
-    want, registers, given = expected(s)
+    before, operands, outputs, inputs = read_issued(s)
+    want, registers, given = write_expected(s)
     if "p" in given:
         (number,) = re.fullmatch(r"\.reg \.pred p; setp\.ne\.u32 p, %(\d+), 0; ", before).groups()
         operands = re.sub(r"\bp$", f"%{number}", operands)
@@ -130,14 +130,14 @@ def test_there_are_no_recordings_of_them():
     assert recorded and not recorded & {s.mnemonic for s in EVERY}
 
 
-def assembled(signatures, target, folder):
+def assemble(signatures, target, folder):
     source = folder / "tensor.cu"
     source.write_text(module(signatures))
     command = ["nvcc", f"-arch={target}", "-std=c++17", "-Ofc=mid", "-cubin", str(source), "-o", str(folder / "cubin")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def sampled(s):
+def is_sampled(s):
     """All of mma and cp; of ld.red, which differ in their registers' number alone, the least and the most."""
     return "RED" not in s.operands or s.operands["R"].regs in (2, 128)
 
@@ -146,12 +146,12 @@ def sampled(s):
 @pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
 @pytest.mark.parametrize("target", ["sm_100a", "sm_103a"])
 def test_every_kernel_assembles_for_a_target_of_its_own(target, tmp_path):
-    assert all(known(s) and (runs_on(s, "sm_100a") or runs_on(s, "sm_103a")) for s in EVERY)
-    here = [s for s in EVERY if runs_on(s, target) and sampled(s)]
+    assert all(is_known(s) and (runs_on(s, "sm_100a") or runs_on(s, "sm_103a")) for s in EVERY)
+    here = [s for s in EVERY if runs_on(s, target) and is_sampled(s)]
     if target != "sm_100a":  # the rest is done for sm_100a
         here = [s for s in here if not runs_on(s, "sm_100a")]
     assert {s.family for s in here} >= ({"tcgen05.ld.red.sync"} if target == "sm_103a" else FAMILIES)
-    done = assembled(here, target, tmp_path)
+    done = assemble(here, target, tmp_path)
     assert done.returncode == 0, done.stderr[:2000]
 
 
@@ -161,7 +161,7 @@ def test_every_kernel_assembles_for_a_target_of_its_own(target, tmp_path):
 def test_the_assembler_rejects_it_for_a_target_without_it(stem, target, tmp_path):
     s = next(s for s in EVERY if s.mnemonic.startswith(stem))
     assert not runs_on(s, target)
-    done = assembled([s], target, tmp_path)
+    done = assemble([s], target, tmp_path)
     assert done.returncode != 0 and "not supported" in done.stderr, done.stderr[:2000]
 
 
@@ -170,5 +170,5 @@ def test_the_assembler_rejects_it_for_a_target_without_it(stem, target, tmp_path
 @pytest.mark.parametrize("missing", ["idesc, ", "[sfb], ", "[tmeta], "])
 def test_the_assembler_rejects_an_operand_list_that_lacks_one(missing, tmp_path):
     s = next(s for s in EVERY if missing in s.asm)
-    done = assembled([replace(s, asm=s.asm.replace(missing, ""))], "sm_100a", tmp_path)
+    done = assemble([replace(s, asm=s.asm.replace(missing, ""))], "sm_100a", tmp_path)
     assert done.returncode != 0 and "ptxas" in done.stderr

@@ -28,7 +28,7 @@ from tests.gpu_checks.kernels.test_modules import NO_NVCC
 from tests.gpu_checks.simulated import INFO
 
 
-def seen(wrong_of=lambda probe, delay: 99 * (probe.expected == "wrong" and delay == DELAYS[-1])):
+def imitate(wrong_of=lambda probe, delay: 99 * (probe.expected == "wrong" and delay == DELAYS[-1])):
     """Observations as a GPU would give them."""
     return [
         OrderObservation(p.name, p.section, d, 1 << 25, (0, 0, 0, wrong_of(p, d)), hash_of(p), INFO, "2026-11-22")
@@ -60,15 +60,15 @@ def test_every_kernel_assembles(probe, tmp_path):
 
 
 def test_the_controls_must_come_out_as_expected():
-    assert controls_hold(seen())
-    assert not controls_hold(seen(lambda probe, delay: 0))
+    assert controls_hold(imitate())
+    assert not controls_hold(imitate(lambda probe, delay: 0))
     for one in PROBES:
         if one.expected == "right":
-            assert not controls_hold(seen(lambda p, d, one=one: 1 if p is one else 99 * (p.expected == "wrong")))
+            assert not controls_hold(imitate(lambda p, d, one=one: 1 if p is one else 99 * (p.expected == "wrong")))
 
 
 def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
-    found = seen()[:3]
+    found = imitate()[:3]
     write(tmp_path / "gpu.jsonl", found)
     assert list(recordings_of_order(tmp_path)) == found and found[0].agrees
     assert not replace(found[0], wrong=(0, 1, 0, 0)).agrees
@@ -80,7 +80,7 @@ def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
 
 @pytest.mark.parametrize("wrong", [(0, 0, 0), (0, 0, 0, -1), (1 << 25, 1, 0, 0)])
 def test_impossible_counts_are_an_error(wrong, tmp_path):
-    write(tmp_path / "gpu.jsonl", [replace(seen()[0], wrong=wrong)])
+    write(tmp_path / "gpu.jsonl", [replace(imitate()[0], wrong=wrong)])
     with pytest.raises(RecordingError, match=r"gpu\.jsonl:1: wrong is"):
         recordings_of_order(tmp_path)
 
@@ -125,11 +125,11 @@ def test_a_gpu_that_fails_observes_nothing(monkeypatch):
 
 
 def test_the_command_prints_records_and_fails_with_its_controls(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(order, "observe", lambda quiet: seen())
+    monkeypatch.setattr(order, "observe", lambda quiet: imitate())
     assert main(["--record", str(tmp_path)]) == 0
     assert "loads, no barrier" in capsys.readouterr().out
     assert len(recordings_of_order(tmp_path)) == len(PROBES) * len(DELAYS)
-    monkeypatch.setattr(order, "observe", lambda quiet: seen(lambda probe, delay: 0))
+    monkeypatch.setattr(order, "observe", lambda quiet: imitate(lambda probe, delay: 0))
     assert main([]) == 3
     assert main(["--list"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("bulk copy, no barrier")

@@ -47,11 +47,11 @@ READ = {
 }
 
 
-def copied(name: str, tmp_path: Path) -> Path:
+def copy_recording(name: str, tmp_path: Path) -> Path:
     return Path(shutil.copy(SHIPPED / name, tmp_path / "given.jsonl"))
 
 
-def changed(value):
+def change_value(value):
     """Another value of the same type."""
     if isinstance(value, bool) or value is None:
         return not value
@@ -73,14 +73,14 @@ def test_a_line_gets_a_digest_that_the_whole_of_it_determines():
 @pytest.mark.parametrize("name", READ)
 def test_every_changed_field_of_every_kind_of_line_is_noticed(name, tmp_path):
     """As JSON that is otherwise well formed: a value of the same type in each field of the header and the last line."""
-    path = copied(name, tmp_path)
+    path = copy_recording(name, tmp_path)
     lines = path.read_text().splitlines()
     READ[name](path)
     for number in {1, len(lines)}:
         for key, value in json.loads(lines[number - 1]).items():
             spoiled = list(lines)
             spoiled[number - 1] = lines[number - 1].replace(
-                f'"{key}": {json.dumps(value)}', f'"{key}": {json.dumps(changed(value))}'
+                f'"{key}": {json.dumps(value)}', f'"{key}": {json.dumps(change_value(value))}'
             )
             if spoiled == lines and (key, value) != ("columns", value):
                 raise AssertionError(key)
@@ -92,7 +92,7 @@ def test_every_changed_field_of_every_kind_of_line_is_noticed(name, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("name", READ)
 def test_a_recording_without_digests_is_rejected_with_one_line(name, nothing_shipped, tmp_path, capsys):
-    path = copied(name, tmp_path)
+    path = copy_recording(name, tmp_path)
     path.write_text("".join(without_digest(line) + "\n" for line in path.read_text().splitlines()))
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: the line does not end with its digest .*record it anew"):
         READ[name](path)
@@ -101,7 +101,7 @@ def test_a_recording_without_digests_is_rejected_with_one_line(name, nothing_shi
     assert not out and err.count("\n") == 1 and "record it anew" in err
 
 
-def opened(name: str, path: Path) -> None:
+def open_unasked(name: str, path: Path) -> None:
     """Open a file without asking for any recording of it."""
     if name in (DP4A, "nvidia_h200_movmatrix_sync.jsonl"):
         assert list(recordings(path))
@@ -112,14 +112,14 @@ def opened(name: str, path: Path) -> None:
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("cut", [1, 60])
 def test_a_last_line_that_was_cut_is_reported_when_the_file_is_opened(name, cut, nothing_shipped, tmp_path, capsys):
-    path = copied(name, tmp_path)
+    path = copy_recording(name, tmp_path)
     text = path.read_text()
     path.write_text(text[:-cut])
     expected = (
         f"{path}:{text.count(chr(10))}: the last line does not end: it was cut, or is still being written: record it"
     )
     with pytest.raises(RecordingError, match=re.escape(expected)):
-        opened(name, path)
+        open_unasked(name, path)
     assert probe.main(["--check", str(path)]) == 2
     out, err = capsys.readouterr()
     assert not out and err.count("\n") == 1 and err.startswith(f"probe: {expected}")
@@ -127,11 +127,11 @@ def test_a_last_line_that_was_cut_is_reported_when_the_file_is_opened(name, cut,
 
 @pytest.mark.parametrize("name", READ)
 def test_a_line_that_was_cut_before_others_is_reported_when_the_file_is_opened(name, nothing_shipped, tmp_path):
-    path = copied(name, tmp_path)
+    path = copy_recording(name, tmp_path)
     first, second, *rest = path.read_text().splitlines(keepends=True)
     path.write_text("".join([first, second[:-9] + "\n", *rest]))
     with pytest.raises(RecordingError, match=r"given\.jsonl:2: the line does not end with its digest"):
-        opened(name, path)
+        open_unasked(name, path)
 
 
 @pytest.mark.parametrize("file", EVERY, ids=lambda file: str(file.relative_to(SHIPPED)))
@@ -141,14 +141,14 @@ def test_every_shipped_line_has_its_digest(file):
 
 
 def test_a_table_that_no_recording_refers_to_is_checked_too(nothing_shipped, tmp_path, capsys):
-    path = copied(DP4A, tmp_path)
+    path = copy_recording(DP4A, tmp_path)
     with path.open("a") as file:
         file.write(with_digest('{"table": "0000000000000000"}').replace("0000", "0001", 1) + "\n")
     assert probe.main(["--check", str(path)]) == 2
     assert "the digest is not that of the line" in capsys.readouterr().err
 
 
-def again(path: Path, old: str, new: str) -> None:
+def forge(path: Path, old: str, new: str) -> None:
     """Change every line that has the text, with its new digest: a forgery."""
     lines = [with_digest(without_digest(line).replace(old, new)) for line in path.read_text().splitlines()]
     path.write_text("\n".join(lines) + "\n")
@@ -166,8 +166,8 @@ def again(path: Path, old: str, new: str) -> None:
     ],
 )
 def test_a_gpu_that_cannot_have_that_sm_is_rejected(name, old, new, said, tmp_path):
-    path = copied(name, tmp_path)
-    again(path, old, new)
+    path = copy_recording(name, tmp_path)
+    forge(path, old, new)
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: " + re.escape(said)):
         READ[name](path)
 
@@ -181,15 +181,15 @@ def test_a_gpu_that_cannot_have_that_sm_is_rejected(name, old, new, said, tmp_pa
     ],
 )
 def test_wavefronts_that_the_cycles_do_not_make_are_rejected(old, new, said, tmp_path):
-    path = copied("banks/nvidia_h200.jsonl", tmp_path)
-    again(path, old, new)
+    path = copy_recording("banks/nvidia_h200.jsonl", tmp_path)
+    forge(path, old, new)
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: .*" + said):
         recordings_of_banks(path)
 
 
 def test_elements_that_the_result_does_not_have_are_rejected(tmp_path):
-    path = copied("tilings/nvidia_h200.jsonl", tmp_path)
-    again(path, '"elements": 8192', '"elements": 8191')
+    path = copy_recording("tilings/nvidia_h200.jsonl", tmp_path)
+    forge(path, '"elements": 8192', '"elements": 8191')
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: elements are 8191, the result has 8192"):
         recordings_of_tilings(path)
 
@@ -237,8 +237,8 @@ def test_a_gpu_is_known_by_its_name(gpu, numbers):
 def test_a_gpu_that_is_not_in_the_table_is_no_error_and_reported_as_not_checked(
     name, nothing_shipped, tmp_path, capsys
 ):
-    path = copied(name, tmp_path)
-    again(path, '"NVIDIA H200"', '"NVIDIA R100"')
+    path = copy_recording(name, tmp_path)
+    forge(path, '"NVIDIA H200"', '"NVIDIA R100"')
     assert probe.main(["--check", str(path)]) == 0
     expected = "probe: NVIDIA R100: not in the table of GPUs, so that its sm was not checked\n"
     assert capsys.readouterr().err == expected
@@ -259,8 +259,8 @@ STALE = "recorded by kernels of another text than today's: record it anew"
 
 @pytest.mark.slow
 def test_stale_recordings_of_ones_own_are_a_warning(nothing_shipped, tmp_path, capsys):
-    path = copied(DP4A, tmp_path)
-    again(path, '"kernel_hash": "', '"kernel_hash": "0')
+    path = copy_recording(DP4A, tmp_path)
+    forge(path, '"kernel_hash": "', '"kernel_hash": "0')
     assert probe.main(["--check", str(path)]) == 0
     out, err = capsys.readouterr()
     assert err == f"probe: warning: {path}: dp4a.s32.s32 and 3 more: {STALE}\n" and " read, 0 do not" in out
@@ -269,8 +269,8 @@ def test_stale_recordings_of_ones_own_are_a_warning(nothing_shipped, tmp_path, c
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["banks/nvidia_h200.jsonl", "tilings/nvidia_h200.jsonl"])
 def test_stale_patterns_and_tilings_of_ones_own_are_a_warning(name, nothing_shipped, tmp_path, capsys):
-    path = copied(name, tmp_path)
-    again(path, '"kernel_hash": "', '"kernel_hash": "0')
+    path = copy_recording(name, tmp_path)
+    forge(path, '"kernel_hash": "', '"kernel_hash": "0')
     assert probe.main(["--check", str(path)]) == 0
     err = capsys.readouterr().err
     assert err.startswith(f"probe: warning: {path}: ") and err.endswith(f" more: {STALE}\n") and err.count("\n") == 1

@@ -34,7 +34,7 @@ NAMES = [
 ]
 
 
-def made(name: str) -> Recording:
+def make_recording(name: str) -> Recording:
     s = signature(name)
     maps = random_maps(s, np.random.default_rng(2)) if s.products > 1 else tile_maps(s)
     machine = Simulated({name: maps})
@@ -43,7 +43,7 @@ def made(name: str) -> Recording:
 
 @pytest.fixture(scope="module")
 def originals():
-    return {name: made(name) for name in NAMES}
+    return {name: make_recording(name) for name in NAMES}
 
 
 @pytest.fixture
@@ -213,14 +213,14 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
 
 
 @cache
-def shipped() -> dict[str, Recording]:
+def read_shipped() -> dict[str, Recording]:
     library = recordings()
     return {mnemonic: recording for mnemonic in library for recording in library[mnemonic]}
 
 
 @pytest.mark.slow
 def test_everything_that_an_h200_runs_was_recorded():
-    recorded = {m for m, r in shipped().items() if r.gpu == "NVIDIA H200"}
+    recorded = {m for m, r in read_shipped().items() if r.gpu == "NVIDIA H200"}
     library = recordings().moves
     recorded |= {m for m in library if library[m][0].gpu == "NVIDIA H200"}
     every = [signature(m) for m in mnemonics("*")]
@@ -242,7 +242,7 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
 
     B's plainest image is the recording itself; K-major rows of B of a sparse instruction, 64 bytes, need 64.
     """
-    found = {m: r for m, r in shipped().items() if m.startswith("wgmma")}
+    found = {m: r for m, r in read_shipped().items() if m.startswith("wgmma")}
     assert {int(n) for m in found for n in re.findall(r"m64n(\d+)k", m)} == set(range(8, 257, 8))
     for mnemonic, recording in found.items():
         modes = ("none", "32B", "64B", "128B")
@@ -256,7 +256,7 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
 @pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_every_shipped_recording_is_sound_and_complete(file):
-    every = [found for found in shipped().values() if found.file == str(file)]
+    every = [found for found in read_shipped().values() if found.file == str(file)]
     assert list(incomplete(every)) == []
     for found in every:
         mnemonic = found.mnemonic

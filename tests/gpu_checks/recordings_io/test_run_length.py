@@ -17,7 +17,7 @@ MODES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 40)), max_size=4)
 ANY = st.lists(st.integers(-1, 2**20 - 1), min_size=1, max_size=400)
 
 
-def listed(first, modes):
+def list_column(first, modes):
     """The column that a first piece and modes, the innermost first, make: plain loops over the digits."""
     digits = product(*(range(n) for n, _ in reversed(modes)))
     shifts = [sum(d * step for d, (_, step) in zip(each, reversed(modes), strict=True)) for each in digits]
@@ -31,13 +31,13 @@ def test_every_column_comes_back(column):
 
 @given(st.lists(st.integers(-1, 50), min_size=1, max_size=8), MODES)
 def test_a_column_that_repeats_comes_back(first, modes):
-    column = listed(first, modes)
+    column = list_column(first, modes)
     assert entries(write_runs(np.array(column)), len(column)).tolist() == column
 
 
 @given(st.lists(st.integers(-1, 50), min_size=1, max_size=8), MODES)
 def test_what_is_written_as_repeated_is_read_as_such(first, modes):
-    column = listed(first, modes)
+    column = list_column(first, modes)
     given_ = {"first": first, "times": [list(mode) for mode in modes]}
     assert entries(given_, len(column)).tolist() == column
 

@@ -31,7 +31,7 @@ def test_every_shipped_recording_is_valid_for_its_instruction():
                 assert misfit(one, signature(name)) == "" and not is_stale(one, signature(name)), name
 
 
-def other(labels, at, value):
+def relabel(labels, at, value):
     found = labels.astype(np.int64)
     found[at] = value
     return found
@@ -62,9 +62,9 @@ SPOILED = [
     (F16, operand("A", lambda x: x[:, :4]), r"A has \(32, 4\) lanes and values, the instruction \(32, 8\)"),
     (F16, operand("D", lambda x: x.reshape(16, 8, 4)), r"D has \(16, 8\) lanes and values, the instruction \(32, 4\)"),
     (F16, operand("B", lambda x: np.full_like(x, -1)), "128 elements of B have no label"),
-    (F16, operand("A", lambda x: other(x, (7, 2, 2), -1)), "1 elements of A have no label"),
-    (F16, operand("A", lambda x: other(x, (7, 2, 0), 16)), r"labels of A lie outside \(16, 16, 1\)"),
-    (F16, operand("D", lambda x: other(x, (0, 0, 1), 2**20 - 1)), r"labels of D lie outside \(16, 8, 1\)"),
+    (F16, operand("A", lambda x: relabel(x, (7, 2, 2), -1)), "1 elements of A have no label"),
+    (F16, operand("A", lambda x: relabel(x, (7, 2, 0), 16)), r"labels of A lie outside \(16, 16, 1\)"),
+    (F16, operand("D", lambda x: relabel(x, (0, 0, 1), 2**20 - 1)), r"labels of D lie outside \(16, 8, 1\)"),
     (F16, lambda r: replace(r, passthrough=r.passthrough[:16]), r"passthrough has \(16, 4\) lanes and values"),
     (F16, lambda r: replace(r, passthrough=r.passthrough * 0), "passthrough is not each element of D once"),
     (F16, lambda r: replace(r, passthrough=r.passthrough - 1), "passthrough is not each element of D once"),
@@ -77,7 +77,7 @@ SPOILED = [
     (
         F16,
         lambda r: replace(
-            r, coordinates=(r.coordinates[0]._replace(labels=other(r.coordinates[0].labels, (7, 2, 1), 16)),)
+            r, coordinates=(r.coordinates[0]._replace(labels=relabel(r.coordinates[0].labels, (7, 2, 1), 16)),)
         ),
         r"the absolute coordinates of A by ldmatrix are outside \(16, 16\)",
     ),
@@ -94,10 +94,14 @@ SPOILED = [
     (COPIED, operand("A", lambda x: np.full_like(x, -1)), "512 elements of A have no label"),
     (COPIED, operand("D", lambda x: np.full_like(x, -1)), "256 elements of D have no label"),
     (WIDE, first_image(lambda i: i._replace(labels=i.labels[:, 1:])), "does not hold each element once"),
-    (WIDE, first_image(lambda i: i._replace(labels=other(i.labels, (0, 1), i.labels[0, 0]))), "not hold each element"),
     (
         WIDE,
-        first_image(lambda i: i._replace(labels=other(i.labels, (0, 1, 2), 999))),
+        first_image(lambda i: i._replace(labels=relabel(i.labels, (0, 1), i.labels[0, 0]))),
+        "not hold each element",
+    ),
+    (
+        WIDE,
+        first_image(lambda i: i._replace(labels=relabel(i.labels, (0, 1, 2), 999))),
         "does not hold each element once",
     ),
     (WIDE, first_image(lambda i: i._replace(lbo=-16)), "has offsets -16 and"),
@@ -108,7 +112,7 @@ SPOILED = [
     (THIN, lambda r: replace(r, metadata=r.metadata._replace(rulers={})), "no pattern or no selector"),
     (THIN, metadata("kept", lambda k: k + 32), "metadata: a k lies outside 32"),
     (THIN, metadata("rulers", lambda x: x + 100), "metadata: a ruler lies outside 128 lanes of 8 fields"),
-    (THIN, metadata("rulers", lambda x: other(x, (3, 1, 1), -1)), "metadata: a ruler lies outside"),
+    (THIN, metadata("rulers", lambda x: relabel(x, (3, 1, 1), -1)), "metadata: a ruler lies outside"),
 ]
 
 
@@ -124,10 +128,10 @@ def test_a_recording_that_its_probe_cannot_have_written_is_reported(name, change
 
 MOVED = [
     (lambda p: p[:16], r"places have the shape \(16, 8, 2\), the instruction's \(32, 8, 2\)"),
-    (lambda p: other(p, (3, 2), -1), "bytes of registers have no place, or share one"),
-    (lambda p: other(p, (3, 2), p[3, 3]), "bytes of registers have no place, or share one"),
-    (lambda p: other(p, (3, 2, 0), 32), "a place lies outside 32 lanes of 16 bytes"),
-    (lambda p: other(p, (3, 2, 1), 16), "a place lies outside 32 lanes of 16 bytes"),
+    (lambda p: relabel(p, (3, 2), -1), "bytes of registers have no place, or share one"),
+    (lambda p: relabel(p, (3, 2), p[3, 3]), "bytes of registers have no place, or share one"),
+    (lambda p: relabel(p, (3, 2, 0), 32), "a place lies outside 32 lanes of 16 bytes"),
+    (lambda p: relabel(p, (3, 2, 1), 16), "a place lies outside 32 lanes of 16 bytes"),
 ]
 
 

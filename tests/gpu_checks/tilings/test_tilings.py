@@ -180,11 +180,11 @@ def test_a_malformed_line_is_named(tmp_path, old, new, expected):
         tilings(tmp_path / "t.jsonl")
 
 
-def fed(tiling, name, **parts):
+def feed_with(tiling, name, **parts):
     return tiling._replace(**{name: getattr(tiling, name)._replace(**parts)})
 
 
-def changed(tiling, **parts):
+def change(tiling, **parts):
     return tiling._replace(product=tiling.product._replace(**parts))
 
 
@@ -192,21 +192,24 @@ def changed(tiling, **parts):
     ("tiling", "expected"),
     [
         (NAMED["mma_f16"]._replace(threads=64), "distributes over 128 threads; there are 64"),
-        (fed(NAMED["mma_f16"], "A", copy=NAMED["mma_f16"].B.copy), "copy of A .* has size 1024; the tile has 2048"),
-        (fed(NAMED["mma_f64"], "B", copy=Strided((256, 2), (2, 1))), "asks for 256 threads; there are 128"),
-        (changed(NAMED["mma_f16"], C=NAMED["mma_s8"].product.A), "C = .* has 16 values; .* has 4"),
-        (changed(NAMED["mma_f16"], mnemonic=NAMED["mma_s8"].product.mnemonic), "has 8 values; .*s8.* has 16"),
-        (changed(NAMED["mma_f16"], B=NAMED["mma_bf16_enlarged"].product.B), r"A takes 2 x 2 .* B \(4, 2\)"),
-        (changed(NAMED["mma_f16"], A=Strided((128, 32), (1, 128))), r"A = .* is not \(thread, \(value, \(rest, rest"),
-        (fed(NAMED["mma_f16"], "A", copy=Strided(2048, 1)), r"copy of A = 2048:1 is not \(thread, value\)"),
-        (changed(NAMED["mma_f16"], tile=(64, 32, 16)), "multiply 65536 pairs of elements; the tile .* has 32768"),
-        (changed(NAMED["simt_f32"], mnemonic="fma.rn.f16"), "fma.rn.f32 and fma.rn.f64"),
+        (
+            feed_with(NAMED["mma_f16"], "A", copy=NAMED["mma_f16"].B.copy),
+            "copy of A .* has size 1024; the tile has 2048",
+        ),
+        (feed_with(NAMED["mma_f64"], "B", copy=Strided((256, 2), (2, 1))), "asks for 256 threads; there are 128"),
+        (change(NAMED["mma_f16"], C=NAMED["mma_s8"].product.A), "C = .* has 16 values; .* has 4"),
+        (change(NAMED["mma_f16"], mnemonic=NAMED["mma_s8"].product.mnemonic), "has 8 values; .*s8.* has 16"),
+        (change(NAMED["mma_f16"], B=NAMED["mma_bf16_enlarged"].product.B), r"A takes 2 x 2 .* B \(4, 2\)"),
+        (change(NAMED["mma_f16"], A=Strided((128, 32), (1, 128))), r"A = .* is not \(thread, \(value, \(rest, rest"),
+        (feed_with(NAMED["mma_f16"], "A", copy=Strided(2048, 1)), r"copy of A = 2048:1 is not \(thread, value\)"),
+        (change(NAMED["mma_f16"], tile=(64, 32, 16)), "multiply 65536 pairs of elements; the tile .* has 32768"),
+        (change(NAMED["simt_f32"], mnemonic="fma.rn.f16"), "fma.rn.f32 and fma.rn.f64"),
         (ATTENTION, r"makes \(64, 32\) of \(m, n\)"),
         (NAMED["ragged_simt_f32"]._replace(short=(64, 0, 0)), "64 elements are lacking along m; the last tile has 1"),
         (NAMED["mma_f16"]._replace(short=(0, -1, 0)), "-1 elements are lacking along n; the last tile has 1 to 32"),
         (NAMED["attention_f16"]._replace(short=(1, 0, 0)), "a chain of two products takes whole tiles alone"),
-        (changed(NAMED["mma_s8"], mnemonic=FOUR_BITS), "elements of 4 bits, as A's are, have no address of their own"),
-        (changed(NAMED["mma_s8"], mnemonic=SPARSE), "takes E too, which no tiling feeds"),
+        (change(NAMED["mma_s8"], mnemonic=FOUR_BITS), "elements of 4 bits, as A's are, have no address of their own"),
+        (change(NAMED["mma_s8"], mnemonic=SPARSE), "takes E too, which no tiling feeds"),
     ],
 )
 def test_what_does_not_fit_is_rejected_with_the_numbers(tiling, expected):
@@ -217,11 +220,23 @@ def test_what_does_not_fit_is_rejected_with_the_numbers(tiling, expected):
 @pytest.mark.parametrize(
     ("tiling", "expected"),
     [
-        (fed(NAMED["wgmma_f16_ss"], "B", shared=Strided((64, 64), (64, 1))), "a K-major descriptor, swizzle none"),
-        (fed(NAMED["wgmma_f16_ss"], "B", shared=Strided((64, 64), (64, 1), (3, 4, 3))), "swizzles 16-bit elements by"),
-        (fed(NAMED["wgmma_s8_ss"], "B", shared=Strided(((16, 4), (8, 8)), ((1, 512), (16, 128)))), "reads K-major"),
-        (fed(NAMED["ldmatrix_f16_tn"], "A", shared=Strided((64, 64), (65, 1))), "rows of 16 aligned bytes"),
-        (fed(NAMED["mma_f16"], "A", shared=Strided((64, 32), (400, 1))), "bytes of shared memory; a kernel has 49152"),
+        (
+            feed_with(NAMED["wgmma_f16_ss"], "B", shared=Strided((64, 64), (64, 1))),
+            "a K-major descriptor, swizzle none",
+        ),
+        (
+            feed_with(NAMED["wgmma_f16_ss"], "B", shared=Strided((64, 64), (64, 1), (3, 4, 3))),
+            "swizzles 16-bit elements by",
+        ),
+        (
+            feed_with(NAMED["wgmma_s8_ss"], "B", shared=Strided(((16, 4), (8, 8)), ((1, 512), (16, 128)))),
+            "reads K-major",
+        ),
+        (feed_with(NAMED["ldmatrix_f16_tn"], "A", shared=Strided((64, 64), (65, 1))), "rows of 16 aligned bytes"),
+        (
+            feed_with(NAMED["mma_f16"], "A", shared=Strided((64, 32), (400, 1))),
+            "bytes of shared memory; a kernel has 49152",
+        ),
     ],
 )
 def test_memory_that_an_instruction_cannot_read_is_rejected(tiling, expected):
@@ -235,7 +250,7 @@ def test_copies_are_as_wide_as_both_memories_allow():
         name: re.findall(r"move<(\d+)>\(&", kernel(NAMED[name])) for name in ("mma_f16", "wgmma_f16_ss", "simt_f32")
     }
     assert wide == {"mma_f16": ["16", "16"], "wgmma_f16_ss": ["16", "16"], "simt_f32": ["16", "16"]}
-    ragged = fed(NAMED["mma_f16"], "A", shared=Strided((64, 32), (33, 1)))
+    ragged = feed_with(NAMED["mma_f16"], "A", shared=Strided((64, 32), (33, 1)))
     assert re.findall(r"move<(\d+)>\(&", kernel(ragged)) == ["2", "16"]
 
 

@@ -34,7 +34,7 @@ PRINTED = {"1:0": ((64, 64), (128, 256)), "2:1": ((128, 64), (256, 256))}  # the
 
 
 @cache
-def shipped() -> list[Atom | CopyAtom]:
+def list_shipped() -> list[Atom | CopyAtom]:
     return [atom for path in sorted(FOLDER.rglob("*.toml")) for atom in load(path)]
 
 
@@ -54,7 +54,7 @@ def facts(atom: Atom | CopyAtom) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("file", sorted(FACTS))
 def test_the_facts_of_a_file_are_those_that_were_printed_by_a_compiler(file: str) -> None:
-    found = sorted(facts(atom) for atom in shipped() if file_of(atom) == file and was_printed(atom))
+    found = sorted(facts(atom) for atom in list_shipped() if file_of(atom) == file and was_printed(atom))
     assert (len(found), hashlib.sha256("\n".join(found).encode()).hexdigest()) == FACTS[file]
 
 
@@ -67,7 +67,7 @@ WGMMA = re.compile(
 
 
 def wgmmas() -> list[Atom]:
-    return [a for a in shipped() if isinstance(a, Atom) and "gmma" in file_of(a)]
+    return [a for a in list_shipped() if isinstance(a, Atom) and "gmma" in file_of(a)]
 
 
 def test_names_of_wgmma_agree_with_their_entries() -> None:
@@ -109,7 +109,7 @@ def elements(text: str) -> Iterator[int]:
 def test_layouts_in_registers_have_every_element_equally_often() -> None:
     """In one place; metadata of K = 16 and 32 in two lanes, scale factors of A in two and of B in four."""
     distinct: set[tuple[str, str, int]] = set()
-    for atom in shipped():
+    for atom in list_shipped():
         if isinstance(atom, Atom):
             m, n, k = atom.shape
             tiles = {"A": m * k, "B": n * k, "C": m * n, "E": m * k, "SFA": m * k, "SFB": n * k}
@@ -125,7 +125,7 @@ def test_layouts_in_registers_have_every_element_equally_often() -> None:
 def test_matrices_in_memory_are_whole_or_in_halves() -> None:
     """Every thread of wgmma has the whole matrix, as has the one of tcgen05.mma; two CTAs share its rows."""
     matrices = 0
-    for atom in (atom for atom in shipped() if isinstance(atom, Atom) and atom.shape[1] <= 64):
+    for atom in (atom for atom in list_shipped() if isinstance(atom, Atom) and atom.shape[1] <= 64):
         m, n, k = atom.shape
         tiles = {"A": m * k, "B": n * k, "C": m * n}
         threads = 2 if atom.thr == "2:1" else 1

@@ -23,12 +23,12 @@ SWIZZLES = st.sampled_from([Swizzle(0, 0, 0), Swizzle(1, 0, 1), Swizzle(2, 0, 3)
 HUGE = 2**62
 
 
-def called(function: Any) -> list[int]:
+def call(function: Any) -> list[int]:
     """The values one at a time, by plain integers."""
     return [function(i) for i in range(size(function))]
 
 
-def listed(array: Any) -> Any:
+def list_values(array: Any) -> Any:
     return np.asarray(array).tolist()
 
 
@@ -62,8 +62,8 @@ def same_rank(draw: st.DrawFn, count: int = 4) -> list[Layout]:
 @given(function=st.one_of(SIGNED, composed()))
 def test_every_value_is_that_of_the_call(xp: Any, function: Any) -> None:
     made = batch(function, xp)
-    assert listed(made.values()) == listed(made.values(narrow=True)) == called(function)
-    assert made.low <= min(called(function)) and max(called(function)) <= made.high
+    assert list_values(made.values()) == list_values(made.values(narrow=True)) == call(function)
+    assert made.low <= min(call(function)) and max(call(function)) <= made.high
 
 
 @pytest.mark.long
@@ -72,7 +72,7 @@ def test_every_value_is_that_of_the_call(xp: Any, function: Any) -> None:
 def test_any_range_of_a_domain_is_that_part_of_it(xp: Any, function: Any, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, size(function)))
     start = data.draw(st.integers(0, stop))
-    assert listed(batch(function, xp).values(start, stop)) == called(function)[start:stop]
+    assert list_values(batch(function, xp).values(start, stop)) == call(function)[start:stop]
 
 
 @given(
@@ -86,10 +86,10 @@ def test_blocks_are_the_domain_wherever_the_tables_are_cut(function: Any, line: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "LINE", line)
         patch.setattr(evaluate, "TABLE", kept)
-        blocks = [(start, listed(values)) for start, values in batch(function).blocks(8 * points)]
+        blocks = [(start, list_values(values)) for start, values in batch(function).blocks(8 * points)]
     assert [start for start, _ in blocks] == list(range(0, size(function), points))
     assert all(len(values) <= points for _, values in blocks)
-    assert [value for _, values in blocks for value in values] == called(function)
+    assert [value for _, values in blocks for value in values] == call(function)
 
 
 @pytest.mark.long
@@ -99,12 +99,12 @@ def test_layouts_of_one_rank_are_rows(xp: Any, rows: list[Layout]) -> None:
     made = batch(rows, xp)
     assert made.count == len(rows) and made.size == max(map(size, rows))
     for values in (made.values(), made.values(narrow=True)):
-        assert [row[: size(one)] for row, one in zip(listed(values), rows, strict=True)] == [
-            called(one) for one in rows
+        assert [row[: size(one)] for row, one in zip(list_values(values), rows, strict=True)] == [
+            call(one) for one in rows
         ]
-    assert [listed(made.row(k).values()) for k in range(len(rows))] == [called(one) for one in rows]
-    assert listed(xp.asarray(made.sizes) + xp.zeros((len(rows),), dtype=xp.int64)) == [size(one) for one in rows]
-    assert listed(xp.asarray(made.cosizes)) == [cosize(one) for one in rows]
+    assert [list_values(made.row(k).values()) for k in range(len(rows))] == [call(one) for one in rows]
+    assert list_values(xp.asarray(made.sizes) + xp.zeros((len(rows),), dtype=xp.int64)) == [size(one) for one in rows]
+    assert list_values(xp.asarray(made.cosizes)) == [cosize(one) for one in rows]
 
 
 @given(rows=same_rank(), data=st.data())
@@ -112,8 +112,8 @@ def test_some_rows_are_a_batch_of_them(rows: list[Layout], data: st.DataObject) 
     start = data.draw(st.integers(0, len(rows) - 1))
     part = batch(rows).rows(slice(start, start + 2))
     assert part.count == len(rows[start : start + 2])
-    assert [row[: size(one)] for row, one in zip(listed(part.values()), rows[start:], strict=False)] == [
-        called(one) for one in rows[start : start + 2]
+    assert [row[: size(one)] for row, one in zip(list_values(part.values()), rows[start:], strict=False)] == [
+        call(one) for one in rows[start : start + 2]
     ]
 
 
@@ -121,16 +121,16 @@ def test_some_rows_are_a_batch_of_them(rows: list[Layout], data: st.DataObject) 
 @NAMESPACES
 @given(outer=layouts(), inner=layouts())
 def test_a_composition_is_the_outer_function_of_the_inner(xp: Any, outer: Layout, inner: Layout) -> None:
-    assert listed(compose(outer, inner, xp).values()) == [outer(inner(i)) for i in range(size(inner))]
+    assert list_values(compose(outer, inner, xp).values()) == [outer(inner(i)) for i in range(size(inner))]
 
 
 @pytest.mark.long
 @given(outer=SWIZZLES, inner=composed())
 def test_swizzles_and_composed_layouts_compose(outer: Swizzle, inner: ComposedLayout) -> None:
     both = compose(outer, inner)
-    assert listed(both.values()) == [outer(inner(i)) for i in range(size(inner))]
+    assert list_values(both.values()) == [outer(inner(i)) for i in range(size(inner))]
     again = compose(inner, Layout(size(inner)))
-    assert listed(again.values()) == called(inner)
+    assert list_values(again.values()) == call(inner)
 
 
 @given(rows=same_rank(), inner=layouts())
@@ -138,9 +138,9 @@ def test_rows_compose_with_one_function_and_with_rows(rows: list[Layout], inner:
     natural = [Layout(one.shape, nested_like([abs(d) for d in flat(one.stride)], one.stride)) for one in rows]
     after = compose(batch(rows), inner)
     assert after.count == compose(inner, batch(natural)).count == len(rows) and compose(inner, inner).count is None
-    assert listed(after.values()) == [[one(inner(i)) for i in range(size(inner))] for one in rows]
-    before = listed(compose(inner, batch(natural)).values())
-    both = listed(compose(batch(rows), batch(natural)).values())
+    assert list_values(after.values()) == [[one(inner(i)) for i in range(size(inner))] for one in rows]
+    before = list_values(compose(inner, batch(natural)).values())
+    both = list_values(compose(batch(rows), batch(natural)).values())
     for k, one in enumerate(natural):
         assert before[k][: size(one)] == [inner(one(i)) for i in range(size(one))]
         assert both[k][: size(one)] == [rows[k](one(i)) for i in range(size(one))]
@@ -152,13 +152,13 @@ def test_rows_compose_with_one_function_and_with_rows(rows: list[Layout], inner:
 def test_a_table_has_one_axis_for_each_mode(xp: Any, function: Any) -> None:
     found = np.asarray(table(function, xp))
     assert found.shape == tuple(size(mode) for mode in function)
-    assert found.ravel(order="F").tolist() == called(function)
+    assert found.ravel(order="F").tolist() == call(function)
 
 
 @given(function=st.one_of(SIGNED, composed()), data=st.data())
 def test_arrays_of_indices_have_the_values_of_their_form(function: Any, data: st.DataObject) -> None:
     index = np.array(data.draw(st.lists(st.integers(0, size(function) - 1), min_size=6, max_size=6))).reshape(2, 3)
-    assert listed(batch(function).at(index)) == [[function(int(i)) for i in row] for row in index]
+    assert list_values(batch(function).at(index)) == [[function(int(i)) for i in row] for row in index]
     for outside in (-1, size(function)):
         with pytest.raises(LayoutError, match="within 0"):
             batch(function).at(np.array([outside]))
@@ -181,7 +181,7 @@ def test_arrays_of_indices_have_the_values_of_their_form(function: Any, data: st
 )
 @NAMESPACES
 def test_ones_zeros_and_large_numbers(xp: Any, function: Any, values: list[int]) -> None:
-    assert listed(batch(function, xp).values()) == listed(batch(function, xp).values(narrow=True)) == values
+    assert list_values(batch(function, xp).values()) == list_values(batch(function, xp).values(narrow=True)) == values
     assert np.asarray(table(function, xp)).ravel(order="F").tolist() == values
 
 
@@ -256,7 +256,7 @@ def test_what_a_caller_writes_changes_no_later_value() -> None:
     made = batch(Layout((4, 8), (8, 1)))
     first = made.values()
     first[...] = -1
-    assert made.values().tolist() == called(Layout((4, 8), (8, 1)))
+    assert made.values().tolist() == call(Layout((4, 8), (8, 1)))
 
 
 def test_memory_is_bounded_by_the_budget() -> None:

@@ -41,7 +41,7 @@ ROWS = st.integers(1, 3).flatmap(
 )
 
 
-def called(function: Any) -> list[int]:
+def call(function: Any) -> list[int]:
     return [function(i) for i in range(size(function))]
 
 
@@ -49,7 +49,7 @@ def rows(modes: list[list[tuple[int, int]]]) -> list[Layout]:
     return [Layout(tuple(s for s, _ in one), tuple(d for _, d in one)) for one in modes]
 
 
-def first(bad: list[bool]) -> int | None:
+def find_first(bad: list[bool]) -> int | None:
     return next((i for i, one in enumerate(bad) if one), None)
 
 
@@ -57,55 +57,55 @@ def of_rows(found: list[int | None]) -> list[int]:
     return [-1 if one is None else one for one in found]
 
 
-def repeated(values: list[int]) -> int | None:
-    return first([value in values[:i] for i, value in enumerate(values)])
+def find_repeated(values: list[int]) -> int | None:
+    return find_first([value in values[:i] for i, value in enumerate(values)])
 
 
 def different(one: list[int], other: list[int]) -> int | None:
     n = max(len(one), len(other))
-    return first([i >= len(one) or i >= len(other) or one[i] != other[i] for i in range(n)])
+    return find_first([i >= len(one) or i >= len(other) or one[i] != other[i] for i in range(n)])
 
 
-def listed(array: Any) -> Any:
+def list_values(array: Any) -> Any:
     return np.asarray(array).tolist()
 
 
 @pytest.mark.long
 @given(f=FUNCTIONS, g=FUNCTIONS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
 def test_one_function(f: Any, g: Any, xp: Any, budget: int, data: st.DataObject) -> None:
-    values, stop = called(f), data.draw(st.integers(1, 40))
-    outside = first([not 0 <= value < stop for value in values])
+    values, stop = call(f), data.draw(st.integers(1, 40))
+    outside = find_first([not 0 <= value < stop for value in values])
     assert first_outside(f, stop, xp, budget) == outside
-    assert first_repeat(f, xp, budget) == repeated(values)
-    assert first_difference(f, g, xp, budget) == different(values, called(g))
+    assert first_repeat(f, xp, budget) == find_repeated(values)
+    assert first_difference(f, g, xp, budget) == different(values, call(g))
     assert first_difference(f, f, xp, budget) is None
     assert is_bijection(f, xp, budget) == (sorted(values) == list(range(len(values))))
-    assert listed(counts(f, stop, xp, budget)) == [Counter(values)[value] for value in range(stop)]
+    assert list_values(counts(f, stop, xp, budget)) == [Counter(values)[value] for value in range(stop)]
     places = [values.index(value) if value in values else -1 for value in range(stop)]
-    assert listed(inverse(f, stop, xp, budget)) == places
+    assert list_values(inverse(f, stop, xp, budget)) == places
 
 
 @pytest.mark.long
 @given(modes=ROWS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
 def test_rows(modes: list[list[tuple[int, int]]], xp: Any, budget: int, data: st.DataObject) -> None:
     each, stop = rows(modes), data.draw(st.integers(1, 12))
-    made, values = batch(each, xp), [called(one) for one in each]
+    made, values = batch(each, xp), [call(one) for one in each]
     other = data.draw(st.permutations(each))
     bounds = data.draw(st.lists(st.integers(1, 12), min_size=len(each), max_size=len(each)))
-    outside = [first([not 0 <= value < stop for value in row]) for row in values]
-    assert listed(first_outside(made, stop, budget=budget)) == of_rows(outside)
-    outside = [first([not 0 <= value < bound for value in row]) for row, bound in zip(values, bounds, strict=True)]
-    assert listed(first_outside(made, xp.asarray(bounds), budget=budget)) == of_rows(outside)
-    assert listed(first_repeat(made, budget=budget)) == of_rows([repeated(row) for row in values])
+    outside = [find_first([not 0 <= value < stop for value in row]) for row in values]
+    assert list_values(first_outside(made, stop, budget=budget)) == of_rows(outside)
+    outside = [find_first([not 0 <= value < bound for value in row]) for row, bound in zip(values, bounds, strict=True)]
+    assert list_values(first_outside(made, xp.asarray(bounds), budget=budget)) == of_rows(outside)
+    assert list_values(first_repeat(made, budget=budget)) == of_rows([find_repeated(row) for row in values])
     found = first_difference(made, batch(other, xp), budget=budget)
-    assert listed(found) == of_rows([different(row, called(one)) for row, one in zip(values, other, strict=True)])
+    assert list_values(found) == of_rows([different(row, call(one)) for row, one in zip(values, other, strict=True)])
     found = first_difference(made, each[0], xp, budget=budget)
-    assert listed(found) == of_rows([different(row, values[0]) for row in values])
-    assert listed(first_difference(each[0], made, xp, budget=budget)) == listed(found)
-    assert listed(is_bijection(made, budget=budget)) == [sorted(row) == list(range(len(row))) for row in values]
-    assert listed(counts(made, stop, budget=budget)) == [[row.count(v) for v in range(stop)] for row in values]
+    assert list_values(found) == of_rows([different(row, values[0]) for row in values])
+    assert list_values(first_difference(each[0], made, xp, budget=budget)) == list_values(found)
+    assert list_values(is_bijection(made, budget=budget)) == [sorted(row) == list(range(len(row))) for row in values]
+    assert list_values(counts(made, stop, budget=budget)) == [[row.count(v) for v in range(stop)] for row in values]
     places = [[row.index(v) if v in row else -1 for v in range(stop)] for row in values]
-    assert listed(inverse(made, stop, budget=budget)) == places
+    assert list_values(inverse(made, stop, budget=budget)) == places
 
 
 @given(layout=nested_strides(), xp=NAMESPACES, budget=BUDGETS)
@@ -120,9 +120,9 @@ def test_inverses_give_the_index_and_the_value_back(layout: Layout, xp: Any, bud
 
 @given(f=layouts(max_size=40), g=layouts(max_size=40), budget=BUDGETS)
 def test_the_first_index_that_is_not_given_back(f: Layout, g: Layout, budget: int) -> None:
-    found = first([f(g(i)) != i for i in range(size(g))])
+    found = find_first([f(g(i)) != i for i in range(size(g))])
     assert first_not_inverse(f, g, budget=budget) == found
-    assert listed(first_not_inverse(f, [g, g], budget=budget)) == of_rows([found] * 2)
+    assert list_values(first_not_inverse(f, [g, g], budget=budget)) == of_rows([found] * 2)
 
 
 def test_a_fault_beyond_the_first_block_is_found() -> None:

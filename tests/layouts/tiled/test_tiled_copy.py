@@ -43,7 +43,7 @@ def in_values(bits_of: Layout, bits: int) -> np.ndarray:
     return groups[..., 0] // bits
 
 
-def defined(tiled: TiledCopy, side: str) -> np.ndarray:
+def compute_by_definition(tiled: TiledCopy, side: str) -> np.ndarray:
     """[thread, value, more values] -> index in the tile: the place where `ref` has the value of that number."""
     atom = tiled.atom
     ref, wanted = in_values(atom.ref, atom.bits), in_values(getattr(atom, side), atom.bits)
@@ -60,7 +60,7 @@ def defined(tiled: TiledCopy, side: str) -> np.ndarray:
 
 def agrees(tiled: TiledCopy) -> None:
     for side, got in (("src", tiled.layoutS_TV), ("dst", tiled.layoutD_TV)):
-        wanted = defined(tiled, side)
+        wanted = compute_by_definition(tiled, side)
         points = got(np.arange(len(wanted))[:, None], np.arange(wanted[0].size))
         assert np.array_equal(points, wanted.reshape(len(wanted), -1, order="F")), side
 

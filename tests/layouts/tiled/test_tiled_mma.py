@@ -44,7 +44,7 @@ def distinct(operand: str) -> list[str]:
     return list(found.values())
 
 
-def shuffled(extent: int, parts: list[int], order: list[int]) -> Layout:
+def shuffle(extent: int, parts: list[int], order: list[int]) -> Layout:
     """A layout that lists 0 .. extent-1 in another order: the modes `parts`, weighted in another order of them."""
     strides, before = [0] * len(parts), 1
     for i in order:
@@ -71,7 +71,7 @@ def tilings(draw: st.DrawFn, names: tuple[str, ...] = SOME) -> tuple[TiledMMA, A
         kind = draw(st.sampled_from(["none", "number", "layout"]))
         if kind == "layout":
             parts = [m, count, times]
-            layout = shuffled(m * count * times, parts, draw(st.permutations(range(3))))
+            layout = shuffle(m * count * times, parts, draw(st.permutations(range(3))))
             tilers.append(layout)
             orders.append(owners.values(layout))
         else:

@@ -24,7 +24,7 @@ B = "4:1"
 '''
 
 
-def changed(text: str, keys: Mapping[str, object]) -> str:
+def change(text: str, keys: Mapping[str, object]) -> str:
     """Return a text after the changes of table a, the last first; empty if there are none."""
     found = change_keys(document(text.encode(), "f.toml"), "a", keys)
     lines = text.split("\n")
@@ -45,11 +45,11 @@ def changed(text: str, keys: Mapping[str, object]) -> str:
     ],
 )
 def test_a_key_gets_its_value_and_comments_stay(keys: Mapping[str, object], old: str, new: str) -> None:
-    assert changed(TABLE, keys) == TABLE.replace(old, new, 1)
+    assert change(TABLE, keys) == TABLE.replace(old, new, 1)
 
 
 def test_several_keys_change_together() -> None:
-    text = changed(TABLE, {"B": "4:2", "n": 5, "relabel": {"m": "1:1"}})
+    text = change(TABLE, {"B": "4:2", "n": 5, "relabel": {"m": "1:1"}})
     assert tomllib.loads(text)["a"] == {**tomllib.loads(TABLE)["a"], "B": "4:2", "n": 5, "relabel": {"m": "1:1"}}
 
 
@@ -67,4 +67,4 @@ def test_several_keys_change_together() -> None:
     ],
 )
 def test_what_the_file_cannot_say_in_place_is_left(text: str) -> None:
-    assert changed(text, {"B": "4:2"}) == ""
+    assert change(text, {"B": "4:2"}) == ""

@@ -32,7 +32,7 @@ MMA_Atom
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_text(folder: Path, text: str) -> Path:
     path = folder / "printed.txt"
     path.write_text(text, encoding="utf-8")
     return path
@@ -40,34 +40,34 @@ def written(folder: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("text", [DSL, CPP, DSL.replace("\n", "\r\n"), f"\n\nprint(tiled_mma)\n{DSL}\ndone"])
 def test_a_block_is_an_atom(text: str, tmp_path: Path) -> None:
-    (atom,) = load(written(tmp_path, text))
+    (atom,) = load(write_text(tmp_path, text))
     assert (atom.name, atom.ptx) == ("printed", None)
     assert atom.shape == (16, 8, 16)
     assert atom.operands["C"].replace("_", "") == "((4,8),(2,2)):((32,1),(16,8))"
 
 
 def test_a_line_names_the_instruction(tmp_path: Path) -> None:
-    (atom,) = load(written(tmp_path, f"{DSL}  PTX: mma.x\n"))
+    (atom,) = load(write_text(tmp_path, f"{DSL}  PTX: mma.x\n"))
     assert atom.ptx == ("mma.x",)
 
 
 def test_several_blocks_are_numbered(tmp_path: Path) -> None:
-    assert [atom.name for atom in load(written(tmp_path, DSL + CPP))] == ["printed", "printed 2"]
+    assert [atom.name for atom in load(write_text(tmp_path, DSL + CPP))] == ["printed", "printed 2"]
 
 
 def test_an_error_has_the_line_of_the_text(tmp_path: Path) -> None:
     with pytest.raises(AtomFileError, match=r"printed\.txt:8:\d+: printed\.B: cannot read"):
-        load(written(tmp_path, DSL.replace("(16,1),(8,64)", "(16,1,(8,64)")))
+        load(write_text(tmp_path, DSL.replace("(16,1),(8,64)", "(16,1,(8,64)")))
     wrong = DSL.replace("(16,1),(8,64)", "(16,1),(8,?)")
     for before, line in (("", 8), (DSL, 17)):  # a block before it shifts no line
         with pytest.raises(AtomFileError) as raised:
-            load(written(tmp_path, before + wrong))
+            load(write_text(tmp_path, before + wrong))
         assert raised.value.place[0] == line
         printed, caret = raised.value.caret_lines.splitlines()
         assert printed.strip() == "TV Layout B:     ((4,8),(2,2)):((16,1),(8,?))"
         assert printed[caret.index("^") :] == "?))"
     with pytest.raises(AtomFileError, match="C: missing"):
-        load(written(tmp_path, "\n".join(DSL.splitlines()[:-1])))
+        load(write_text(tmp_path, "\n".join(DSL.splitlines()[:-1])))
 
 
 def test_any_other_text_is_left_as_it_is() -> None:

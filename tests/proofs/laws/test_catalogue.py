@@ -57,7 +57,7 @@ def test_law_holds_on_small_numbers_in_plain_python(name: str) -> None:
         assert not all(evaluate(part, at, {}) for part in formula), at
 
 
-def written(tmp_path: Path, body: str) -> Path:
+def write_catalogue(tmp_path: Path, body: str) -> Path:
     (tmp_path / "base.toml").write_text(body)
     return tmp_path
 
@@ -65,21 +65,21 @@ def written(tmp_path: Path, body: str) -> Path:
 def test_a_hint_may_name_an_earlier_law_only(tmp_path: Path) -> None:
     forward = f'[FIRST]\n{A_LAW}goal = ["x == x"]\nhints = ["SECOND(x)"]\n[SECOND]\n{A_LAW}goal = ["x == x"]\n'
     with pytest.raises(LawError, match=r"FIRST.*earlier"):
-        catalogue(written(tmp_path, forward))
+        catalogue(write_catalogue(tmp_path, forward))
 
 
 def test_a_cycle_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(LawError, match="earlier"):
-        catalogue(written(tmp_path, f'[SELF]\n{A_LAW}goal = ["x == x"]\nhints = ["SELF(x)"]\n'))
+        catalogue(write_catalogue(tmp_path, f'[SELF]\n{A_LAW}goal = ["x == x"]\nhints = ["SELF(x)"]\n'))
 
 
 def test_a_formula_is_not_a_hint(tmp_path: Path) -> None:
     with pytest.raises(LawError, match="not an instance"):
-        catalogue(written(tmp_path, f'[ONE]\n{A_LAW}goal = ["x == x"]\nhints = ["x > 3"]\n'))
+        catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}goal = ["x == x"]\nhints = ["x > 3"]\n'))
 
 
 def test_a_false_cut_is_refuted(tmp_path: Path) -> None:
-    laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}goal = ["x > 2"]\ncuts = ["x > 3"]\n'))
+    laws = catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}goal = ["x > 2"]\ncuts = ["x > 3"]\n'))
     assert [t.answers[0].status for t in decide_law(laws["ONE"]).tried] == ["sat", "unsat"]
 
 
@@ -96,11 +96,11 @@ def test_a_false_cut_is_refuted(tmp_path: Path) -> None:
 )
 def test_a_malformed_law_is_rejected_with_the_reason(tmp_path: Path, lines: str, wrong: str) -> None:
     with pytest.raises(LawError, match=wrong):
-        catalogue(written(tmp_path, f"[ONE]\n{A_LAW}{lines}\n"))
+        catalogue(write_catalogue(tmp_path, f"[ONE]\n{A_LAW}{lines}\n"))
 
 
 def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
-    laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))
+    laws = catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))
     query = next(q for q in mutants(laws["ONE"]) if q.why.startswith("without"))
     assert solve.counterexample(query).status == "unsat"
     together = {model.query.why: model.status for model in solve.counterexamples(laws["ONE"])}
@@ -143,13 +143,13 @@ def test_an_edited_index_of_certificates_is_searched_anew(
 
 
 def test_a_kept_model_does_not_hide_a_mutant_that_is_true(tmp_path: Path) -> None:
-    law = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))["ONE"]
+    law = catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))["ONE"]
     found = {model.query.why: model for model in decide_law(law, kept={"without x > 7": {"x": 3}}).mutants}
     assert found["without x > 7"].status == "unsat"
 
 
 def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
-    laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7", "x < 7"]\ngoal = ["x == 0"]\n'))
+    laws = catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7", "x < 7"]\ngoal = ["x == 0"]\n'))
     found = decide_law(laws["ONE"])
     assert found.example is not None
     assert found.example.status == "unsat"

@@ -56,14 +56,14 @@ def test_coordinates_at_any_rank(a: Flat, data: st.DataObject) -> None:
     check_coordinates(a, [data.draw(st.integers(0, s - 1)) for s, _ in a])
 
 
-def grouped(tree: Any, index: int) -> int:
+def evaluate_nested(tree: Any, index: int) -> int:
     """A nested layout at an index, by definition: the index is split by the sizes of the modes, recursively."""
     if isinstance(tree[0], int):
         return index * int(tree[1])
     total = 0
     for mode in tree:
         size = prod(s for s, _ in leaves(mode))
-        total, index = total + grouped(mode, index % size), index // size
+        total, index = total + evaluate_nested(mode, index % size), index // size
     return total
 
 
@@ -83,7 +83,7 @@ def test_a_nested_profile_is_its_flattening_at_every_rank(rank: int) -> None:
     for extents in product(SMALL, repeat=rank):
         a = [(s, 10**i) for i, s in enumerate(extents)]
         for tree in groupings(a):
-            assert [grouped(tree, i) for i in range(prod(extents))] == values(a), tree
+            assert [evaluate_nested(tree, i) for i in range(prod(extents))] == values(a), tree
 
 
 @at_random("NESTING")
@@ -95,7 +95,7 @@ def test_a_nested_profile_is_its_flattening_at_any_rank(a: Flat, data: st.DataOb
         end = data.draw(st.integers(start + 2, len(tree)))
         tree[start:end] = [tree[start:end]]
     index = data.draw(st.integers(0, prod(s for s, _ in a) - 1))
-    assert grouped(tree, index) == at(a, index)
+    assert evaluate_nested(tree, index) == at(a, index)
 
 
 def check_coalesce(a: Flat, place: int, first: int, x: int) -> None:

@@ -115,7 +115,7 @@ def test_complements_axis_by_axis_at_any_rank(shape: list[tuple[int, int]], cut:
 Step = tuple[int, int]
 
 
-def taken(modes: Sequence[tuple[int, Step]]) -> list[Step]:
+def list_steps(modes: Sequence[tuple[int, Step]]) -> list[Step]:
     """The values of a layout whose strides are pairs."""
     found: list[Step] = [(0, 0)]
     for n, (a, b) in modes:
@@ -125,7 +125,7 @@ def taken(modes: Sequence[tuple[int, Step]]) -> list[Step]:
 
 def is_complement(mode: tuple[int, Step], rest: Sequence[tuple[int, Step]], box: Step) -> bool:
     """Whether (A, R) is one to one and covers the box."""
-    points = taken([mode, *rest])
+    points = list_steps([mode, *rest])
     return len(set(points)) == len(points) and set(product(range(box[0]), range(box[1]))) <= set(points)
 
 

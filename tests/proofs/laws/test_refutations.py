@@ -29,11 +29,11 @@ def case(text: str) -> tuple[object, ...]:
             shapes, strides = (tuple(map(int, side.strip("()").split(","))) for side in part.split(":"))
             parts.append((shapes, strides))
         else:
-            parts.append(nested(part) if part.startswith("(") else int(part))
+            parts.append(parse_nested(part) if part.startswith("(") else int(part))
     return tuple(parts)
 
 
-def nested(text: str) -> object:
+def parse_nested(text: str) -> object:
     """A nested tuple of integers from its text, which is not evaluated."""
     stack: list[list[object]] = [[]]
     for token in re.findall(r"\d+|[()]", text):

@@ -27,7 +27,7 @@ def image(shape: Any, stride: Any) -> list[int]:
     return [sum(c * d for c, d in zip(reversed(point), strides, strict=True)) for point in points]
 
 
-def whole(layout: Layout) -> list[int]:
+def evaluate_all(layout: Layout) -> list[int]:
     return image(layout.shape, layout.stride)
 
 
@@ -42,7 +42,7 @@ def outside(f: OperandLayout) -> list[tuple[int, int]]:
     return [p for p, e in tv(f.layout).items() if not 0 <= e < tile]
 
 
-def miscounted(values: list[int], elements: int, copies: int) -> list[int]:
+def find_miscounted(values: list[int], elements: int, copies: int) -> list[int]:
     """The integers with a wrong number of owners."""
     owners = Counter(values)
     wanted = dict.fromkeys(range(elements), copies)
@@ -50,7 +50,7 @@ def miscounted(values: list[int], elements: int, copies: int) -> list[int]:
 
 
 def different(f: OperandLayout) -> list[tuple[int, int]]:
-    lanes, offsets = whole(f.thr), whole(f.rep)
+    lanes, offsets = evaluate_all(f.thr), evaluate_all(f.rep)
 
     def differs(t: int, v: int, e: int) -> bool:
         places = [f.locate(lanes[t] + o, v) for o in offsets]

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 import proofs
 from layouts import Layout
 from proofs import OperandLayout, Outcome
-from tests.proofs.layout.brute import ONE, flat_layouts, fragment, miscounted, mutants, tv, tv_layouts, whole
+from tests.proofs.layout.brute import (
+    ONE,
+    evaluate_all,
+    find_miscounted,
+    flat_layouts,
+    fragment,
+    mutants,
+    tv,
+    tv_layouts,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +41,7 @@ RIGHT = [
 
 def check(f: OperandLayout, outcome: Outcome) -> None:
     table = tv(f.layout)
-    wrong = miscounted(list(table.values()), f.extent[0] * f.extent[1], f.copies)
+    wrong = find_miscounted(list(table.values()), f.extent[0] * f.extent[1], f.copies)
     assert outcome.status == ("sat" if wrong else "unsat")
     if not wrong:
         return
@@ -53,7 +62,7 @@ def check(f: OperandLayout, outcome: Outcome) -> None:
 @pytest.mark.parametrize(("text", "extent", "copies"), RIGHT)
 def test_layouts_with_right_ownership_and_their_mutants(text: str, extent: tuple[int, int], copies: int) -> None:
     f = fragment(text, extent, copies=copies)
-    assert not miscounted(list(tv(f.layout).values()), extent[0] * extent[1], copies)
+    assert not find_miscounted(list(tv(f.layout).values()), extent[0] * extent[1], copies)
     check(f, proofs.prove_ownership(f))
     solver = proofs.Solver()
     for layout in mutants(f.layout):
@@ -78,10 +87,10 @@ def test_the_atom_cutlass_shipped_is_refuted_by_the_smallest_collision() -> None
 
 @given(flat_layouts(), st.integers(1, 3))
 def test_certificates_solver_and_counting_agree(layout: Layout, multiple: int) -> None:
-    taken = whole(layout)
+    taken = evaluate_all(layout)
     copies = max(taken.count(0), 1)
     for elements in {max(1, len(taken) // copies), len(taken) * multiple, max(taken) + 1 if max(taken) >= 0 else 1}:
-        right = not miscounted(taken, elements, copies)
+        right = not find_miscounted(taken, elements, copies)
         found = proofs.mixed_radix(layout, elements)
         assert (found is not None) == right, "complete: it decides"
         assert found is None or found.copies == copies
@@ -102,9 +111,9 @@ def linear_layouts(draw: st.DrawFn) -> Layout:
 
 @given(linear_layouts())
 def test_the_f2_certificate_decides_what_is_linear(layout: Layout) -> None:
-    taken = whole(layout)
+    taken = evaluate_all(layout)
     elements = len(set(taken))
-    assert not miscounted(taken, elements, len(taken) // elements)
+    assert not find_miscounted(taken, elements, len(taken) // elements)
     found = proofs.f2_rank(layout, elements)
     assert found is not None and found.copies == len(taken) // elements
 

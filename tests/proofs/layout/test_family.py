@@ -213,7 +213,7 @@ SOLVERS = [pytest.param(word, marks=pytest.mark.slow) for word in ("true", "mod"
 @pytest.mark.parametrize("name", ["N", "and", "Int", "let", "v", *SOLVERS])
 def test_a_parameter_may_have_any_name(name: str) -> None:
     """Also a name that has a meaning in SMT-LIB."""
-    right, wrong = named(name)
+    right, wrong = prove_named(name)
     assert (right.status, wrong.status) == ("unsat", "sat")
     assert right.method == f"integers, for every {name} >= 1"
     assert wrong.model is not None
@@ -222,10 +222,10 @@ def test_a_parameter_may_have_any_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["thread", "value", "replica", "lane", "element", "x", "y"])
 def test_a_parameter_with_the_name_of_a_value_in_a_counterexample_is_unknown(name: str) -> None:
-    assert [outcome.status for outcome in named(name)] == ["unknown", "unknown"]
+    assert [outcome.status for outcome in prove_named(name)] == ["unknown", "unknown"]
 
 
-def named(name: str) -> list[Outcome]:
+def prove_named(name: str) -> list[Outcome]:
     """The accumulator with a parameter of that name, and with a wrong stride."""
     n = Size(1, (name,))
     layouts = [FamilyLayout(THREAD, (*VALUE[:2], (n, Size(stride)))) for stride in (512, 256)]

@@ -38,7 +38,7 @@ CASES = {
 }
 
 
-def swizzled(s: Swizzle, address: int) -> int:
+def swizzle_bits(s: Swizzle, address: int) -> int:
     """The definition, bit by bit."""
     for bit in range(s.bits):
         read, changed = s.base + max(0, s.shift) + bit, s.base + max(0, -s.shift) + bit
@@ -46,7 +46,7 @@ def swizzled(s: Swizzle, address: int) -> int:
     return address
 
 
-def accessed(case: str) -> tuple[SharedAccess, list[list[list[int]]]]:
+def build_access(case: str) -> tuple[SharedAccess, list[list[list[int]]]]:
     """An access and its byte addresses, [base][step][lane]."""
     threads_text, tile_text, element, bits, phase, swizzle = CASES[case]
     threads, tile, unit = parse_layout(threads_text), parse_layout(tile_text), bits // 8
@@ -54,7 +54,10 @@ def accessed(case: str) -> tuple[SharedAccess, list[list[list[int]]]]:
         unit = 1 << swizzle.bits + swizzle.base + abs(swizzle.shift)
     bases, lanes, steps = 9, range(size(threads[0])), range(0, size(threads[1]), bits // 8 // element)
     found = [
-        [[swizzled(swizzle, unit * base + element * tile(threads(lane, first))) for lane in lanes] for first in steps]
+        [
+            [swizzle_bits(swizzle, unit * base + element * tile(threads(lane, first))) for lane in lanes]
+            for first in steps
+        ]
         for base in range(bases)
     ]
     return SharedAccess(threads, tile, element, bits, phase, swizzle, bases, unit), found
@@ -64,7 +67,7 @@ def accessed(case: str) -> tuple[SharedAccess, list[list[list[int]]]]:
 @pytest.mark.parametrize("case", CASES)
 def test_conflicts_are_proved_absent_when_no_two_lanes_conflict(case: str, shared: bool) -> None:
     """When words are shared, lanes of one bank may access one word; otherwise no two lanes may access one bank."""
-    access, bytes_asked = accessed(case)
+    access, bytes_asked = build_access(case)
     words = range(max(1, access.bits // 32))
     meeting = [
         (base, step, one, other, a, b)
@@ -84,7 +87,7 @@ def test_conflicts_are_proved_absent_when_no_two_lanes_conflict(case: str, share
 
 
 def test_both_answers_about_conflicts_occur() -> None:
-    proved = (prove_conflict_free(accessed(case)[0]).status for case in CASES)
+    proved = (prove_conflict_free(build_access(case)[0]).status for case in CASES)
     first = next(proved)
     assert {first, next(other for other in proved if other != first)} == {"sat", "unsat"}
 
@@ -109,7 +112,9 @@ def test_accesses_are_whole_where_every_value_follows_the_first(
     unit = max(bits // 8, 1 << swizzle.bits + swizzle.base + abs(swizzle.shift))
     torn = []
     for base, lane, value in product(range(bases), range(8), range(8)):
-        first, here = (swizzled(swizzle, unit * base + 2 * of(at(lane, v))) for v in (value - value % vector, value))
+        first, here = (
+            swizzle_bits(swizzle, unit * base + 2 * of(at(lane, v))) for v in (value - value % vector, value)
+        )
         if here != first + value % vector * 2 or first % (bits // 8):
             torn.append((base, lane, value))
     outcome = prove_whole(SharedAccess(at, of, 2, bits, 8, swizzle, bases, unit))
@@ -137,7 +142,8 @@ def test_elements_are_disjoint_where_no_two_share_a_byte(threads: str, tile: str
     meeting = [
         (*one, *other)
         for one, other in product(box, box)
-        if swizzled(swizzle, 2 * of(at(*one))) == swizzled(swizzle, 2 * of(at(*other))) and at(*one) != at(*other)
+        if swizzle_bits(swizzle, 2 * of(at(*one))) == swizzle_bits(swizzle, 2 * of(at(*other)))
+        and at(*one) != at(*other)
     ]
     outcome = prove_disjoint(SharedAccess(at, of, 2, 16, 32, swizzle, 1, 2))
     assert outcome.status == ("sat" if meeting else "unsat")
@@ -150,7 +156,7 @@ def test_elements_are_disjoint_where_no_two_share_a_byte(threads: str, tile: str
 @pytest.mark.parametrize("tile", ["(4,6):(6,1)", "(4,6):(5,1)", "((2,2),6):((0,16),3)", "8:7", "16:8"])
 def test_a_tile_has_room_where_its_last_byte_has(tile: str, swizzle: Swizzle) -> None:
     of, base = parse_layout(tile), 512
-    ends = [base + swizzled(swizzle, 4 * of(index)) + 4 for index in range(size(of))]
+    ends = [base + swizzle_bits(swizzle, 4 * of(index)) + 4 for index in range(size(of))]
     access = SharedAccess(parse_layout("(1,1):(0,0)"), of, 4, 32, 32, swizzle, 1, 4)
     for room in (max(ends) - 1, max(ends), max(ends) + 1):
         outcome = prove_room(access, base, room)
@@ -163,6 +169,6 @@ def test_bytes_of_different_words_may_be_parted_by_a_negative_shift() -> None:
     """Lane l accesses byte 128 l + l mod 4: only the two lowest bits and those above the banks differ."""
     lanes = [128 * lane + lane % 4 for lane in range(4)]
     assert len({a // 4 % 32 for a in lanes}) == 1
-    assert len({swizzled(Swizzle(2, 0, -2), a) // 4 % 32 for a in lanes}) == 4
+    assert len({swizzle_bits(Swizzle(2, 0, -2), a) // 4 % 32 for a in lanes}) == 4
     found = best_swizzle([Lanes(tuple(lanes), 8)])
-    assert found.free and len({swizzled(found.swizzle, a) // 4 % 32 for a in lanes}) == 4
+    assert found.free and len({swizzle_bits(found.swizzle, a) // 4 % 32 for a in lanes}) == 4

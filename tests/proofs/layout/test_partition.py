@@ -68,7 +68,7 @@ def leaves(t: object) -> list[int]:
     return [t] if isinstance(t, int) else [leaf for mode in t for leaf in leaves(mode)]  # type: ignore[attr-defined]
 
 
-def at(layout: Layout, index: int) -> int:
+def evaluate(layout: Layout, index: int) -> int:
     """The layout at an index, written out: the sum of digit times stride."""
     return sum(c * d for c, d in zip(digits(layout.shape, index), leaves(layout.stride), strict=True))
 
@@ -77,14 +77,14 @@ def owners(p: Partition, tiles: tuple[int, int]) -> Counter[tuple[int, int]]:
     """How many owners (v, value) of all atoms each element of some tiles has, by enumeration."""
     rows = p.axes[0].atom
     count: Counter[tuple[int, int]] = Counter()
-    elements = Counter(at(p.layout, i) for i in range(prod(leaves(p.layout.shape))))
+    elements = Counter(evaluate(p.layout, i) for i in range(prod(leaves(p.layout.shape))))
     for ws in product(*(range(axis.count) for axis in p.axes)):
         for rs in product(*(range(axis.tile // axis.count // axis.atom) for axis in p.axes)):
             for ts in product(*map(range, tiles)):
                 for element, often in elements.items():
                     inside = (element % rows, element // rows)
                     x, y = (
-                        at(axis.tiler, i + axis.atom * (w + axis.count * r)) + axis.tile * t
+                        evaluate(axis.tiler, i + axis.atom * (w + axis.count * r)) + axis.tile * t
                         for axis, i, w, r, t in zip(p.axes, inside, ws, rs, ts, strict=True)
                     )
                     count[x, y] += often
@@ -144,7 +144,7 @@ def test_a_twin_is_refuted_and_wrong_by_counting(name: str) -> None:
         assert first != second or p.axes[0].rest * p.axes[1].rest > 1
 
 
-def distributed(p: Partition) -> dict[tuple[int, int], int]:
+def distribute(p: Partition) -> dict[tuple[int, int], int]:
     """(thread, value) -> element of one tile, by enumeration of every atom, lane, value and repetition."""
     (x, y), found = p.axes, {}
     lanes, frg = (prod(leaves(mode)) for mode in p.layout.shape)  # type: ignore[union-attr]
@@ -154,14 +154,14 @@ def distributed(p: Partition) -> dict[tuple[int, int], int]:
             index, weight = 0, 1
             for w, count in zip((v, *ws), counts, strict=True):
                 index, weight = index + w * weight, weight * count
-            element = at(p.layout, v + lanes * f)
+            element = evaluate(p.layout, v + lanes * f)
             i, j = (
-                at(axis.tiler, inside + axis.atom * (ws[along - 1] + axis.count * r))
+                evaluate(axis.tiler, inside + axis.atom * (ws[along - 1] + axis.count * r))
                 for axis, inside, along, r in zip(
                     p.axes, (element % x.atom, element // x.atom), p.along, (rx, ry), strict=True
                 )
             )
-            found[at(p.threads, index), f + frg * (rx + x.rest * ry)] = i + x.tile * j
+            found[evaluate(p.threads, index), f + frg * (rx + x.rest * ry)] = i + x.tile * j
     return found
 
 
@@ -178,28 +178,28 @@ def test_the_layout_of_a_tile_is_proved_and_is_the_definition(name: str) -> None
     p, layout = RIGHT[name], parse(TILED[name])
     assert prove_tiled(p, layout).status == "unsat"
     threads = prod(leaves(layout.shape[0]))  # type: ignore[index]
-    assert distributed(p) == {(t, v): at(layout, t + threads * v) for t, v in distributed(p)}
+    assert distribute(p) == {(t, v): evaluate(layout, t + threads * v) for t, v in distribute(p)}
 
 
 @pytest.mark.parametrize("name", TILED)
 def test_every_other_stride_is_refuted(name: str) -> None:
     """Each stride of the tile's layout doubled (or made 1): the model is a point where it really differs."""
     p, right = RIGHT[name], parse(TILED[name])
-    wanted, strides = distributed(p), leaves(right.stride)
+    wanted, strides = distribute(p), leaves(right.stride)
     threads = prod(leaves(right.shape[0]))  # type: ignore[index]
     for position, stride in enumerate(strides):
         changed = iter([*strides[:position], 2 * stride or 1, *strides[position + 1 :]])
-        wrong = Layout(right.shape, filled(right.shape, changed))  # type: ignore[arg-type]
+        wrong = Layout(right.shape, fill(right.shape, changed))  # type: ignore[arg-type]
         outcome = prove_tiled(p, wrong)
         model = outcome.model or {}
         assert outcome.status == "sat"
         thread, value = model["thread"], model["value"]
-        assert model["element"] == at(wrong, thread + threads * value)
+        assert model["element"] == evaluate(wrong, thread + threads * value)
         assert model["x"] + p.axes[0].tile * model["y"] == wanted[thread, value] != model["element"]
 
 
-def filled(shape: object, strides: Iterator[int]) -> object:
-    return next(strides) if isinstance(shape, int) else tuple(filled(mode, strides) for mode in shape)  # type: ignore[attr-defined]
+def fill(shape: object, strides: Iterator[int]) -> object:
+    return next(strides) if isinstance(shape, int) else tuple(fill(mode, strides) for mode in shape)  # type: ignore[attr-defined]
 
 
 def test_atoms_that_do_not_divide_the_tile_are_rejected() -> None:
@@ -227,7 +227,7 @@ def test_a_coordinate_past_an_axis_of_one_is_outside() -> None:
 
 def test_a_tile_of_one_column_is_compared_with_that_coordinate() -> None:
     """By the partition thread 1 has x + 2 * y = 3: that layout agrees, and the one without y does not."""
-    assert distributed(ONE_WIDE) == {(0, 0): 0, (1, 0): 3}
+    assert distribute(ONE_WIDE) == {(0, 0): 0, (1, 0): 3}
     assert prove_tiled(ONE_WIDE, parse("(2,1):(3,0)")).status == "unsat"
     outcome = prove_tiled(ONE_WIDE, parse("(2,1):(1,0)"))
     assert (outcome.status, outcome.model) == ("sat", {"thread": 1, "value": 0, "element": 1, "x": 1, "y": 1})
@@ -315,7 +315,7 @@ def test_ownership_of_many_small_digits_takes_little_work() -> None:
     assert (right.status, right.rlimit < 1_000_000, wrong.status) == ("unsat", True, "sat")
     twin = Layout(layout.shape, ((128, 64, 8, 1, 16, 4, 4), ((512, 32, (1024, 256)), (0, 2048))))
     model = proofs.prove_bijective(twin, (64, 96)).model or {}
-    assert at(twin, model["index"]) == at(twin, model["index2"]) and model["index"] != model["index2"]
+    assert evaluate(twin, model["index"]) == evaluate(twin, model["index2"]) and model["index"] != model["index2"]
 
 
 def test_mixed_radix_numbers_are_split_and_compared() -> None:

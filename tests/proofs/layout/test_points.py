@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import proofs
 from layouts import Layout
 from proofs import OperandLayout, Outcome
-from tests.proofs.layout.brute import ONE, different, fragment, mutants, outside, tv, tv_layouts, whole
+from tests.proofs.layout.brute import ONE, different, evaluate_all, fragment, mutants, outside, tv, tv_layouts
 
 Locate = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -81,7 +81,7 @@ def test_the_proof_of_every_mutant_agrees_with_enumeration(name: str) -> None:
     refuted = 0
     for layout in mutants(f.layout):
         threads = len(tv(layout)) // len({v for _, v in tv(layout)})
-        dropped_threads = threads != len(whole(f.thr))
+        dropped_threads = threads != len(evaluate_all(f.thr))
         g = OperandLayout(layout, f.extent, f.thr, f.rep, f.locate, f.copies)
         check(proofs.prove_in_bounds(g, solver=solver), g, outside(g))
         if dropped_threads:
@@ -110,7 +110,7 @@ def test_equals_agrees_with_enumeration(layout: Layout, rows: int, columns: int,
         lambda lane, i: (where(i < 2, 0, lane) % rows, 0),
         lambda lane, i: ((lane ^ i) & 1, (lane | 2) >> 2),
     ]
-    threads = len(whole(layout[0]))
+    threads = len(evaluate_all(layout[0]))
     f = OperandLayout(layout, (rows, columns), Layout(threads), Layout.parse(rep), formulas[kind], 1)
     check(proofs.prove_equals(f), f, different(f))
 
@@ -173,7 +173,7 @@ def test_right_inverse(inverse: str, bad: int) -> None:
     layout = Layout.parse("((4,8),(2,2,2)):((32,1),(16,8,128))")
     f = fragment(str(layout), (16, 16))
     right = Layout.parse(inverse)
-    there, back = whole(layout), whole(right)
+    there, back = evaluate_all(layout), evaluate_all(right)
     wrong = [k for k in range(max(256, len(back)))
              if not (k < min(256, len(back)) and 0 <= back[k] < 256 and there[back[k]] == k)]  # fmt: skip
     outcome = proofs.prove_right_inverse(f, right)
@@ -187,7 +187,7 @@ def test_right_inverse(inverse: str, bad: int) -> None:
 @pytest.mark.slow
 @given(tv_layouts(), tv_layouts(), st.integers(1, 40))
 def test_right_inverse_agrees_with_enumeration(layout: Layout, right: Layout, elements: int) -> None:
-    there, back = whole(layout), whole(right)
+    there, back = evaluate_all(layout), evaluate_all(right)
 
     def good(k: int) -> bool:
         return k < min(elements, len(back)) and 0 <= back[k] < len(there) and there[back[k]] == k

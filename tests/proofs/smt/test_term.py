@@ -30,7 +30,7 @@ COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator
            "!=": operator.ne}  # fmt: skip
 
 
-def extended(part: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def extend(part: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     small = st.integers(0, 6)
     condition = st.tuples(st.sampled_from(sorted(COMPARE)), part, part)
     joined = st.tuples(st.sampled_from(["and", "or", "xor"]), condition, condition)
@@ -43,7 +43,7 @@ def extended(part: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-EXPRESSIONS = st.recursive(st.sampled_from(["lane", "value"]) | st.integers(-300, 300), extended, max_leaves=8)
+EXPRESSIONS = st.recursive(st.sampled_from(["lane", "value"]) | st.integers(-300, 300), extend, max_leaves=8)
 
 
 def run(tree: Any, env: dict[str, Any]) -> Any:

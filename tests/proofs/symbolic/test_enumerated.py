@@ -13,7 +13,7 @@ from layouts import Layout, LayoutError, make_layout
 from layouts.layout import trust_layout
 from proofs.symbolic.enumerated import REQUIRED, enumerate_cases
 from proofs.symbolic.execution import ours
-from tests.proofs.planted import planted
+from tests.proofs.planted import plant_bugs
 
 pytestmark = pytest.mark.slow
 
@@ -146,6 +146,6 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
     ],
 )
 def test_a_planted_bug_is_found(function: str, wrong: Callable[..., Any], expected: str) -> None:
-    found = enumerate_cases(planted(**{function: wrong}), function)
+    found = enumerate_cases(plant_bugs(**{function: wrong}), function)
     assert found.wrong
     assert any(expected in fault for fault in found.faults), found.faults

@@ -20,7 +20,7 @@ from proofs.symbolic.operations import operations
 from proofs.symbolic.searched import refusing
 from proofs.symbolic.symbolic_int import InputSpace, SymInt, Unfollowed, explore
 from tests.cases import each
-from tests.proofs.planted import planted
+from tests.proofs.planted import plant_bugs
 
 pytestmark = pytest.mark.slow
 
@@ -109,7 +109,7 @@ def test_a_fold_without_the_shape_condition_is_found() -> None:
             return trust_layout(b.shape, b.stride * d)
         return trust_layout((first, b.shape // first), (b.stride * d, e))
 
-    found = examine(planted(composition=composition), operation("composition, rank 2 o rank 1"))
+    found = examine(plant_bugs(composition=composition), operation("composition, rank 2 o rank 1"))
     assert found.violations
     assert "not compatible" in found.violations[0].fault
 
@@ -120,7 +120,7 @@ def test_a_complement_that_rounds_gaps_down_is_found() -> None:
             (layout.stride, -(-target // (layout.shape * layout.stride)) + 1), (1, layout.shape * layout.stride + 1)
         )
 
-    assert examine(planted(complement=complement), operation("complement, rank 1")).violations
+    assert examine(plant_bugs(complement=complement), operation("complement, rank 1")).violations
 
 
 def test_a_rejection_inside_the_precondition_is_found() -> None:
@@ -129,7 +129,7 @@ def test_a_rejection_inside_the_precondition_is_found() -> None:
     def composition(a: Layout, b: Layout) -> Layout:
         raise layouts.LayoutError("no")
 
-    refusing = replace(planted(composition=composition), exact=True)
+    refusing = replace(plant_bugs(composition=composition), exact=True)
     found = examine(refusing, operation("composition, rank 2 o rank 1"))
     assert (found.refused, found.outside) == (1, 0)
     assert "not proved to lie outside" in found.unknown[0]
@@ -201,13 +201,13 @@ def test_a_rejection_of_the_formulas_themselves_is_found() -> None:
             raise layouts.LayoutError("not an int")
         return layout
 
-    found = examine(planted(coalesce=coalesce), operation("coalesce, rank 1"))
+    found = examine(plant_bugs(coalesce=coalesce), operation("coalesce, rank 1"))
     assert "a plain run does not raise" in found.unknown[0]
 
 
 def test_a_violation_is_shown_only_when_the_code_reproduces_it() -> None:
     found = run_plainly(
-        planted(coalesce=lambda x: trust_layout(x.shape, x.stride + 1)),
+        plant_bugs(coalesce=lambda x: trust_layout(x.shape, x.stride + 1)),
         operation("coalesce, rank 1"),
         {"s0": 3, "d0": 2},
     )
@@ -247,5 +247,5 @@ def test_code_that_looks_at_a_number_is_found() -> None:
         size = sum(1 for _ in range(layout.shape))
         return trust_layout(size, layout.stride) if layout.shape < 100 else layout
 
-    messages = examine(planted(coalesce=coalesce), operation("coalesce, rank 1")).unknown
+    messages = examine(plant_bugs(coalesce=coalesce), operation("coalesce, rank 1")).unknown
     assert any("looked at the value" in line for line in messages)

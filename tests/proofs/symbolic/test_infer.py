@@ -36,7 +36,7 @@ def test_a_pair_of_rank_3_is_on_one_side(by: str, expected: str) -> None:
     """In A = (2,3,4), (2,2) uses the digits 1 and 1 of the extents 2 and 3, (2,3) uses all of both, and 4 carries."""
     found = infer_conditions("composition", "(2,3,4):(1,5,77)", by)
     assert (found.end, [way.when for way in found.cases]) == (f"exact: {expected}", [()])
-    assert right("composition", "(2,3,4):(1,5,77)", by) == expected.startswith("right")
+    assert is_right("composition", "(2,3,4):(1,5,77)", by) == expected.startswith("right")
 
 
 def test_one_letter_in_rank_3_has_its_own_condition() -> None:
@@ -45,7 +45,7 @@ def test_one_letter_in_rank_3_has_its_own_condition() -> None:
     assert found.exact
     for n in range(2, 20):
         ways = {way.status for way in found.cases if all(eval(c, {"N": n, "ceildiv": ceil_div}) for c in way.when)}
-        assert ways == {"proved" if right("composition", "(2,3,4):(1,5,77)", f"({n},2):(1,3)") else "rejected"}, n
+        assert ways == {"proved" if is_right("composition", "(2,3,4):(1,5,77)", f"({n},2):(1,3)") else "rejected"}, n
 
 
 def test_a_letter_that_occurs_twice_is_one_number() -> None:
@@ -148,7 +148,7 @@ GIVEN = [
 ]
 
 
-def right(operation: str, shape: str, by: str) -> bool:
+def is_right(operation: str, shape: str, by: str) -> bool:
     """Whether the call returns a result; that of a composition is compared with the definition."""
     a, b = Layout.parse(shape), Layout.parse(by if ":" in by else f"{by}:1")
     call = {"composition": composition, "logical_divide": logical_divide, "logical_product": logical_product}[operation]
@@ -166,7 +166,7 @@ def test_what_is_given_in_numbers_is_right_or_rejected(operation: str, shape: st
     """Extents of 1, strides of 0 and below, modes that merge: the answer is that of the call itself."""
     found = infer_conditions(operation, shape, by)
     assert found.exact
-    expected = "exact: right in every case" if right(operation, shape, by) else "exact: rejected in every case"
+    expected = "exact: right in every case" if is_right(operation, shape, by) else "exact: rejected in every case"
     assert found.report.splitlines()[-1] == expected
 
 

@@ -48,15 +48,15 @@ def form(text: str) -> str:
     return normal_form(ast.parse(text))
 
 
-def renamed(old: str, new: str) -> str:
+def rename(old: str, new: str) -> str:
     return re.sub(rf"\b{old}\b", new, TEXT)
 
 
 SAME = {
-    **{f"the local {name}": renamed(name, f"{name}_of_it") for name in (
+    **{f"the local {name}": rename(name, f"{name}_of_it") for name in (
         "first", "second", "total", "at", "part", "fault", "squares", "side", "head", "rest", "others"
     )},
-    "two locals exchange their names": renamed("first", "x").replace("second", "first"),
+    "two locals exchange their names": rename("first", "x").replace("second", "first"),
     "a capture": TEXT.replace("depth, **others}", "deep, **others}").replace("return depth", "return deep"),
     "the docstring of a function": TEXT.replace("Measure a shape.", "Return the measure."),
     "no docstring": TEXT.replace('    """Measure a shape."""\n', ""),
@@ -81,15 +81,15 @@ OTHER = {
     "a default": TEXT.replace("scale=3", "scale=2"),
     "a compared string": TEXT.replace('== "plain"', '== "planar"'),
     "an attribute": TEXT.replace("shape.left", "shape.length"),
-    "a parameter": renamed("scale", "factor"),
+    "a parameter": rename("scale", "factor"),
     "the class that is raised": TEXT.replace('RejectedError("', 'LayoutError("'),
     "the class that is caught": TEXT.replace("except KeyError", "except IndexError"),
     "no cause": TEXT.replace(" from fault", ""),
     "what is asserted": TEXT.replace("assert total >= 0", "assert total > 0"),
     "no nonlocal": TEXT.replace("        nonlocal total\n", ""),
     "a global": TEXT.replace("        nonlocal total\n", "        global total\n"),
-    "the name of a function": renamed("measure", "count"),
-    "the name of a nested function": renamed("grow", "shrink"),
+    "the name of a function": rename("measure", "count"),
+    "the name of a nested function": rename("grow", "shrink"),
     "the order of statements": TEXT.replace("    total = 0\n", "").replace("    squares", "    total = 0\n    squares"),
     "a constant's type": TEXT.replace("offset=0", "offset=False"),
     "a filter": TEXT.replace("if side > first]", "if side > second]"),

@@ -22,26 +22,26 @@ MUSEUM = Path(__file__).parents[2] / "museum"
 FEW = ["SM80_16x8x16", "SM61", "SM90_64x24x16_F32F16F16_SS", "SM100_U8x8_LDSM_T", "UniversalFMA"]
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def read_printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert command.main([*FEW, *words]) == 0
     return capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_the_formats_have_the_same_content(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    document = json.loads(printed(capsys, "--format", "json"))
+    document = json.loads(read_printed(capsys, "--format", "json"))
     rows = {row["instruction"]: row for row in document["instructions"]}
     assert document["schema"] == 2 and document["total"]["atoms"] == sum(row["atoms"] for row in rows.values()) == 20
     assert rows["mma.sync m16n8k16"]["checks"]["isa"]["verified"] == 11
     assert rows["dp2a"]["refuted"][0]["known"] is True
     assert rows["wgmma.mma_async.sync m64nNk16"]["provenance"]["C"][0].startswith("derived: ")
-    text, markdown = printed(capsys), printed(capsys, "--format", "markdown")
+    text, markdown = read_printed(capsys), read_printed(capsys, "--format", "markdown")
     for name, row in rows.items():
         assert f"| `{name}` | {row['atoms']} |" in markdown
         assert any(
             line.startswith(name) and line[len(name) :].split()[0] == str(row["atoms"]) for line in text.split("\n")
         )
-    assert printed(capsys, "--write", str(tmp_path)) == text
+    assert read_printed(capsys, "--write", str(tmp_path)) == text
     assert (tmp_path / "atlas.md").read_text(encoding="utf-8") == markdown
     assert json.loads((tmp_path / "atlas.json").read_text(encoding="utf-8")) == document
     seen: list[str] = []

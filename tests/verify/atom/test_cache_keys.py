@@ -57,7 +57,7 @@ def in_order(atom: BoundAtom) -> BoundAtom:
     return replace(atom, thr_text=ORDER, thr=Layout.parse(ORDER))
 
 
-def copied(atom: BoundAtom) -> BoundAtom:
+def copy_owners(atom: BoundAtom) -> BoundAtom:
     return of_operand(formulas=(), keys=())(replace(atom, copies={"C": 2}))
 
 
@@ -68,7 +68,7 @@ PLANTED: dict[str, Callable[[BoundAtom], BoundAtom]] = {
     "name": of_operand(name="E"),
     "axes": of_operand(name="A"),
     "threads": in_order,
-    "owners": copied,
+    "owners": copy_owners,
     "values": of_table(values=8),
     "copies": of_table(copies=2),
     "map": of_formula(coarse=2),
@@ -78,16 +78,16 @@ PLANTED: dict[str, Callable[[BoundAtom], BoundAtom]] = {
 }
 
 
-def bound(name: str) -> BoundAtom:
+def bind_named(name: str) -> BoundAtom:
     atom = prepare(registry()[NAME])  # type: ignore[arg-type]
     return replace(atom, name=name)
 
 
-def found(checker: AtomChecker, atom: BoundAtom) -> list[Any]:
-    return [unnamed(verdict) for verdict in checker.verdicts(ROWS, atom)]
+def list_verdicts(checker: AtomChecker, atom: BoundAtom) -> list[Any]:
+    return [remove_name(verdict) for verdict in checker.verdicts(ROWS, atom)]
 
 
-def unnamed(verdict: Verdict) -> Verdict:
+def remove_name(verdict: Verdict) -> Verdict:
     evidence = tuple(one._replace(shared="") for one in verdict.evidence)
     return verdict._replace(claim=verdict.claim._replace(subject=""), evidence=evidence)
 
@@ -96,12 +96,12 @@ def unnamed(verdict: Verdict) -> Verdict:
 @pytest.mark.parametrize("field", PLANTED)
 def test_what_differs_in_one_field_is_verified_by_itself(field: str) -> None:
     checker = AtomChecker(CHECKS)
-    first, second, third = (found(checker, bound(name)) for name in ("first", "second", "third"))
+    first, second, third = (list_verdicts(checker, bind_named(name)) for name in ("first", "second", "third"))
     assert first == second == third
-    planted = PLANTED[field](bound("planted"))
-    alone = found(AtomChecker(CHECKS), planted)
-    assert found(checker, planted) == alone != third
-    assert layout_key(planted, planted.parts[C]) != layout_key(bound("fourth"), bound("fourth").parts[C])
+    planted = PLANTED[field](bind_named("planted"))
+    alone = list_verdicts(AtomChecker(CHECKS), planted)
+    assert list_verdicts(checker, planted) == alone != third
+    assert layout_key(planted, planted.parts[C]) != layout_key(bind_named("fourth"), bind_named("fourth").parts[C])
 
 
 @pytest.mark.parametrize(
@@ -109,37 +109,37 @@ def test_what_differs_in_one_field_is_verified_by_itself(field: str) -> None:
     [
         {"thr": None, "rep": None, "thr_fault": "planted"},
         {"by": None},
-        {"others": (bound("other"),)},
+        {"others": (bind_named("other"),)},
         {"uncompared_reasons": ("planted",)},
         {"shape_fault": "planted"},
     ],
     ids=lambda fault: next(iter(fault)),
 )
 def test_an_atom_with_a_fault_of_its_own_shares_no_verdicts(fault: dict[str, Any]) -> None:
-    planted = replace(bound("planted"), **fault)
+    planted = replace(bind_named("planted"), **fault)
     assert [layout_key(planted, part) for part in planted.parts] == [None] * 3
 
 
 def test_the_number_of_lanes_is_in_the_key() -> None:
-    atom = bound("one")
+    atom = bind_named("one")
     assert layout_key(atom, atom.parts[C]) != layout_key(replace(atom, lanes=64), atom.parts[C])
 
 
 def test_an_operand_that_is_a_map_or_no_layout_shares_no_verdicts() -> None:
-    atom = bound("one")
+    atom = bind_named("one")
     for changes in ({"map": None, "fault": "planted"}, {"map": Map()}):
         assert layout_key(atom, atom.parts[C]._replace(**changes)) is None
 
 
 def test_shared_verdicts_name_their_atom_and_the_first_one() -> None:
     checker = AtomChecker(CHECKS)
-    by_name = {name: checker.verdicts(ROWS, bound(name)) for name in ("first", "second", "third")}
+    by_name = {name: checker.verdicts(ROWS, bind_named(name)) for name in ("first", "second", "third")}
     for name, verdicts in by_name.items():
         assert {verdict.claim.subject for verdict in verdicts} == {name}
     third = [{one.shared for one in verdict.evidence} for verdict in by_name["third"]]
     assert third == [{one.shared for one in verdict.evidence} for verdict in by_name["second"]]
     assert set.union(*third) == {"", "first A", "first B", "first C"}  # whether it parses is seen each time
-    again = checker.verdicts(ROWS, bound("first"))
+    again = checker.verdicts(ROWS, bind_named("first"))
     assert {one.shared for verdict in again for one in verdict.evidence} == {""}
 
 
@@ -169,21 +169,21 @@ def test_a_property_that_reads_more_is_checked_of_every_atom() -> None:
     row = Property("odd", Scope.OPERAND, isa=odd)
     checker = AtomChecker(CHECKS)
     for name in ("first", "second", "third"):
-        checker.verdicts((*ROWS, row), bound(name))
+        checker.verdicts((*ROWS, row), bind_named(name))
     assert seen == [name for name in ("first", "second", "third") for _ in range(3)]
 
 
 def unshared_json(names: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """The report on atoms in JSON, as it is and with every claim of every atom verified by itself."""
     texts = []
-    for rows in (PROPERTIES, [bare(row) for row in PROPERTIES]):
+    for rows in (PROPERTIES, [remove_alike(row) for row in PROPERTIES]):
         checker, cases = AtomChecker(table=tuple(rows)), list[Case]()
         cases = [checker.case(registry()[name]) for name in names]
         texts.append(as_json.render(Report(tuple(cases))))
     return texts[0], texts[1]
 
 
-def bare(row: Property) -> Property:
+def remove_alike(row: Property) -> Property:
     """A property without `alike`: its verdicts are not shared, its evidence is."""
     return replace(row, alike=None)
 

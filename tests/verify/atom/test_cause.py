@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import registry
-from tests.verify.edits import edits, verified
+from tests.verify.edits import edits, verify_entry
 from tests.verify.evidence.test_cause import atom, blocks
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check, Status
@@ -31,7 +31,7 @@ def test_no_planted_mistake_of_an_atom_has_three_blocks(name: str, tmp_path: Pat
     """A wrong operand makes the product, what a GPU recorded and the other side of a copy wrong: that is told once."""
     take, counts = random.Random(22), {}
     for edit in edits(registry()[name], take):
-        case = verified(edit.name, edit.entry, tmp_path, AtomChecker(frozenset({Check.ISA, Check.GPU})))
+        case = verify_entry(edit.name, edit.entry, tmp_path, AtomChecker(frozenset({Check.ISA, Check.GPU})))
         if not isinstance(case, str) and case.status in ("REFUTED", "RELABELLED"):
             counts[edit.what] = blocks(case)
             for claim in (v for v in case.verdicts if v.status is Status.REFUTED and not v.contradiction):

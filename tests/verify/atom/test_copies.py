@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from layouts.atoms import CopyAtom
-from tests.verify.test_families import refuted, shelf, verdict_on
+from tests.verify.test_families import list_refuted, shelf, verdict_on
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import OWNERSHIP
 from verify.core.verdict import Check
@@ -17,7 +17,7 @@ COPIES = shelf("copy*.toml")
 @pytest.mark.slow
 def test_copies_are_verified_but_for_known_defects() -> None:
     """movmatrix is said not to transpose; tcgen05.cp numbers bits with gaps, and copies as bits of their own."""
-    defects = {name: refuted(atom) for name, atom in COPIES.items() if "TMEM" not in name or "dp256b2x" in name}
+    defects = {name: list_refuted(atom) for name, atom in COPIES.items() if "TMEM" not in name or "dp256b2x" in name}
     wrong = {name: found for name, found in defects.items() if found}
     assert wrong.keys() == {name for name in defects if COPIES[name].known_defect}
     assert wrong["SM75_U32x1_MOVM_T"] == {("Dst", "equals_isa")}
@@ -29,16 +29,16 @@ def test_copies_are_verified_but_for_known_defects() -> None:
 def test_a_byte_permutation_is_part_of_the_claim(name: str) -> None:
     atom = COPIES[name]
     assert isinstance(atom, CopyAtom)
-    assert refuted(atom) == set()
-    assert ("Dst", "equals_isa") in refuted(replace(atom, adapter=None))
+    assert list_refuted(atom) == set()
+    assert ("Dst", "equals_isa") in list_refuted(replace(atom, adapter=None))
 
 
 def test_addresses_have_as_many_owners_as_in_the_isa_tables() -> None:
     atom = COPIES["SM75_U32x1_LDSM_N"]
     assert isinstance(atom, CopyAtom)
     assert "4 times" in verdict_on(atom, "Src", OWNERSHIP).claim.text
-    assert ("", "signature") in refuted(replace(atom, copies={"Src": 2}))
-    assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
+    assert ("", "signature") in list_refuted(replace(atom, copies={"Src": 2}))
+    assert ("", "signature") in list_refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
 
 
 def test_every_lane_has_tensor_memory() -> None:

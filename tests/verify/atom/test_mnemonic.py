@@ -33,7 +33,7 @@ def faults(atom: Atom) -> list[str]:
     return found
 
 
-def typed(name: str, d: str, a: str, b: str) -> Atom:
+def make_typed(name: str, d: str, a: str, b: str) -> Atom:
     return atom(name, types={"D": d, "A": a, "B": b, "C": d})
 
 
@@ -45,8 +45,8 @@ KIND_F16 = ["SM100_MMA_F16BF16_SS", "SM100_MMA_F16BF16_SS_SPARSE", "SM100_MMA_F1
     "types", [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f16", "bf16")]
 )
 def test_types_that_go_together_are_verified(name: str, types: tuple[str, str, str]) -> None:
-    assert faults(typed(name, *types)) == []
-    assert {verdict.status for verdict in signatures(typed(name, *types))} == {Status.PROVED}
+    assert faults(make_typed(name, *types)) == []
+    assert {verdict.status for verdict in signatures(make_typed(name, *types))} == {Status.PROVED}
 
 
 @pytest.mark.parametrize("name", KIND_F16)
@@ -63,16 +63,16 @@ def test_types_that_the_instruction_has_one_by_one_but_not_together_are_refuted(
 ) -> None:
     d, a, b = types
     ours = f"D {d}, A {a}, B {b} do not go together in this instruction; nearest that do: {nearest}"
-    assert faults(typed(name, *types)) == [ours]
-    assert Status.REFUTED in {verdict.status for verdict in signatures(typed(name, *types))}
+    assert faults(make_typed(name, *types)) == [ours]
+    assert Status.REFUTED in {verdict.status for verdict in signatures(make_typed(name, *types))}
 
 
 def test_a_type_that_the_instruction_does_not_have_is_reported_alone() -> None:
-    assert faults(typed("SM100_MMA_F16BF16_SS", "f64", "bf16", "s8")) == [
+    assert faults(make_typed("SM100_MMA_F16BF16_SS", "f64", "bf16", "s8")) == [
         "D is f64, the instruction's is f16 or f32",
         "B is s8, the instruction's is f16 or bf16",
     ]
-    assert faults(typed("SM80_16x8x16_F32F16F16F32_TN", "f32", "f16", "bf16")) == [
+    assert faults(make_typed("SM80_16x8x16_F32F16F16F32_TN", "f32", "f16", "bf16")) == [
         "B is bf16, the instruction's is f16"
     ]
 

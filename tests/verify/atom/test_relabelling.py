@@ -35,7 +35,7 @@ def atom(name: str) -> Atom:
     return entry
 
 
-def moved(name: str, relabel: dict[str, str], operands: Sequence[str] = "ABC") -> Atom:
+def relabel_operands(name: str, relabel: dict[str, str], operands: Sequence[str] = "ABC") -> Atom:
     """An atom whose operands number some axes by a layout, which it does not declare."""
     entry = atom(name)
     extents = dict(zip("mnk", entry.shape, strict=True))
@@ -75,7 +75,7 @@ def checker() -> AtomChecker:
 def test_one_permutation_in_both_operands_is_relabelled(
     relabel: dict[str, str], parts: str, checker: AtomChecker
 ) -> None:
-    entry = moved(MMA, relabel)
+    entry = relabel_operands(MMA, relabel)
     verdicts = checker.verify(entry)
     case = Case(MMA, tuple(verdicts))
     assert case.status == "RELABELLED"
@@ -101,7 +101,7 @@ def test_one_permutation_in_both_operands_is_relabelled(
 
 
 def test_without_it_the_atom_is_the_instructions() -> None:
-    subject = prepare(moved(MMA, {"k": K16}))
+    subject = prepare(relabel_operands(MMA, {"k": K16}))
     numbers = find_permutations(subject)
     assert numbers == {"k": order(K16, 16)}
     assert find_permutations(undone(subject, numbers)) is None
@@ -112,7 +112,7 @@ def test_without_it_the_atom_is_the_instructions() -> None:
     ("relabel", "operands"), [({"k": K16}, "A"), ({"m": "(8,2):(2,1)"}, "C"), ({"k": K16, "m": "(8,2):(2,1)"}, "AB")]
 )
 def test_in_one_operand_alone_it_is_refuted(relabel: dict[str, str], operands: str, checker: AtomChecker) -> None:
-    verdicts = checker.verify(moved(MMA, relabel, operands))
+    verdicts = checker.verify(relabel_operands(MMA, relabel, operands))
     assert Status.REFUTED in statuses(verdicts)
     assert Status.RELABELLED not in statuses(verdicts)
     assert verdict(verdicts, "", RELATION).status is Status.REFUTED
@@ -121,7 +121,7 @@ def test_in_one_operand_alone_it_is_refuted(relabel: dict[str, str], operands: s
 def test_a_refutation_that_no_relabelling_explains_stays_beside_those_that_one_explains() -> None:
     """Of several refuted verdicts each must follow from the relabelling: one of ownership doesn't, nor do two checks
     that disagree."""
-    subject = prepare(moved(MMA, {"k": K16}))
+    subject = prepare(relabel_operands(MMA, {"k": K16}))
     run = AtomChecker()
     verdicts = run.verdicts([row for row in run.table if "mma" in row.says], subject, everything)
     assert Status.RELABELLED in statuses(run.explain_by_relabelling(subject, verdicts))
@@ -135,14 +135,14 @@ def test_a_refutation_that_no_relabelling_explains_stays_beside_those_that_one_e
 
 
 def test_two_permutations_of_one_axis_are_refuted(checker: AtomChecker) -> None:
-    other = moved(MMA, {"k": "(8,2):(2,1)"})
-    mixed = moved(MMA, {"k": K16})
+    other = relabel_operands(MMA, {"k": "(8,2):(2,1)"})
+    mixed = relabel_operands(MMA, {"k": K16})
     both = replace(mixed, operands={**mixed.operands, "B": other.operands["B"]})
     assert Status.RELABELLED not in statuses(checker.verify(both))
 
 
 def test_metadata_knows_k(checker: AtomChecker) -> None:
-    entry = moved(SPARSE, {"k": "(4,2,8):(1,32,4)"})
+    entry = relabel_operands(SPARSE, {"k": "(4,2,8):(1,32,4)"})
     verdicts = checker.verify(entry)
     assert Status.REFUTED in statuses(verdicts)
     assert Status.RELABELLED not in statuses(verdicts)
@@ -153,15 +153,15 @@ def test_metadata_knows_k(checker: AtomChecker) -> None:
     assert "metadata names a column of A by its place in a group" in one.counterexample.statement
 
 
-def scaled() -> str:
+def write_scaled() -> str:
     return next(
         name for name in registry() if name.startswith("SM120::BLOCKSCALED::SM120_16x8x64") and name.endswith("16>")
     )
 
 
 def test_scales_know_blocks_of_k(checker: AtomChecker) -> None:
-    name = scaled()
-    entry = moved(name, {"k": BLOCKS}, ("A", "B", "SFA", "SFB"))
+    name = write_scaled()
+    entry = relabel_operands(name, {"k": BLOCKS}, ("A", "B", "SFA", "SFB"))
     assert statuses(checker.verify(replace(entry, relabel={"k": BLOCKS}))) <= {
         Status.PROVED,
         Status.AGREES,
@@ -185,7 +185,7 @@ def test_memory_knows_its_address() -> None:
 
 
 def test_what_two_atoms_share_depends_on_the_declaration(checker: AtomChecker) -> None:
-    plain = moved(MMA, {"k": K16})
+    plain = relabel_operands(MMA, {"k": K16})
     stated = replace(plain, relabel={"k": K16})
     for entries in ((plain, stated), (stated, plain)):
         run = AtomChecker()
@@ -194,7 +194,7 @@ def test_what_two_atoms_share_depends_on_the_declaration(checker: AtomChecker) -
 
 
 def test_a_declaration_that_is_wrong_is_refuted(checker: AtomChecker) -> None:
-    entry = moved(MMA, {"k": K16})
+    entry = relabel_operands(MMA, {"k": K16})
     other = checker.verify(replace(entry, relabel={"k": "(8,2):(2,1)"}))
     assert verdict(other, "A", EQUALS).status is Status.REFUTED
     assert verdict(other, "relabel", RELABEL).status is Status.PROVED
@@ -207,7 +207,7 @@ def test_a_declaration_that_is_wrong_is_refuted(checker: AtomChecker) -> None:
 
 
 def test_it_is_a_failure_in_every_format(checker: AtomChecker) -> None:
-    case = checker.case(moved(MMA, {"k": K16}))
+    case = checker.case(relabel_operands(MMA, {"k": K16}))
     report = Report((case,))
     assert 'failures="3"' in as_junit.render(report)
     assert 'class="status RELABELLED"' in as_html.render(report)
@@ -217,7 +217,7 @@ def test_it_is_a_failure_in_every_format(checker: AtomChecker) -> None:
 
 
 def test_a_file_declares_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    entry = moved(MMA, {"k": K16})
+    entry = relabel_operands(MMA, {"k": K16})
     file = tmp_path / "mine.toml"
     lines = [f'{name} = "{text}"' for name, text in entry.operands.items()]
     head = f'["mine"]\nptx = "{entry.mnemonics[0]}"\n' + "\n".join(lines)

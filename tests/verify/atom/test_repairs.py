@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import CopyAtom, registry
-from tests.verify.edits import Edit, alternatives, applied, edits, entry_of, printed, verified
+from tests.verify.edits import Edit, alternatives, apply_repairs, edits, entry_of, list_repairs, verify_entry
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
 
@@ -41,15 +41,15 @@ def few(checks: frozenset[Check], names: tuple[str, ...], each: int, seed: int, 
 
 def outcome(edit: Edit, folder: Path, checks: frozenset[Check]) -> str:
     """Return what became of an edit; AssertionError for a repair that isn't one."""
-    case = verified(edit.name, edit.entry, folder, AtomChecker(checks))
+    case = verify_entry(edit.name, edit.entry, folder, AtomChecker(checks))
     if isinstance(case, str) or case.status not in ("REFUTED", "RELABELLED"):
         return "not refuted"
-    repairs = printed(case)
+    repairs = list_repairs(case)
     for chosen in alternatives(repairs):
-        whole = applied(edit.entry, chosen)
+        whole = apply_repairs(edit.entry, chosen)
         where = f"{edit.name}: {edit.what}: {chosen}"
         assert whole != edit.entry, where
-        again = verified(edit.name, whole, folder, AtomChecker(checks))
+        again = verify_entry(edit.name, whole, folder, AtomChecker(checks))
         assert not isinstance(again, str), f"{where}: {again}"
         assert again.status == "VERIFIED", f"{where}: {again.status}"
     return "repaired" if repairs else "no repair"
@@ -81,10 +81,10 @@ def test_every_printed_repair_verifies_in_a_large_sample(of_copies: bool, tmp_pa
 
 
 def repairs_of(name: str, folder: Path, **keys: object) -> list[tuple[str, str]]:
-    case = verified(name, {**entry_of(registry()[name]), **keys}, folder, AtomChecker(frozenset({Check.ISA})))
+    case = verify_entry(name, {**entry_of(registry()[name]), **keys}, folder, AtomChecker(frozenset({Check.ISA})))
     assert not isinstance(case, str), case
     assert case.status == "REFUTED"
-    return printed(case)
+    return list_repairs(case)
 
 
 def test_the_side_of_a_copy_that_was_right_is_left_alone(tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_the_side_of_a_copy_that_was_right_is_left_alone(tmp_path: Path) -> None
 def test_a_multiplicity_that_the_file_leaves_out_is_given(source: str, tmp_path: Path) -> None:
     name = "SM75_U32x2_LDSM_N"
     entry = {key: value for key, value in entry_of(registry()[name]).items() if key != "copies"}
-    case = verified(name, {**entry, "Src": source}, tmp_path, AtomChecker(frozenset({Check.ISA})))
+    case = verify_entry(name, {**entry, "Src": source}, tmp_path, AtomChecker(frozenset({Check.ISA})))
     assert not isinstance(case, str) and case.status == "REFUTED"
-    assert "give copies = { Src = 2 }" in " ".join(text for _, text in printed(case))
+    assert "give copies = { Src = 2 }" in " ".join(text for _, text in list_repairs(case))
 
 
 def test_no_layout_is_given_for_the_registers_if_memory_is_no_bijection(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from layouts.atoms import Atom, AtomFileError, registry
-from tests.verify.test_families import WGMMA, refuted, shelf
+from tests.verify.test_families import WGMMA, list_refuted, shelf
 from tests.verify.test_soundness import NAME, atom, status
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import PRODUCT
@@ -32,7 +32,7 @@ def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
 def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
-    assert ("", "signature") in refuted(replace(atom, space={"A": "smem", "B": "reg"}))
+    assert ("", "signature") in list_refuted(replace(atom, space={"A": "smem", "B": "reg"}))
 
 
 @pytest.mark.parametrize(

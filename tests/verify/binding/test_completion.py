@@ -13,7 +13,7 @@ import pytest
 from layouts.atoms import Atom, AtomFileError, load, registry
 from layouts.atoms.reading import read_atom
 from layouts.toml.entry import Entry
-from tests.verify.test_user_files import FULL, MINIMAL, MMA, refuted, run
+from tests.verify.test_user_files import FULL, MINIMAL, MMA, list_refuted, run
 from verify.binding.completion import atoms, complete_atom
 
 
@@ -129,4 +129,4 @@ copies = { Src = 2 }
     code, out, _ = run(capsys, tmp_path, text, "--checks", "isa", "-v")
     assert code == 0 and "taken from the instruction: thr 32:1; space Src smem, Dst reg" in out
     assert "threads, widths" not in out and "widths and multiplicities fit" in out
-    assert refuted(capsys, tmp_path, text + 'space = { Src = "reg" }\n')
+    assert list_refuted(capsys, tmp_path, text + 'space = { Src = "reg" }\n')

@@ -95,7 +95,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         found.close()
 
 
-def started(folder: Path, *options: str) -> subprocess.Popen[str]:
+def start_campaign(folder: Path, *options: str) -> subprocess.Popen[str]:
     (folder / "campaign.toml").write_text(SPEC)
     call = [sys.executable, "-m", "verify.campaign", str(folder / "campaign.toml"), "--format", "json", "--yes"]
     return subprocess.Popen([*call, *options], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -116,14 +116,14 @@ def wait_for(folder: Path, number: int, process: subprocess.Popen[str]) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
-    process = started(tmp_path_factory.mktemp("whole"), "--jobs", "1")
+    process = start_campaign(tmp_path_factory.mktemp("whole"), "--jobs", "1")
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     return out
 
 
 def test_a_worker_killed_mid_way_changes_nothing(cluster: Cluster, tmp_path: Path, whole: str) -> None:
-    process = started(tmp_path, "--scheduler", cluster.address)
+    process = start_campaign(tmp_path, "--scheduler", cluster.address)
     wait_for(tmp_path, 3, process)
     cluster.workers[0].kill()
     out, err = process.communicate(timeout=300)
@@ -135,7 +135,7 @@ def test_a_worker_killed_mid_way_changes_nothing(cluster: Cluster, tmp_path: Pat
 def test_a_scheduler_that_has_gone_is_a_line_and_the_results_are_kept(
     cluster: Cluster, tmp_path: Path, whole: str
 ) -> None:
-    process = started(tmp_path, "--scheduler", cluster.address)
+    process = start_campaign(tmp_path, "--scheduler", cluster.address)
     wait_for(tmp_path, 3, process)
     cluster.scheduler.kill()
     _, err = process.communicate(timeout=120)
@@ -144,7 +144,7 @@ def test_a_scheduler_that_has_gone_is_a_line_and_the_results_are_kept(
     lines = [line for line in err.splitlines() if " cases" not in line]
     assert len(lines) == 1 and lines[0].startswith("lanecheck: the workers have gone (")
     assert f"({len(kept)} chunks are kept in " in lines[0]
-    process = started(tmp_path, "--jobs", "1")
+    process = start_campaign(tmp_path, "--jobs", "1")
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (0, whole), err
 
@@ -153,7 +153,7 @@ def test_chunks_go_to_workers_with_a_resource(cluster: Cluster, tmp_path: Path, 
     with pytest.raises(UsageError, match=r"it has no workers with GPU=2"):
         with executors.cluster(cluster.address, {"GPU": 2}):
             pass
-    process = started(tmp_path, "--scheduler", cluster.address, "--resources", "GPU=1")
+    process = start_campaign(tmp_path, "--scheduler", cluster.address, "--resources", "GPU=1")
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (0, whole), err
     done = sorted(cluster.chunks_done(), key=lambda worker: worker[1])
@@ -194,7 +194,7 @@ def test_a_chunk_that_ends_every_worker_is_a_line_and_the_results_are_kept(tmp_p
         for _ in range(4):
             cluster.worker()
         cluster.wait_for_workers(4)
-        process = started(tmp_path, *options, "--scheduler", cluster.address)
+        process = start_campaign(tmp_path, *options, "--scheduler", cluster.address)
         _, err = process.communicate(timeout=120)
         ended = [worker.poll() for worker in cluster.workers]
     finally:
@@ -208,7 +208,7 @@ def test_a_chunk_that_ends_every_worker_is_a_line_and_the_results_are_kept(tmp_p
         f"({len(kept)} chunks are kept in campaign.results.jsonl)"
     ]
     (tmp_path / "kill").unlink()
-    process = started(tmp_path, *options, "--jobs", "1")
+    process = start_campaign(tmp_path, *options, "--jobs", "1")
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0 and set(kept) < set(chunks(tmp_path)), err
 
@@ -226,6 +226,6 @@ def test_a_scheduler_that_is_not_there_is_a_line(
     assert err.startswith("lanecheck: --scheduler tcp://127.0.0.1:9: does not answer (")
     assert command.main([str(file), "-q", "--scheduler", "nonsense://"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
-    process = started(tmp_path, "-q", "--scheduler", "foo")
+    process = start_campaign(tmp_path, "-q", "--scheduler", "foo")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, len(err.splitlines())) == (2, "", 1), err

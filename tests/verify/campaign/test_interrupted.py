@@ -91,7 +91,7 @@ class Campaign:
             time.sleep(0.01)
 
 
-def children(pid: int) -> list[int]:
+def list_children(pid: int) -> list[int]:
     listed = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(word) for word in listed.read_text().split()] if listed.exists() else []
 
@@ -128,7 +128,7 @@ def test_a_run_killed_at_random_times_goes_on_and_counts_nothing_twice(tmp_path:
         process = campaign.started()
         campaign.wait_for(len(campaign.chunks()) + 1, process)
         time.sleep(source.random() * 0.1)
-        workers = children(process.pid)
+        workers = list_children(process.pid)
         if process.poll() is not None:
             break
         process.kill()
@@ -164,7 +164,7 @@ def test_a_worker_that_is_killed_is_a_line_and_the_results_are_kept(tmp_path: Pa
     campaign = Campaign(tmp_path / "c")
     process = campaign.started(pause=0.001)  # it is not done before the signal comes
     campaign.wait_for(2, process)
-    os.kill(children(process.pid)[-1], signal.SIGKILL)
+    os.kill(list_children(process.pid)[-1], signal.SIGKILL)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 4 and "Traceback" not in err
     assert "the workers have gone (BrokenProcessPool); the same command goes on from here" in err.splitlines()[-1]

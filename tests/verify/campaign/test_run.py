@@ -41,14 +41,14 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def started(file: Path) -> Iterator[tuple[CampaignRun, Results, list[CampaignPart]]]:
+def start_run(file: Path) -> Iterator[tuple[CampaignRun, Results, list[CampaignPart]]]:
     found = parts(SPEC, OURS)
     with open_results(file) as results:
         yield CampaignRun(found, results, OURS), results, found
 
 
-def finished(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[CountedPart]:
-    with started(file) as (run, results, found):
+def finish_run(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[CountedPart]:
+    with start_run(file) as (run, results, found):
         run.go(pool or InProcess(), lambda: 1, Progress(run.cases, "cases", quiet=True), ask)
         return count_parts(found, results, run.stopped)
 
@@ -67,7 +67,7 @@ class Ending(InProcess):
 
 
 def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
-    known = finished(tmp_path / "r.jsonl")
+    known = finish_run(tmp_path / "r.jsonl")
     assert [one.part.name for one in known] == ["composition", "coalesce"]
     layouts = 2 * 3 + 3 * 3
     assert [one.found.cases for one in known] == [one.part.cases for one in known] == [layouts**2, layouts]
@@ -75,13 +75,13 @@ def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
 
 
 def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = finished(tmp_path / "whole.jsonl")
+    whole = finish_run(tmp_path / "whole.jsonl")
     monkeypatch.setattr(tasks, "BLOCK", 5)  # cases: one layout with its four second ones
-    assert finished(tmp_path / "blocks.jsonl") == whole
+    assert finish_run(tmp_path / "blocks.jsonl") == whole
 
 
 def test_chunks_that_leave_cases_out_are_no_pass(tmp_path: Path) -> None:
-    one = finished(tmp_path / "r.jsonl")[0]
+    one = finish_run(tmp_path / "r.jsonl")[0]
     found = replace(one.found, cases=one.found.cases - 1, confirmed=one.found.confirmed - 1)
     assert (report.status(one), report.status(replace(one, found=found))) == ("VERIFIED", "UNKNOWN")
     assert report.why(replace(one, found=found)) == f"{one.found.cases - 1} of {one.found.cases} cases are counted"
@@ -89,12 +89,12 @@ def test_chunks_that_leave_cases_out_are_no_pass(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chunks", range(1, 16, 3))
 def test_an_interrupted_run_goes_on_with_the_same_result(tmp_path: Path, chunks: int) -> None:
-    whole = finished(tmp_path / "whole.jsonl")
+    whole = finish_run(tmp_path / "whole.jsonl")
     file = tmp_path / "r.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        finished(file, Ending(chunks, KeyboardInterrupt()))
+        finish_run(file, Ending(chunks, KeyboardInterrupt()))
     kept = file.read_bytes()
-    assert finished(file) == whole
+    assert finish_run(file) == whole
     assert file.read_bytes().startswith(kept)
     assert len(file.read_bytes().splitlines()) == sum(len(one.part.tasks) for one in whole)
 
@@ -102,9 +102,9 @@ def test_an_interrupted_run_goes_on_with_the_same_result(tmp_path: Path, chunks:
 def test_a_worker_that_has_gone_ends_a_run_with_its_results_kept(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     with pytest.raises(GoneError, match=r"the workers have gone \(BrokenProcessPool\)"):
-        finished(file, Ending(5, BrokenProcessPool("gone")))
+        finish_run(file, Ending(5, BrokenProcessPool("gone")))
     assert len(file.read_bytes().splitlines()) >= 4
-    assert finished(file) == finished(tmp_path / "whole.jsonl")
+    assert finish_run(file) == finish_run(tmp_path / "whole.jsonl")
 
 
 class Waiting(Executor):
@@ -147,28 +147,28 @@ class Counting(ThreadPoolExecutor):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_at_most_two_chunks_for_each_worker_are_in_flight(tmp_path: Path, workers: int) -> None:
     """What docs/campaign.md promises: these, and no more, are run again after an interruption."""
-    with started(tmp_path / "r.jsonl") as (run, results, found), Counting() as pool:
+    with start_run(tmp_path / "r.jsonl") as (run, results, found), Counting() as pool:
         assert len(run.todo) > 6 * workers
         run.go(pool, lambda: workers, Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert count_parts(found, results, {}) == finished(tmp_path / "whole.jsonl")
+        assert count_parts(found, results, {}) == finish_run(tmp_path / "whole.jsonl")
     assert 0 < pool.most <= 2 * workers
 
 
 def test_workers_that_come_later_work_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "LOOK", 0.01)
     there, pool = iter([1, 1, 3]), Waiting(6)
-    with started(tmp_path / "r.jsonl") as (run, results, found):
+    with start_run(tmp_path / "r.jsonl") as (run, results, found):
         run.go(pool, lambda: next(there, 3), Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert count_parts(found, results, {}) == finished(tmp_path / "whole.jsonl")
+        assert count_parts(found, results, {}) == finish_run(tmp_path / "whole.jsonl")
     assert pool.most == 6  # not the two of one worker
 
 
 def test_chunks_wait_for_a_worker_that_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "LOOK", 0.0)
     there = iter([1])
-    with started(tmp_path / "r.jsonl") as (run, results, found):
+    with start_run(tmp_path / "r.jsonl") as (run, results, found):
         run.go(InProcess(), lambda: next(there, 0), Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert count_parts(found, results, {}) == finished(tmp_path / "whole.jsonl")
+        assert count_parts(found, results, {}) == finish_run(tmp_path / "whole.jsonl")
 
 
 def test_workers_that_do_not_come_back_end_a_run_with_its_results_kept(
@@ -177,7 +177,7 @@ def test_workers_that_do_not_come_back_end_a_run_with_its_results_kept(
     monkeypatch.setattr(running, "LOOK", 0.01)
     monkeypatch.setattr(running, "PATIENCE", 0.05)
     there = iter([1])
-    with started(tmp_path / "r.jsonl") as (run, _, _), pytest.raises(GoneError, match="no worker was there for"):
+    with start_run(tmp_path / "r.jsonl") as (run, _, _), pytest.raises(GoneError, match="no worker was there for"):
         run.go(Waiting(1000), lambda: next(there, 0), Progress(run.cases, "cases", quiet=True), lambda *_: None)
 
 
@@ -192,7 +192,7 @@ def test_a_part_that_was_stopped_is_never_a_pass_and_keeps_what_it_refuted(
         return Tally(task.cases, task.cases - 1, 1, smallest=WRONG) if first else Stopped("it took too long")
 
     monkeypatch.setattr(running, "work", stopping)
-    known = finished(tmp_path / "r.jsonl")
+    known = finish_run(tmp_path / "r.jsonl")
     assert [(one.done, one.stopped, one.found.smallest) for one in known] == [(1, "it took too long", WRONG)] * 2
     assert [report.status(one) for one in known] == ["REFUTED"] * 2
     assert len(asked) < sum(len(one.part.tasks) for one in known)  # the rest of a stopped part is left out
@@ -205,7 +205,7 @@ def test_an_error_of_a_chunk_is_that_of_the_run(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(running, "work", failing)
     with pytest.raises(UsageError, match="other code"):
-        finished(tmp_path / "r.jsonl")
+        finish_run(tmp_path / "r.jsonl")
 
 
 def test_a_worker_with_other_code_is_rejected() -> None:
@@ -228,9 +228,9 @@ def test_keys_differ_by_code_and_spec_and_not_by_name(monkeypatch: pytest.Monkey
 
 def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "r.jsonl"
-    whole = finished(file)
+    whole = finish_run(file)
     monkeypatch.setattr(tasks.code, "digest", lambda *_: "another digest")
-    with started(file) as (run, results, found):
+    with start_run(file) as (run, results, found):
         assert [one.done for one in count_parts(found, results, {})] == [0, 0]
         assert len(run.todo) == sum(len(one.part.tasks) for one in whole)
 
@@ -238,7 +238,7 @@ def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pyte
 def test_the_time_left_is_estimated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "MEASURED", 0.0)
     asked: list[tuple[int, float, float]] = []
-    finished(tmp_path / "r.jsonl", ask=lambda *given: asked.append(given))
+    finish_run(tmp_path / "r.jsonl", ask=lambda *given: asked.append(given))
     assert len(asked) == 1 and 0 < asked[0][0] < 15**2 + 15 and asked[0][1] > 0
 
 
@@ -248,7 +248,7 @@ def test_chunks_that_take_a_minute_do_not_keep_the_question_back(
     monkeypatch.setattr(running, "MINUTE", 0.1)
     monkeypatch.setattr(running, "LOOK", 0.01)
     with (
-        started(tmp_path / "r.jsonl") as (run, *_),
+        start_run(tmp_path / "r.jsonl") as (run, *_),
         pytest.raises(LongError, match="240 cases are left, and no chunk was done"),
     ):
         run.go(Waiting(1000), lambda: 1, Progress(run.cases, "cases", quiet=True), check_minute)
@@ -270,6 +270,6 @@ def test_the_seconds_so_far_count() -> None:
 
 
 def test_chunks_are_run_in_one_order_that_mixes_them(tmp_path: Path) -> None:
-    with started(tmp_path / "r.jsonl") as (run, results, found):
+    with start_run(tmp_path / "r.jsonl") as (run, results, found):
         again = running.list_left(found, results)
         assert run.todo == again != sorted(again)

@@ -14,7 +14,7 @@ def log(tmp_path: Path) -> Log:
     return Log(tmp_path)
 
 
-def added(log: Log, name: str = "torch.Tensor.add", asserted: object = None) -> Decision:
+def add_decision(log: Log, name: str = "torch.Tensor.add", asserted: object = None) -> Decision:
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     _, _, written = log.launch([x, y, out])
     log.compare(written, log.op(name, log.operand(x), log.operand(y)))
@@ -22,13 +22,13 @@ def added(log: Log, name: str = "torch.Tensor.add", asserted: object = None) -> 
 
 
 def test_a_sum_is_verified(log: Log) -> None:
-    found = added(log)
+    found = add_decision(log)
     assert (found.status, found.text) == ("VERIFIED", "out[i] = (x[i] + y[i])")
     assert found.name == "launch 1: values"
 
 
 def test_another_function_is_refuted(log: Log) -> None:
-    found = added(log, "torch.Tensor.sub")
+    found = add_decision(log, "torch.Tensor.sub")
     assert found.status == "REFUTED"
     assert "wrong element" in found.report()
 
@@ -59,7 +59,7 @@ def test_a_sum_in_place_is_compared_with_the_old_numbers(log: Log) -> None:
 
 
 def test_a_comparison_that_the_test_does_not_rest_on_is_no_claim(log: Log) -> None:
-    found = added(log, asserted=[])
+    found = add_decision(log, asserted=[])
     assert found.status == "UNCHECKED"
     assert "passes too if this comparison differs (test_x.py:11)" in found.report()
 
@@ -122,7 +122,7 @@ def test_a_chain_that_is_broken_is_unchecked(log: Log, wrong: str) -> None:
 
 
 def test_an_operation_that_is_not_in_the_table_is_named(log: Log) -> None:
-    found = added(log, "torch.Tensor.lerp")
+    found = add_decision(log, "torch.Tensor.lerp")
     assert (found.status, "lerp" in found.text) == ("UNCHECKED", True)
 
 
@@ -296,9 +296,9 @@ def test_a_launch_that_adds_atomically_is_safe_whatever_its_data_are(tmp_path: P
 
 
 def test_an_open_comparison_says_whether_the_launch_is_safe(tmp_path: Path) -> None:
-    found = added(Log(tmp_path, ATOMIC))
+    found = add_decision(Log(tmp_path, ATOMIC))
     assert (found.status, found.safe, "SAFE to run" in found.text) == ("UNKNOWN", False, True), found.text
-    found = added(Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32")))
+    found = add_decision(Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32")))
     assert found.status in ("REFUTED", "UNKNOWN") and "SAFE to run" not in found.text
 
 
@@ -310,7 +310,7 @@ def test_an_access_out_of_bounds_is_refuted_without_a_comparison(tmp_path: Path)
 
 def test_a_sum_that_is_rounded_on_the_way_is_not_decided(tmp_path: Path) -> None:
     rounded = "  .reg .b16 %h1;\n  cvt.rn.f16.f32 %h1, %f3;\n  cvt.f32.f16 %f3, %h1;\n  st.global"
-    found = added(Log(tmp_path, ADD.replace("  st.global", rounded)))
+    found = add_decision(Log(tmp_path, ADD.replace("  st.global", rounded)))
     assert (found.status, found.safe) == ("UNCHECKED", True)
     assert "rounds a value that the reference doesn't round" in found.text
 
@@ -366,7 +366,7 @@ def test_a_claim_whose_indices_do_not_fit_is_unchecked(log: Log) -> None:
     assert (same.status, "out is the same tensor as x" in same.text) == ("UNCHECKED", True)
 
 
-def hurried(log: Log, operation: str = "torch.Tensor.add") -> Decision:
+def decide_hurried(log: Log, operation: str = "torch.Tensor.add") -> Decision:
     """The decision on a launch for which there is no time."""
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     later = log.launch([x, y, out])
@@ -376,28 +376,28 @@ def hurried(log: Log, operation: str = "torch.Tensor.add") -> Decision:
 
 
 def test_a_launch_that_takes_too_long_is_compared_in_part(log: Log) -> None:
-    found = hurried(log)
+    found = decide_hurried(log)
     assert (found.status, found.text) == ("PARTIAL", "PARTIAL: 1 of 3 CTAs; out[i] = (x[i] + y[i])")
     assert "1 of 3 CTAs were interpreted, and nothing is wrong there" in found.report()
     assert "VERIFIED" not in found.report()
 
 
 def test_a_part_refutes_what_it_shows(log: Log) -> None:
-    found = hurried(log, "torch.Tensor.sub")
+    found = decide_hurried(log, "torch.Tensor.sub")
     assert found.status == "REFUTED"
     assert "32 of 70 elements are wrong" in found.report()
 
 
 def test_ctas_that_exchange_data_are_no_part(tmp_path: Path) -> None:
     """The sum of all CTAs is in no single one of them."""
-    found = hurried(Log(tmp_path, ADD.replace("st.global.f32 [%rd7], %f3", "red.global.add.f32 [%rd7], %f3")))
+    found = decide_hurried(Log(tmp_path, ADD.replace("st.global.f32 [%rd7], %f3", "red.global.add.f32 [%rd7], %f3")))
     assert (found.status, "its CTAs are not independent (line 26: red.global" in found.text) == ("UNCHECKED", True)
 
 
 def test_a_part_is_not_compared_with_what_another_cta_may_have_changed(tmp_path: Path) -> None:
     """A second store through x, which no thread executes here."""
     more = "  @%p1 st.global.f32 [%rd5], %f3;\nDONE:"
-    found = hurried(Log(tmp_path, ADD.replace("DONE:\n", more + "\n")))
+    found = decide_hurried(Log(tmp_path, ADD.replace("DONE:\n", more + "\n")))
     assert found.text == "PARTIAL: 1 of 3 CTAs; the reference reads x after the kernel wrote it"
 
 

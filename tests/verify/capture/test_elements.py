@@ -22,36 +22,36 @@ def explain(log: Log) -> str:
     return explain_part(Contents(record["contents"], lambda launch: frozenset()), record["events"], 0)
 
 
-def compared(log: Log, number: int = 0) -> int:
+def compare_elements(log: Log, number: int = 0) -> int:
     return log.add("compared", number=number, dtype="bool", layout=VECTOR)
 
 
 @pytest.mark.parametrize("name", ["torch.Tensor.all", "torch.Tensor.abs", "torch.max[0]", "numpy.logical_and.reduce"])
 def test_an_operation_of_which_every_element_counts(log: Log, name: str) -> None:
-    log.use(log.op(name, log.operand(compared(log)), layout=ONE), shape=[], strides=[])
+    log.use(log.op(name, log.operand(compare_elements(log)), layout=ONE), shape=[], strides=[])
     assert explain(log) == ""
 
 
 @pytest.mark.parametrize("name", ["torch.Tensor.__getitem__", "torch.Tensor.tril", "torch.max[1]", "torch.argmax"])
 def test_an_operation_that_may_leave_out_elements(log: Log, name: str) -> None:
-    log.use(log.op(name, log.operand(compared(log)), layout=ONE), shape=[], strides=[])
+    log.use(log.op(name, log.operand(compare_elements(log)), layout=ONE), shape=[], strides=[])
     assert "may leave out elements" in explain(log)
 
 
 def test_a_view_of_some_elements_is_a_part(log: Log) -> None:
-    some = log.operand(compared(log), shape=[SIZE // 2], strides=[2])
+    some = log.operand(compare_elements(log), shape=[SIZE // 2], strides=[2])
     log.use(log.op("torch.Tensor.all", some, layout=ONE), shape=[], strides=[])
     assert explain(log) == "a part of the comparison (test_x.py:0) is read"
 
 
 def test_a_part_of_a_result_is_a_part(log: Log) -> None:
-    made = log.op("torch.Tensor.abs", log.operand(compared(log)))
+    made = log.op("torch.Tensor.abs", log.operand(compare_elements(log)))
     log.use(log.op("torch.Tensor.max", log.operand(made, shape=[SIZE - 1]), layout=ONE), shape=[], strides=[])
     assert explain(log) == "a part of abs (test_x.py:1) is read"
 
 
 def test_a_product_with_another_tensor_may_hide_elements(log: Log) -> None:
-    answers, other = compared(log), log.draw()
+    answers, other = compare_elements(log), log.draw()
     log.use(log.op("torch.Tensor.mul", log.operand(answers), log.operand(answers)))
     assert explain(log) == ""
     log.use(log.op("torch.Tensor.mul", log.operand(answers), log.operand(other)))
@@ -59,21 +59,21 @@ def test_a_product_with_another_tensor_may_hide_elements(log: Log) -> None:
 
 
 def test_a_tolerance_may_be_a_tensor(log: Log) -> None:
-    log.use(log.op("torch.Tensor.le", log.operand(compared(log)), log.operand(log.draw())))
+    log.use(log.op("torch.Tensor.le", log.operand(compare_elements(log)), log.operand(log.draw())))
     assert explain(log) == ""
 
 
 def test_a_masked_reduction_may_leave_out_elements(log: Log) -> None:
-    answers = log.operand(compared(log))
+    answers = log.operand(compare_elements(log))
     log.use(log.op("numpy.maximum.reduce", answers, kwargs={"where": log.operand(log.draw())}, layout=ONE))
     assert "may leave out elements" in explain(log)
 
 
 def test_answers_that_are_read_one_by_one(log: Log) -> None:
-    log.use(compared(log), "tolist")
+    log.use(compare_elements(log), "tolist")
     assert explain(log) == "a part of the answers may be read (tolist, test_x.py:10)"
 
 
 def test_answers_that_nothing_reads(log: Log) -> None:
-    log.use(compared(log, number=1))
+    log.use(compare_elements(log, number=1))
     assert explain(log) == "what the test makes of the answers was not seen"

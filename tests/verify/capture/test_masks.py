@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 INF = float("inf")
 
 
-def masked(t: Any, x: Any) -> Any:
+def mask_scores(t: Any, x: Any) -> Any:
     """Scores of which the upper triangle is hidden, as people write it."""
     return t.where(t.tril(t.ones(6, 6)) == 0, -INF, x @ x.mT)
 
@@ -59,7 +59,7 @@ RIGHT: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "log_softmax": (lambda t, x: t.nn.functional.log_softmax(x, dim=1), ""),
     "logsumexp": (lambda t, x: t.logsumexp(x, 1), "logsumexp_k(X[i,k])"),
     "logsumexp kept": (lambda t, x: x.logsumexp(0, keepdim=True), ""),
-    "causal by hand": (lambda t, x: masked(t, x).softmax(-1) @ x, ""),
+    "causal by hand": (lambda t, x: mask_scores(t, x).softmax(-1) @ x, ""),
     "linear": (lambda t, x: t.nn.functional.linear(x, x[:5] * 2, x[0] * 0 + 1.5), ""),
     "a part": (lambda t, x: t.where(x > 0.5, x, 0.0)[1:], ""),
     "a part of a part": (lambda t, x: (x[1:] * 2)[:, 1:4] + x[:5, 2:], ""),

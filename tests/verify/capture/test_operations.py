@@ -114,7 +114,7 @@ def read_array(array: GivenArray, tensor: Any) -> np.ndarray[Any, Any]:
     )
 
 
-def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[Any, Any]:
+def evaluate_written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[Any, Any]:
     """The numbers of the text that is written for a call."""
     table, arrays, encoded = {}, [], []
     for one in given:
@@ -160,7 +160,7 @@ def test_a_row_is_what_torch_computes(name: str, row: TorchOperation) -> None:
         copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
         wanted = function(torch.empty_like(given[0]), *copies) if name.endswith("copy_") else function(*copies)
         exact = 1e-6 if wanted.dtype in (torch.float32, torch.float64) else 1e-2
-        np.testing.assert_allclose(written(torch, name, given, wanted), wanted.double().numpy(), rtol=exact)
+        np.testing.assert_allclose(evaluate_written(torch, name, given, wanted), wanted.double().numpy(), rtol=exact)
 
 
 def word_of(name: str) -> str:

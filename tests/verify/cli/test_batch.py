@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import AnyAtom
-from tests.verify.test_several_instructions import ENTRY, K16, quoted
+from tests.verify.test_several_instructions import ENTRY, K16, quote
 from verify.atlas import command as atlas
 from verify.atom import command
 from verify.atom.checker import AtomChecker
@@ -19,7 +19,7 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "three.toml"
-    path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
+    path.write_text("".join(ENTRY.format(name=name, ptx=quote(K16)) for name in ("one", "two", "three")))
     true = AtomChecker.verify
 
     def checked(self: AtomChecker, atom: AnyAtom, *rest: object, **options: object) -> list[Verdict]:
@@ -39,8 +39,8 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "two.toml"
-    bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
-    path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
+    bad = ENTRY.format(name="bad", ptx=quote(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
+    path.write_text(bad + ENTRY.format(name="fine", ptx=quote(K16)))
     assert command.main(["--atoms", str(path)]) == 2
     output = capsys.readouterr()
     assert "fine  VERIFIED" in output.out
@@ -52,8 +52,8 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, given = tmp_path / "two.toml", tmp_path / "tilings.toml"
-    bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
-    path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
+    bad = ENTRY.format(name="bad", ptx=quote(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
+    path.write_text(bad + ENTRY.format(name="fine", ptx=quote(K16)))
     assert atlas.main(["--atoms", str(path), "-q"]) == 2
     output = capsys.readouterr()
     assert output.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and output.out.endswith("exit 2\n")
@@ -62,7 +62,7 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     assert tiling.main([str(given), "--atoms", str(path), "-q"]) == 2
     output = capsys.readouterr()
     assert output.out.startswith("2 subjects: 2 verified;") and output.err.count("has no operand E\n") == 1
-    path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
+    path.write_text(ENTRY.format(name="bad", ptx=quote(K16)) + ENTRY.format(name="fine", ptx=quote(K16)))
     right = AtomChecker.verify
 
     def failing(checker: AtomChecker, atom: AnyAtom, **options: object) -> list[Verdict]:

@@ -24,21 +24,21 @@ LAYOUTS = EXTENTS.flatmap(
 )
 
 
-def counted(extents: list[int]) -> list[tuple[int, ...]]:
+def list_coordinates(extents: list[int]) -> list[tuple[int, ...]]:
     """All coordinates, the first running fastest."""
     return [c[::-1] for c in product(*(range(s) for s in reversed(extents)))]
 
 
 @given(EXTENTS)
 def test_digits_count_the_coordinates_out(extents):
-    listed = counted(extents)
+    listed = list_coordinates(extents)
     assert [tuple(digits(extents, index)) for index in range(len(listed))] == listed
     assert np.stack(list(digits(extents, np.arange(len(listed)))), axis=-1).tolist() == [list(c) for c in listed]
 
 
 @given(LAYOUTS)
 def test_the_value_of_an_index_is_the_sum_of_its_terms(layout):
-    wanted = [sum(c * d for c, d in zip(at, layout.stride, strict=True)) for at in counted(list(layout.shape))]
+    wanted = [sum(c * d for c, d in zip(at, layout.stride, strict=True)) for at in list_coordinates(list(layout.shape))]
     assert [image(layout, index) for index in range(len(wanted))] == wanted
     assert [lane_of(layout, index) for index in range(len(wanted))] == wanted == every(layout.shape, layout.stride)
     assert image(layout, np.arange(len(wanted))).tolist() == wanted

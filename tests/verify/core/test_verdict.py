@@ -74,7 +74,7 @@ def test_a_required_gpu_without_evidence_is_not_good_enough() -> None:
     assert Report((case,), require=frozenset({Check.GPU})).exit() == 4
 
 
-def taken() -> Report:
+def report_taken() -> Report:
     """One claim that is proved, and a field that was filled in from the instruction."""
     field = Claim("atom", "types", SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
     return Report((Case("atom", (verdict_of(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not given"))),))
@@ -82,9 +82,9 @@ def taken() -> Report:
 
 def test_what_is_taken_is_counted_separately_and_is_no_yes() -> None:
     assert not Status.TAKEN.confirmed
-    text = as_text.render(taken())
+    text = as_text.render(report_taken())
     assert "1 proved, 1 taken" in text and "claims: 1 proved" in text
-    assert json.loads(as_json.render(taken()))["claims"] | {"PROVED": 1, "TAKEN": 1, "AGREES": 0} == {
+    assert json.loads(as_json.render(report_taken()))["claims"] | {"PROVED": 1, "TAKEN": 1, "AGREES": 0} == {
         **dict.fromkeys(Status, 0),
         "PROVED": 1,
         "TAKEN": 1,

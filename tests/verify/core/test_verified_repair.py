@@ -15,26 +15,26 @@ def put(place: int, number: int) -> Callable[[Numbers], Numbers]:
     return lambda spec: (*spec[:place], number, *spec[place + 1 :])
 
 
-def wrong(*proposals: Proposal) -> Verdict:
+def make_wrong(*proposals: Proposal) -> Verdict:
     counterexample = Counterexample({}, "wrong", proposals=proposals)
     return join(Claim("own", "A", Property("size"), "is right"), [finding(Check.ISA, counterexample, "counted")])
 
 
-def shown(verdicts: list[Verdict], spec: Numbers) -> list[str]:
+def list_repairs(verdicts: list[Verdict], spec: Numbers) -> list[str]:
     found = settle(verdicts, spec, lambda one: one == (1, 2))
     assert all(e.counterexample is None or not e.counterexample.proposals for one in found for e in one.evidence)
     return ["" if one.counterexample is None else one.counterexample.repair for one in found]
 
 
 def test_only_what_verifies_is_shown() -> None:
-    assert shown([wrong(Proposal("one", put(0, 1)), Proposal("two", put(0, 2)))], (5, 2)) == ["one"]
-    assert shown([wrong(Proposal("two", put(0, 2)))], (5, 2)) == [""]
+    assert list_repairs([make_wrong(Proposal("one", put(0, 1)), Proposal("two", put(0, 2)))], (5, 2)) == ["one"]
+    assert list_repairs([make_wrong(Proposal("two", put(0, 2)))], (5, 2)) == [""]
 
 
 def test_what_changes_nothing_is_no_repair() -> None:
-    assert shown([wrong(Proposal("the same", put(0, 1)))], (1, 2)) == [""]
+    assert list_repairs([make_wrong(Proposal("the same", put(0, 1)))], (1, 2)) == [""]
 
 
 def test_two_that_are_needed_are_shown_together() -> None:
-    verdicts = [wrong(Proposal("one", put(0, 1))), wrong(Proposal("two", put(1, 2)))]
-    assert shown(verdicts, (5, 5)) == [f"one{TOGETHER}", f"two{TOGETHER}"]
+    verdicts = [make_wrong(Proposal("one", put(0, 1))), make_wrong(Proposal("two", put(1, 2)))]
+    assert list_repairs(verdicts, (5, 5)) == [f"one{TOGETHER}", f"two{TOGETHER}"]

@@ -23,7 +23,7 @@ def blocks(case: Case) -> int:
     return len(re.findall(r"  (?:REFUTED|RELABELLED)   ", case.text()))
 
 
-def refuted(case: Case) -> list[str]:
+def list_refuted(case: Case) -> list[str]:
     return [verdict.claim.prop.key for verdict in case.verdicts if verdict.status is Status.REFUTED]
 
 
@@ -54,7 +54,7 @@ ONE = {
 @pytest.mark.parametrize("what", ONE)
 def test_what_one_mistake_refutes_is_one_block(what: str) -> None:
     case = ONE[what]()
-    assert refuted(case) == THREE, case.text()
+    assert list_refuted(case) == THREE, case.text()
     assert blocks(case) == 1, case.text()
     equal = next(v for v in case.verdicts if v.claim.prop.key == "equals_isa")
     assert [v.cause for v in case.verdicts if v.status is Status.REFUTED] == ["equals_isa", "equals_isa", ""]
@@ -89,7 +89,7 @@ TWO = {
 @pytest.mark.parametrize("what", TWO)
 def test_two_mistakes_are_two_blocks_or_more(what: str) -> None:
     case = TWO[what]()
-    assert "equals_isa" in refuted(case) and len(refuted(case)) > 1
+    assert "equals_isa" in list_refuted(case) and len(list_refuted(case)) > 1
     assert blocks(case) >= 2, case.text()
 
 
@@ -105,7 +105,7 @@ def test_two_mistakes_are_two_blocks_or_more(what: str) -> None:
 )
 def test_on_a_tile_alone_missing_elements_follow_from_those_outside(text: str, found: list[str], count: int) -> None:
     case = verify_layout(text, onto=(16, 8)).cases[0]
-    assert refuted(case) == found and blocks(case) == count, case.text()
+    assert list_refuted(case) == found and blocks(case) == count, case.text()
 
 
 def atom(folder: Path, **layouts: str) -> Report:

@@ -37,7 +37,7 @@ def evidence_on(atom: Atom, prop: Property = RELATION, checker: AtomChecker | No
     return evidence
 
 
-def changed(name: str, **operands: str) -> Atom:
+def change_atom(name: str, **operands: str) -> Atom:
     return replace(mma(name), operands={**mma(name).operands, **operands})
 
 
@@ -146,7 +146,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "operand", "text", "where"), WRONG)
 def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: str, where: str) -> None:
-    found = evidence_on(changed(name, **{operand: text}))
+    found = evidence_on(change_atom(name, **{operand: text}))
     assert found.status is Status.REFUTED and found.counterexample is not None
     assert found.counterexample.extent.startswith(where)
 
@@ -159,13 +159,13 @@ def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: s
     ],
 )
 def test_a_matrix_in_memory_that_is_not_whole_is_not_compared(text: str, why: str) -> None:
-    found = evidence_on(changed(RS, B=text))
+    found = evidence_on(change_atom(RS, B=text))
     assert found.status is Status.UNCHECKED and found.reason == why
 
 
 def test_only_the_isa_tables_refute_the_order_of_values_in_memory() -> None:
     """The check `gpu` does not depend on it and says so; the check `isa` refutes it."""
-    other = changed(RS, B="(128,(16,16)):(0,(16,1))")
+    other = change_atom(RS, B="(128,(16,16)):(0,(16,1))")
     assert evidence_on(other).status is Status.AGREES
     (verdict,) = AtomChecker(frozenset({Check.ISA})).verify(
         other, lambda claim: claim.prop == EQUALS and claim.part == "B"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.verify.test_planted_recordings import SPARSE, evidence_on, other, recording
+from tests.verify.test_planted_recordings import SPARSE, change_label, evidence_on, recording
 from verify.core.verdict import Status
 
 
@@ -26,6 +26,6 @@ def test_metadata_of_the_next_lane_are_refuted() -> None:
     """That a GPU ignores the selector an atom cannot see: its E is in the lanes of both."""
     right = recording(SPARSE)
     assert right.metadata is not None
-    rotated = {f: other(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
+    rotated = {f: change_label(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
     found = evidence_on(SPARSE, replace(right, metadata=right.metadata._replace(rulers=rotated)))
     assert found.status is Status.REFUTED

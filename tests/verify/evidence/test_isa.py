@@ -14,7 +14,7 @@ from layouts import Layout
 from layouts.atoms import Atom, registry
 from layouts.batched import Batch
 from tests.verify.test_cross_check import ATOM
-from tests.verify.test_families import refuted, shelf
+from tests.verify.test_families import list_refuted, shelf
 from verify.binding.atom import BoundAtom, prepare
 from verify.binding.coordinates import Registers
 from verify.core.digits import walks
@@ -34,7 +34,7 @@ def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> N
     )
     atom = SCALED[name]
     assert isinstance(atom, Atom)
-    assert refuted(atom) == set()
+    assert list_refuted(atom) == set()
     text = atom.operands[operand]
     swapped = {
         "A": "((4,8),(16,2,2)):((256,1),(16,1024,8))",
@@ -43,7 +43,7 @@ def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> N
         "SFB": "((8,4),128):((1,0),8)",
     }[operand]
     assert swapped != text
-    assert (operand, "equals_isa") in refuted(replace(atom, operands={**atom.operands, operand: swapped}))
+    assert (operand, "equals_isa") in list_refuted(replace(atom, operands={**atom.operands, operand: swapped}))
 
 
 @pytest.mark.parametrize(("extent", "inside"), [((16, 8), True), ((127, 1), False), ((15, 8), False)])
@@ -134,7 +134,7 @@ def test_every_replica_is_compared_at_its_own_lanes() -> None:
 TN = "SM80_16x8x16_F32F16F16F32_TN"
 
 
-def changed(which: int, text: str) -> BoundAtom:
+def change_layout(which: int, text: str) -> BoundAtom:
     atom = prepare(registry()[TN])
     parts = list(atom.parts)
     parts[which] = parts[which].of_layout(Layout.parse(text))
@@ -151,7 +151,7 @@ def changed(which: int, text: str) -> BoundAtom:
     ],
 )
 def test_a_wrong_map_is_refuted_by_the_formula_and_by_a_product(which: int, text: str) -> None:
-    atom = changed(which, text)
+    atom = change_layout(which, text)
     assert isa.equals(atom, atom.parts[which])[2] is not None and product(atom).counterexample is not None
 
 
@@ -172,7 +172,7 @@ HIDDEN = "((4,8),(2,2)):((32,1),(8,16))"  # C with its two digits of a value exc
 
 def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bug planted, `Layout.__call__` gives the right map for a wrong one. Arrays do not, and refute it."""
-    atom, right = changed(2, HIDDEN), Layout.__call__
+    atom, right = change_layout(2, HIDDEN), Layout.__call__
 
     def exchanged(layout: Layout, thread: int, value: int) -> int:
         return right(layout, thread, value % 2 * 2 + value // 2)

@@ -9,7 +9,7 @@ import pytest
 
 from layouts.atoms import Atom
 from proofs.layout.family import Size
-from tests.verify.test_families import WGMMA, refuted, verdict_on
+from tests.verify.test_families import WGMMA, list_refuted, verdict_on
 from verify.atom.checker import prepare_atom
 from verify.atom.properties import EQUALS
 from verify.binding.atom import BoundAtom
@@ -22,7 +22,7 @@ SPARSE = "SM90::GMMA::SPARSE::GMMA_64x24x32_F16F16F16_RS"
 
 @pytest.mark.parametrize("name", ["SM90_64x8x16_F16F16F16_SS", "SM90_64x176x32_S32S8U8_RS_TN", SPARSE])
 def test_members_of_families_are_verified(name: str) -> None:
-    assert refuted(WGMMA[name]) == set()
+    assert list_refuted(WGMMA[name]) == set()
 
 
 def test_the_accumulator_is_proved_for_every_n_with_the_provenance_of_its_formula() -> None:
@@ -46,7 +46,7 @@ def test_an_instance_that_was_changed_is_no_member_and_falls(operand: str, text:
     atom = WGMMA[SPARSE]
     assert isinstance(atom, Atom)
     wrong = replace(atom, operands={**atom.operands, operand: text})
-    assert (operand, "equals_isa") in refuted(wrong)
+    assert (operand, "equals_isa") in list_refuted(wrong)
 
 
 def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_products_of_them() -> None:
@@ -63,7 +63,7 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_product
     assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
 
 
-def bound(operand: str, params: Mapping[str, Any] | None = None, **keys: object) -> tuple[BoundAtom, BoundOperand]:
+def bind(operand: str, params: Mapping[str, Any] | None = None, **keys: object) -> tuple[BoundAtom, BoundOperand]:
     """An operand of a member whose family has other parameters or keys."""
     atom = WGMMA["SM90_64x16x16_F32F16F16_SS"]
     assert isinstance(atom, Atom) and atom.family is not None
@@ -76,17 +76,17 @@ def bound(operand: str, params: Mapping[str, Any] | None = None, **keys: object)
 def test_evidence_on_another_family_is_not_shared() -> None:
     """The texts of the layouts are the same, and so is this member; what is proved of all members is not."""
     scopes = [
-        proof_family.scope(*bound("B")),
-        proof_family.scope(*bound("B", shape=[64, "{N}", "{N}"])),
-        proof_family.scope(*bound("B", params={"N": [16, 256]})),
-        proof_family.scope(*bound("B", params={"N": [8, 16]})),
+        proof_family.scope(*bind("B")),
+        proof_family.scope(*bind("B", shape=[64, "{N}", "{N}"])),
+        proof_family.scope(*bind("B", params={"N": [16, 256]})),
+        proof_family.scope(*bind("B", params={"N": [8, 16]})),
     ]
     assert None not in scopes and len(set(scopes)) == len(scopes)
-    assert proof_family.scope(*bound("B", params={"N": [8, 256]})) == scopes[0]
+    assert proof_family.scope(*bind("B", params={"N": [8, 256]})) == scopes[0]
 
 
 def test_evidence_by_another_formula_or_on_other_threads_is_not_shared() -> None:
-    subject, part = bound("C")
+    subject, part = bind("C")
     other = tuple(formula._replace(which=1) for formula in part.formulas)
     scopes = [
         proof_family.scope(subject, part),

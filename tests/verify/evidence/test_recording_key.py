@@ -17,19 +17,19 @@ F16, BF16 = "SM80_16x8x16_F32F16F16F32_TN", "SM80_16x8x16_F32BF16BF16F32_TN"
 RECORDED = gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"][0]
 
 
-def bound(name: str, **changed: str) -> BoundAtom:
+def bind_named(name: str, **changed: str) -> BoundAtom:
     atom = registry()[name]
     assert isinstance(atom, Atom)
     return prepare_atom(replace(atom, operands={**atom.operands, **changed}))
 
 
 def test_atoms_whose_instructions_distribute_alike_have_one_key() -> None:
-    assert atom_key(bound(F16)) == atom_key(bound(BF16))
+    assert atom_key(bind_named(F16)) == atom_key(bind_named(BF16))
 
 
 def test_another_layout_or_space_is_another_key() -> None:
-    right = bound(F16)
-    assert atom_key(right) != atom_key(bound(F16, C="((4,8),(2,2)):((32,1),(8,16))"))
+    right = bind_named(F16)
+    assert atom_key(right) != atom_key(bind_named(F16, C="((4,8),(2,2)):((32,1),(8,16))"))
     moved = replace(right, space={"A": "smem"})
     assert atom_key(right) != atom_key(moved)
 
@@ -80,8 +80,8 @@ def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
     ],
 )
 def test_nothing_that_evidence_depends_on_is_left_out(changed: Callable[[BoundAtom], BoundAtom]) -> None:
-    right = bound(F16)
-    assert atom_key(right) == atom_key(bound(F16)) != atom_key(changed(right))
+    right = bind_named(F16)
+    assert atom_key(right) == atom_key(bind_named(F16)) != atom_key(changed(right))
 
 
 def test_a_recorded_table_equals_itself_alone() -> None:

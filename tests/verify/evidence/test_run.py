@@ -22,7 +22,7 @@ class Alone(Run):
         return [subject]
 
 
-def even(calls: list[str]) -> Property:
+def make_property(calls: list[str]) -> Property:
     def find(_: Run, subject: Any, __: Any) -> list[Evidence]:
         calls.append(subject.name)
         return [Evidence(Check.ISA, Status.REFUTED if subject.size % 2 else Status.PROVED, "counted")]
@@ -32,7 +32,7 @@ def even(calls: list[str]) -> Property:
 
 def test_evidence_with_one_key_is_found_once_and_names_its_first_subject() -> None:
     calls: list[str] = []
-    run, row = Alone(), even(calls)
+    run, row = Alone(), make_property(calls)
     found = [run.verdicts([row], subject)[0] for subject in SUBJECTS]
     assert [one.status for one in found] == [Status.PROVED, Status.PROVED, Status.REFUTED]
     assert calls == ["one", "odd"] and [one.evidence[0].shared for one in found] == ["", "one", ""]
@@ -40,7 +40,7 @@ def test_evidence_with_one_key_is_found_once_and_names_its_first_subject() -> No
 
 
 def test_a_need_that_is_not_met_leaves_the_property_unchecked_with_the_reason() -> None:
-    row = even([])
+    row = make_property([])
     proved = Property(
         "follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(needs_confirmed(row),)
     )

@@ -11,7 +11,7 @@ import pytest
 
 from layouts import parse_layout
 from layouts.atoms.reading import ReadAtom
-from tests.verify.tiling.tilings import F16, TWO_BY_TWO, verified
+from tests.verify.tiling.tilings import F16, TWO_BY_TWO, verify_tiling
 from verify.atom.checker import AtomChecker
 from verify.binding.completion import atoms
 from verify.core.verdict import Verdict
@@ -36,7 +36,7 @@ WRONG = {  # one operand in place of the right one
 }
 
 
-def written(folder: Path, name: str, operands: dict[str, str]) -> ReadAtom:
+def write_atom(folder: Path, name: str, operands: dict[str, str]) -> ReadAtom:
     path = folder / f"{name}_file.toml"
     lines = "\n" * len(name) + f'["{name}"]\nptx = "{MMA}"\n'
     path.write_text(lines + "".join(f'{key} = "{text}"\n' for key, text in operands.items()))
@@ -56,7 +56,7 @@ def list_facts(verdicts: Sequence[Verdict]) -> list[object]:
 def test_evidence_of_another_atom_is_what_a_fresh_run_finds(what: str, tmp_path: Path) -> None:
     """The same layouts under another name, in another file, further down."""
     operands = {**RIGHT, **WRONG[what]}
-    first, second = (written(tmp_path, name, operands) for name in ("early_bird", "the_second"))
+    first, second = (write_atom(tmp_path, name, operands) for name in ("early_bird", "the_second"))
     run = AtomChecker()
     before, shared, fresh = run.verify(first), run.verify(second), AtomChecker().verify(second)
     assert any(e.shared for one in shared for e in one.evidence), "nothing was shared"
@@ -84,8 +84,8 @@ def test_evidence_of_another_tiling_is_what_a_fresh_run_finds(what: str) -> None
         TilingSpec(name, F16, TWO_BY_TWO, file=f"{name}.toml", **TILINGS[what]) for name in ("early_bird", "the_second")
     ]
     prover = Prover()
-    before, shared = (verified(spec, prover).verdicts for spec in specs)
-    assert list_facts(shared) == list_facts(verified(specs[1]).verdicts)
+    before, shared = (verify_tiling(spec, prover).verdicts for spec in specs)
+    assert list_facts(shared) == list_facts(verify_tiling(specs[1]).verdicts)
     assert not traces(before, "early_bird") and not traces(shared, "early_bird")
 
 

@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from tests.verify.adapters import HOSTILE, RIGHT, written
+from tests.verify.adapters import HOSTILE, RIGHT, write
 from verify.foreign.command import ADAPTERS, list_shipped, main
 
 
 @pytest.mark.long
 def test_the_page_of_agreement_has_wrong_maps_first_and_counts_what_was_not_compared(tmp_path):
     page = tmp_path / "agreement.md"
-    assert main([str(written(tmp_path, HOSTILE)), "--seconds", "1", "-q", "--agreement", str(page)]) == 1
+    assert main([str(write(tmp_path, HOSTILE)), "--seconds", "1", "-q", "--agreement", str(page)]) == 1
     lines = page.read_text().splitlines()
     assert "21 maps: 6 right, 3 wrong, 12 not compared." in lines
     rows = [line for line in lines if line.startswith("| `")]
@@ -37,7 +37,7 @@ def maps():
 """
     )
     page = tmp_path / "agreement.md"
-    assert main([str(written(tmp_path, text)), "-q", "--agreement", str(page)]) == 1
+    assert main([str(write(tmp_path, text)), "-q", "--agreement", str(page)]) == 1
     lines = page.read_text().splitlines()
     assert "4 maps: 1 right, 1 relabelled, 2 not compared." in lines
     (row,) = [line for line in lines if line.startswith("| `exchanged`")]

@@ -19,7 +19,7 @@ def right(lane, value):
     return lane // 4 + value // 2 * 8, lane % 4 * 2 + value % 2
 
 
-def made(function, **more):
+def make(function, **more):
     return ForeignMap("C", FragmentMap.tabulate(function, (LANES, VALUES), TILE), PTX, "C", **more)
 
 
@@ -28,7 +28,7 @@ def statuses(found):
 
 
 def test_a_right_map_is_proved():
-    assert set(statuses(made(right)).values()) == {"PROVED"} and case("project 1.0", made(right)).status == "VERIFIED"
+    assert set(statuses(make(right)).values()) == {"PROVED"} and case("project 1.0", make(right)).status == "VERIFIED"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_right_map_is_proved():
     ],
 )
 def test_each_property_can_fail(function, refuted):
-    found = statuses(made(function))
+    found = statuses(make(function))
     assert {key for key, status in found.items() if status == "REFUTED"} == refuted
 
 
@@ -53,7 +53,7 @@ def test_a_map_of_other_extents_is_refuted():
 
 
 def test_an_instruction_that_is_not_in_the_tables_is_unchecked_and_its_own_inverse_is_still_compared():
-    found = made(right, inverse=FragmentMap.tabulate(right, (LANES, VALUES), TILE))
+    found = make(right, inverse=FragmentMap.tabulate(right, (LANES, VALUES), TILE))
     wanted = {"equals_isa": "UNCHECKED", "own_inverse": "PROVED"}
     assert statuses(ForeignMap("C", found.map, "mma.none", "C", inverse=found.inverse)) == wanted
     assert case("p", ForeignMap("C", found.map, note="another vendor")).expects.unchecked == "UNCHECKED: another vendor"
@@ -67,7 +67,7 @@ def odd(lane, value):
     return right(lane, value ^ 1)
 
 
-def of(function):
+def tabulate_map(function):
     return FragmentMap.tabulate(function, (LANES, VALUES), TILE)
 
 
@@ -86,7 +86,7 @@ FORWARD, BACK = "m = lane/4 + i/2*8; n = lane%4*2 + i%2", "lane = row%8*4 + col/
     ],
 )
 def test_the_whole_map_is_verified_again_with_a_repair(forward, inverse, wanted, turned):
-    maps = [one and of(one) for one in (forward, inverse)]
+    maps = [one and tabulate_map(one) for one in (forward, inverse)]
     made, back = (one and one.inverse() if turned else one for one in maps)
     expected = {key: text.format(FORWARD if turned else BACK) for key, text in wanted.items()}
     assert repairs(ForeignMap("C", made, PTX, "C", inverse=back)) == expected
@@ -94,7 +94,7 @@ def test_the_whole_map_is_verified_again_with_a_repair(forward, inverse, wanted,
 
 def test_an_inverse_alone_is_repaired_by_the_map_that_it_undoes():
     for more in ({}, {"note": "another vendor's"}):
-        assert repairs(ForeignMap("C", of(right), inverse=of(odd), **more)) == {
+        assert repairs(ForeignMap("C", tabulate_map(right), inverse=tabulate_map(odd), **more)) == {
             "own_inverse": f"the inverse of the other is {BACK}"
         }
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.verify.adapters import HOSTILE, RIGHT, written
+from tests.verify.adapters import HOSTILE, RIGHT, write
 from verify.foreign import command
 from verify.foreign.command import ADAPTERS, list_shipped, main
 
@@ -25,7 +25,7 @@ def verdicts(capsys, *arguments):
 
 
 def test_a_right_map_is_verified_at_every_point(tmp_path, capsys):
-    code, found = verdicts(capsys, written(tmp_path, RIGHT))
+    code, found = verdicts(capsys, write(tmp_path, RIGHT))
     assert code == 0 and found["C"]["status"] == "VERIFIED"
     by_key = {one["property"]: one["status"] for one in found["C"]["verdicts"]}
     assert by_key == dict.fromkeys(("size", "in_bounds", "ownership", "equals_isa"), "PROVED")
@@ -33,7 +33,7 @@ def test_a_right_map_is_verified_at_every_point(tmp_path, capsys):
 
 @pytest.mark.long
 def test_wrong_maps_and_inverses_are_refuted_and_missing_maps_are_unchecked(tmp_path, capsys):
-    code, found = verdicts(capsys, written(tmp_path, HOSTILE), "--seconds", "1")
+    code, found = verdicts(capsys, write(tmp_path, HOSTILE), "--seconds", "1")
     assert code == 1
     assert {name for name, one in found.items() if one["status"] == "REFUTED"} == set(BAD_MAPS)
     assert {name for name, one in found.items() if one["status"] == "VERIFIED"} == {
@@ -48,7 +48,7 @@ def test_wrong_maps_and_inverses_are_refuted_and_missing_maps_are_unchecked(tmp_
 
 
 def test_missing_maps_alone_are_undecided_until_that_is_accepted(tmp_path, capsys):
-    path = written(tmp_path, HOSTILE)
+    path = write(tmp_path, HOSTILE)
     only = ("--only", "aborts", "--only", "last")
     code, found = verdicts(capsys, path, *only)
     assert code == 4 and {name: one["status"] for name, one in found.items()} == {
@@ -59,7 +59,7 @@ def test_missing_maps_alone_are_undecided_until_that_is_accepted(tmp_path, capsy
 
 
 def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, capsys):
-    path = written(tmp_path, "import no_such_package_here")
+    path = write(tmp_path, "import no_such_package_here")
     code, found = verdicts(capsys, path)
     assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
         "couldn't load adapter: no_such_package_here isn't installed here (use --python)"
@@ -78,7 +78,7 @@ def test_every_project_that_is_not_installed_is_named_with_the_way_out(name, tmp
 
 
 def test_a_project_of_another_version_says_which_module_it_lacks(tmp_path, capsys):
-    code, found = verdicts(capsys, written(tmp_path, "import json.no_such_module"))
+    code, found = verdicts(capsys, write(tmp_path, "import json.no_such_module"))
     assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
         "couldn't load adapter: the json installed here has no json.no_such_module: another version?"
     )
@@ -109,7 +109,7 @@ def maps():
     yield "last", fragment
 """
     )
-    code, found = verdicts(capsys, written(tmp_path, text))
+    code, found = verdicts(capsys, write(tmp_path, text))
     assert code == 4 and {name: one["status"] for name, one in found.items()} == {
         "first": "VERIFIED",
         "kills": "UNCHECKED",
@@ -122,7 +122,7 @@ def test_an_interpreter_is_found_from_the_folder_of_the_caller(tmp_path, capsys,
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python").symlink_to(sys.executable)
     monkeypatch.chdir(tmp_path)
-    code, found = verdicts(capsys, written(tmp_path, RIGHT), "--python", "bin/python")
+    code, found = verdicts(capsys, write(tmp_path, RIGHT), "--python", "bin/python")
     assert code == 0 and found["C"]["status"] == "VERIFIED"
 
 
@@ -141,7 +141,7 @@ def maps():
     yield "last", fragment
 """
     )
-    code, found = verdicts(capsys, written(tmp_path, text))
+    code, found = verdicts(capsys, write(tmp_path, text))
     assert code == 4 and {name: one["status"] for name, one in found.items()} == {
         "writes": "UNCHECKED",
         "last": "VERIFIED",
@@ -151,7 +151,7 @@ def maps():
 
 def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("CI", "true")
-    path = written(tmp_path, RIGHT)
+    path = write(tmp_path, RIGHT)
     assert main([str(path), "-q"]) == 2
     assert "--allow-exec" in capsys.readouterr().err
     assert main([str(path), "-q", "--allow-exec"]) == 0

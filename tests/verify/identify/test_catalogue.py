@@ -183,7 +183,7 @@ def test_the_members_of_a_group_have_its_map() -> None:
     assert seen > 120
 
 
-def _placed(mnemonic: str, name: str, tile: tuple[int, int]) -> isa_tables.Operand:
+def _place_operand(mnemonic: str, name: str, tile: tuple[int, int]) -> isa_tables.Operand:
     """An operand of an instruction in tensor memory, with selections that give it a tile."""
     select = isa_tables.instruction(mnemonic).signature.select
     words = [[word for word in several if word in tile] or several for several in select.values()]
@@ -207,7 +207,7 @@ def test_a_map_of_tensor_memory_is_that_of_its_formulas(tile: tuple[int, int]) -
         elements = dict(zip(zip(x, y, strict=True), lanes, strict=True))
         for member in group.members:
             for mnemonic in member.mnemonics:
-                operand = _placed(mnemonic, member.operand, tile)
+                operand = _place_operand(mnemonic, member.operand, tile)
                 assert (operand.axes, operand.copies, len(elements)) == (member.axes, 1, tile[0] * tile[1])
                 for element, place in elements.items():
                     found = operand.place(*element)

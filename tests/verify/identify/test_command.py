@@ -41,7 +41,7 @@ def document(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return found
 
 
-def related(found: dict[str, Any], relation: str, operand: str, mnemonic: str = MMA) -> list[dict[str, Any]]:
+def list_related(found: dict[str, Any], relation: str, operand: str, mnemonic: str = MMA) -> list[dict[str, Any]]:
     """The matches with an operand of an instruction."""
     return [
         match
@@ -56,7 +56,7 @@ INVERSE = ["--lang", "c", "--lane", "row%8*4 + col/2", "--value", "row/8*2 + col
 
 def test_an_inverse_map_is_its_operand(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, *INVERSE, "--tile", "16x8")
-    assert related(found, "equals", "C")
+    assert list_related(found, "equals", "C")
     assert (found["lanes"], found["values"]) == (32, 4)
     for words, problem in (
         (INVERSE, "--tile: missing: which rows and columns has the inverse map? Give --tile 16x8"),
@@ -76,7 +76,7 @@ def test_a_map_of_tensor_memory_is_its_operands(capsys: pytest.CaptureFixture[st
     mma = "tcgen05.mma.cta_group::1.kind::f16"
     words = ["--lang", "c", "--lane", "row", "--column", "col", "--tile", "128x64"]
     found = document(capsys, *words)
-    assert related(found, "equals", "D", mma)
+    assert list_related(found, "equals", "D", mma)
     assert (found["lanes"], found["values"]) == (128, 64)
     code, text = run(capsys, *words[:5], "(col + 1)%64", *words[6:])
     assert code == 0
@@ -120,31 +120,31 @@ def test_every_form_of_a_map_is_the_same_operand(capsys: pytest.CaptureFixture[s
     ):
         found = document(capsys, *words)
         assert found["exit"] == 0, words
-        (match,) = related(found, "equals", "C")
+        (match,) = list_related(found, "equals", "C")
         assert match["agree"] == match["points"] == 128
-        assert related(found, "equals", "D")
+        assert list_related(found, "equals", "D")
 
 
 def test_b_is_counted_from_n_by_layouts_and_from_k_by_expressions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert related(document(capsys, B), "equals", "B")
+    assert list_related(document(capsys, B), "equals", "B")
     words = ["--lang", "c", "--row", "lane%4*2 + i%2 + 8*(i/2)", "--col", "lane/4", "--values", "4"]
-    assert related(document(capsys, *words), "equals", "B")
+    assert list_related(document(capsys, *words), "equals", "B")
     exchanged = ["--lang", "c", "--col", words[3], "--row", words[5], "--values", "4"]
     found = document(capsys, *exchanged)
-    assert not related(found, "equals", "B")
-    assert related(found, "transpose", "B")
+    assert not list_related(found, "equals", "B")
+    assert list_related(found, "transpose", "B")
 
 
 def test_a_row_major_layout_is_the_transpose(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, "((4,8),(2,2)):((2,8),(1,64))")  # 8*row + col
     assert found["exit"] == 0
-    assert related(found, "transpose", "C")
-    assert not related(found, "equals", "C")
+    assert list_related(found, "transpose", "C")
+    assert not list_related(found, "equals", "C")
 
 
 def test_one_permutation_of_an_axis_is_a_relabelling(capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["--lang", "c", "--row", "(lane/4*2)%8 + lane/16 + 8*(i/2)", "--col", COL, "--values", "4"]
-    (match,) = related(document(capsys, *rows), "relabels", "C")
+    (match,) = list_related(document(capsys, *rows), "relabels", "C")
     assert match["axis"] == 0
     assert (match["agree"], match["points"]) == (32, 128)  # rows 0, 7, 8 and 15
     assert match["layout"] == "(4,2,2):(2,1,8)"
@@ -153,7 +153,7 @@ def test_one_permutation_of_an_axis_is_a_relabelling(capsys: pytest.CaptureFixtu
     assert code == 0
     assert "relabels m of, by m' = (4,2,2):(2,1,8)" in text
     by_lane = ["--lang", "c", "--row", "lane/4 + 8*(i/2)", "--col", "(lane%4*2 + i%2 + lane/4)%8", "--values", "4"]
-    assert related(document(capsys, *by_lane), "relabels", "C") == []  # no one permutation for all rows
+    assert list_related(document(capsys, *by_lane), "relabels", "C") == []  # no one permutation for all rows
 
 
 def test_what_equals_nothing_is_nearest_to_something(capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +207,7 @@ def test_the_nearer_orientation_of_a_map_is_shown(capsys: pytest.CaptureFixture[
 
 def test_replicas_of_a_quad_pair_are_one_warp(capsys: pytest.CaptureFixture[str]) -> None:
     volta = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
-    assert related(document(capsys, "SM70_8x8x4_F32F16F16F32_TN:A"), "equals", "A", volta)
+    assert list_related(document(capsys, "SM70_8x8x4_F32F16F16F32_TN:A"), "equals", "A", volta)
 
 
 @pytest.mark.parametrize(

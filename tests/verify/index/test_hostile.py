@@ -41,7 +41,7 @@ LETTERS = [
 ]
 
 
-def changed(rng: Random, text: str) -> str:
+def change_letters(rng: Random, text: str) -> str:
     """The text with a few letters changed."""
     for _ in range(rng.randrange(3)):
         at = rng.randrange(len(text) + 1)
@@ -49,17 +49,17 @@ def changed(rng: Random, text: str) -> str:
     return text
 
 
-def given(rng: Random, folder: Path) -> dict[str, str]:
+def draw_entry(rng: Random, folder: Path) -> dict[str, str]:
     """A map of C in some form, changed."""
     form = rng.randrange(5)
     if form == 0:
-        return {"bases": changed(rng, BASES) or " "}
+        return {"bases": change_letters(rng, BASES) or " "}
     if form == 1:
         name, text = rng.choice([("c.csv", TABLE), ("c.json", NESTED)])
-        (folder / name).write_text(changed(rng, text), encoding="utf-8", errors="surrogateescape")
+        (folder / name).write_text(change_letters(rng, text), encoding="utf-8", errors="surrogateescape")
         return {"table": str(folder / name)}
     language = rng.choice([*TEXTS])
-    row, col = (changed(rng, text) or " " for text in TEXTS[language])
+    row, col = (change_letters(rng, text) or " " for text in TEXTS[language])
     return {"row": row, "col": col, **({"lang": language} if language else {})}
 
 
@@ -77,7 +77,7 @@ def test_a_changed_map_is_a_line_or_a_verdict(count: int, tmp_path: Path, monkey
     rng = Random(count)
     ends = dict.fromkeys(("line", "VERIFIED", "REFUTED"), 0)
     for _ in range(count):
-        words = given(rng, tmp_path)
+        words = draw_entry(rng, tmp_path)
         started = time.process_time()
         try:
             status = case(bind.bind(spec.of_options({"ptx": MMA, "operand": "C", **words}))).status

@@ -119,15 +119,15 @@ LINKED = {"hint": "hint", "combine": "c", "expect": "amount"}  # a word of a spe
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
 
-def first(row: Row) -> Form:
+def choose_first(row: Row) -> Form:
     """Return a row's plainest form: the first word of each list, nothing that is optional."""
     words = tuple(_word(row, part, present=False) for part in row.spelling.split("."))
     return Form(row, words, _operands(row, words, frozenset()))
 
 
-def others(row: Row) -> Iterator[tuple[Form, Form]]:
+def list_pairs(row: Row) -> Iterator[tuple[Form, Form]]:
     """Yield (with, without): forms that differ in one word, one optional operand, or the `!` of one predicate."""
-    base = first(row)
+    base = choose_first(row)
     for at, part in enumerate(row.spelling.split(".")):
         found = PART.fullmatch(part)
         assert found is not None
@@ -154,7 +154,7 @@ def others(row: Row) -> Iterator[tuple[Form, Form]]:
 
 def others_of(row: Row, name: str) -> Iterator[tuple[Form, Form]]:
     """Yield the forms that have a word of one list, each with the first form."""
-    base = first(row)
+    base = choose_first(row)
     for at, part in enumerate(row.spelling.split(".")):
         found = PART.fullmatch(part)
         if found is not None and found[2] == name:

@@ -73,7 +73,7 @@ def launch() -> Launch:
     return claim_of(CLAIM).launches[0]
 
 
-def bound(text: str, opaque: bool = False) -> tuple[Machine, Interpretation]:
+def bind_instruction(text: str, opaque: bool = False) -> tuple[Machine, Interpretation]:
     """Return a machine with an instruction as its first; Refused if it has no meaning."""
     kernel = parse_kernel(TEXT.replace("INSTRUCTION", text))
     values = OpaqueValues(1) if opaque else Values(1, capacity=1 << 16)
@@ -95,7 +95,7 @@ def effect(form: Form, data: bool, masked: bool) -> str:
 
 
 def _effect(form: Form, data: bool, masked: bool) -> str:
-    machine, run = bound(f"{form.before} {form.text}", opaque=form.row.meaning == "atomic_any")
+    machine, run = bind_instruction(f"{form.before} {form.text}", opaque=form.row.meaning == "atomic_any")
     _fill(machine, run, form, data)
     mask = np.arange(LANES) // 32 % 2 == 0 if masked else None
     if form.row.meaning == "tensor_product":  # a thread issues it

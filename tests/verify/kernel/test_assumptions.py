@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.kernel.test_check import CLAIM, HEAD, POINTERS, REGISTERS, one
+from tests.verify.kernel.test_check import CLAIM, HEAD, POINTERS, REGISTERS, run_once
 from tests.verify.kernel.test_clamps import outcome
 
 ZERO = "no infinity or NaN is multiplied by 0"
@@ -94,6 +94,6 @@ PRODUCT = {
     ("rounding", "said"), [("", ""), (".rn", ""), (".rz", DIRECTION + "z"), (".rp", DIRECTION + "p")]
 )
 def test_a_product_that_does_not_round_to_the_nearest_is_noted(rounding: str, said: str) -> None:
-    found = one(DOUBLES.replace(".row.col.f64", f".row.col{rounding}.f64"), PRODUCT)
+    found = run_once(DOUBLES.replace(".row.col.f64", f".row.col{rounding}.f64"), PRODUCT)
     assert (found.status, found.findings) == ("VERIFIED", ())
     assert [(said in text, lines) for text, lines in found.notes] == ([(True, (14,))] if said else [])

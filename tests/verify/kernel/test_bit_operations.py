@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
+from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 from verify.kernel.check import LaunchOutcome
 
 # Each of 64 threads has four bytes of A in %r2, and what is made of them goes to C.
@@ -27,7 +27,7 @@ def run(body: str, kind: str, count: int) -> LaunchOutcome:
     arrays["C"] = {"dims": "i", "type": "s32", "out": True}
     table = {"grid": 1, "block": 64, "sizes": {"I": 64, "J": count}, "claim": "C[i] = sum_j A[i,j]",
              "params": ["A", "B", "C"], "arrays": arrays}  # fmt: skip
-    return one(TEXT.replace("BODY", body), table)
+    return run_once(TEXT.replace("BODY", body), table)
 
 
 @pytest.mark.parametrize(

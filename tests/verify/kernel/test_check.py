@@ -66,17 +66,17 @@ ADDED = {
 }
 
 
-def one(ptx: str, claim: dict = CLAIM, **options: object) -> LaunchOutcome:
+def run_once(ptx: str, claim: dict = CLAIM, **options: object) -> LaunchOutcome:
     (found,) = check(ptx, claim_of(claim), **options)
     return found
 
 
-def added(body: str, claim: str = ADDED["claim"], **keys: object) -> LaunchOutcome:
-    return one(ADD.replace("BODY", body), {**ADDED, "claim": claim, **keys})
+def run_sum(body: str, claim: str = ADDED["claim"], **keys: object) -> LaunchOutcome:
+    return run_once(ADD.replace("BODY", body), {**ADDED, "claim": claim, **keys})
 
 
 def test_a_product_is_verified() -> None:
-    found = one(PRODUCT)
+    found = run_once(PRODUCT)
     assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 128)
     assert 0 < found.bound < 2**-60 and not found.never_ran
     assert (found.output["C"] == found.expected["C"]).all() and found.output["C"].any()
@@ -96,11 +96,11 @@ def test_a_product_is_verified() -> None:
 )
 def test_a_planted_bug_is_refuted(right: str, wrong: str) -> None:
     assert PRODUCT.count(right) == 1
-    assert one(PRODUCT.replace(right, wrong)).status == "REFUTED"
+    assert run_once(PRODUCT.replace(right, wrong)).status == "REFUTED"
 
 
 def test_the_first_cause_is_named_by_lane_and_register() -> None:
-    found = one(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"), seed=1)  # in which C[0,0] differs on the sample
+    found = run_once(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"), seed=1)  # in which C[0,0] differs on the sample
     kinds = {each.kind: each for each in found.findings}
     assert (
         "lane 0, B register 0 low half holds B[n=0,k=8]; the instruction wants B[n=0,k=0]"
@@ -123,7 +123,7 @@ def test_the_first_cause_is_named_by_lane_and_register() -> None:
 def test_each_slot_of_a_wrong_operand_has_what_it_holds_and_what_the_isa_wants(
     right: str, wrong: str, moved: Callable[[int, int], tuple[bool, int, int]]
 ) -> None:
-    found = one(PRODUCT.replace(right, wrong))
+    found = run_once(PRODUCT.replace(right, wrong))
     assert found.cause is not None and found.cause.decided
     a, b = found.cause.operands
     fragment = isa_tables.instruction(MMA.split(maxsplit=1)[0]).operands["A"]
@@ -136,7 +136,7 @@ def test_each_slot_of_a_wrong_operand_has_what_it_holds_and_what_the_isa_wants(
 
 
 def test_a_slot_with_an_element_of_the_other_array_wants_one_of_its_own() -> None:
-    found = one(PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d6]"))
+    found = run_once(PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d6]"))
     assert found.cause is not None and found.cause.decided
     a, _ = found.cause.operands
     assert (a.holds[9][3], a.wants[9][3]) == ("B[n=1,k=3]", "A[m=9,k=3]")
@@ -150,7 +150,7 @@ def test_where_nothing_decides_both_operands_are_named() -> None:
     shifted = shifted.replace("mad.lo.s32 %r4, %r2, 16, 0", "mad.lo.s32 %r4, %r2, 32, 0").replace("256]", "512]", 2)
     wide = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 32}}
     shifted = shifted.replace("[%d6+64]", "[%d6+32]").replace("[%d6+80]", "[%d6+48]").replace("272]", "528]")
-    found = one(shifted, wide)
+    found = run_once(shifted, wide)
     (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
     assert ": A holds k = 0..15, B k = 16..31; one of them is loaded from the wrong k" in text
     assert text.endswith("out of place: 256 elements of A or 128 elements of B")
@@ -165,39 +165,39 @@ def test_missing_terms_are_named() -> None:
     wide = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 32}}
     half = PRODUCT.replace("mad.lo.s32 %r4, %r2, 16, 0", "mad.lo.s32 %r4, %r2, 32, 0")
     half = half.replace("[%d5+256]", "[%d5+512]").replace("[%d5+272]", "[%d5+528]")
-    (text,) = [each.text for each in one(half, wide, seed=1).findings if each.kind == "wrong sum"]
+    (text,) = [each.text for each in run_once(half, wide, seed=1).findings if each.kind == "wrong sum"]
     assert text == "C[m=0,n=0] lacks k = 16..31; the sum has 32 terms"
     twice = PRODUCT.replace(MMA, MMA + MMA.replace("%f5,%f6,%f7,%f8", "%f1,%f2,%f3,%f4"))
-    (text,) = [each.text for each in one(twice, seed=1).findings if each.kind == "wrong sum"]
+    (text,) = [each.text for each in run_once(twice, seed=1).findings if each.kind == "wrong sum"]
     assert "has k = 0..15 twice" in text
 
 
 def test_a_seed_repeats_a_run_and_another_one_draws_other_primes() -> None:
-    first, again, other = (one(PRODUCT, seed=seed) for seed in (7, 7, 8))
+    first, again, other = (run_once(PRODUCT, seed=seed) for seed in (7, 7, 8))
     assert (first.output["C"] == again.output["C"]).all() and (first.output["C"] != other.output["C"]).any()
-    assert one(PRODUCT).seed != one(PRODUCT).seed
+    assert run_once(PRODUCT).seed != run_once(PRODUCT).seed
 
 
 def test_a_factor_that_is_one_modulo_known_primes_is_refuted() -> None:
     """1 + 2147483647 * 2147483629 as a sum and product of constants is no identity at random primes."""
     factor = "mov.f64 %d9, 0d41DFFFFFFFC00000; mov.f64 %d10, 0d41DFFFFFFB400000;\n"
     body = factor + "cvt.rn.f32.f64 %f4, %d9; mul.f32 %f4, %f4, %f1; cvt.rn.f32.f64 %f5, %d10;\n"
-    assert added(body + "fma.rn.f32 %f1, %f4, %f5, %f1; add.f32 %f3, %f1, %f2;").status == "REFUTED"
+    assert run_sum(body + "fma.rn.f32 %f1, %f4, %f5, %f1; add.f32 %f3, %f1, %f2;").status == "REFUTED"
 
 
 def test_a_narrowing_on_the_way_is_a_finding_with_its_line() -> None:
     body = "cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f4, %h1; add.f32 %f3, %f4, %f2;"
-    found = added(body)
+    found = run_sum(body)
     assert [(one.severity, one.kind) for one in found.findings] == [(Severity.PRECISION, "narrowing")]
     assert found.status == "REFUTED" and found.findings[0].line > 0
-    assert added(body, narrow=["f16"]).status == "VERIFIED"
+    assert run_sum(body, narrow=["f16"]).status == "VERIFIED"
 
 
 def test_a_conversion_by_moves_is_a_conversion() -> None:
     """bf16 is the upper half of f32: `mov.b32 {0, h}` widens."""
     arrays = {**ADDED["arrays"], "A": {"dims": "i", "type": "bf16"}}
     load = "mul.wide.u32 %d8, %r1, 2; add.s64 %d8, %d1, %d8; ld.global.b16 %h1, [%d8]; mov.b16 %h2, 0;\n"
-    found = one(
+    found = run_once(
         ADD.replace("ld.global.f32 %f1, [%d5];", load).replace(
             "BODY", "mov.b32 %r9, {%h2, %h1}; mov.b32 %f1, %r9; add.f32 %f3, %f1, %f2;"
         ),
@@ -209,22 +209,22 @@ def test_a_conversion_by_moves_is_a_conversion() -> None:
 def test_activations_are_choices() -> None:
     relu = "C[i] = relu(A[i] + B[i])"
     compare = "add.f32 %f4, %f1, %f2; setp.gt.f32 %p1, %f4, 0f00000000; selp.f32 %f3, %f4, 0f00000000, %p1;"
-    assert added("add.f32 %f4, %f1, %f2; max.f32 %f3, %f4, 0f00000000;", relu).status == "VERIFIED"
-    assert added(compare, relu).status == "VERIFIED"
-    assert added(compare.replace(".gt", ".lt"), relu).status == "REFUTED"
-    assert added("max.f32 %f3, %f1, %f2;", "C[i] = max(B[i], A[i])").status == "VERIFIED"
-    assert added("max.f32 %f3, %f1, %f2;", "C[i] = min(B[i], A[i])").status == "REFUTED"
+    assert run_sum("add.f32 %f4, %f1, %f2; max.f32 %f3, %f4, 0f00000000;", relu).status == "VERIFIED"
+    assert run_sum(compare, relu).status == "VERIFIED"
+    assert run_sum(compare.replace(".gt", ".lt"), relu).status == "REFUTED"
+    assert run_sum("max.f32 %f3, %f1, %f2;", "C[i] = max(B[i], A[i])").status == "VERIFIED"
+    assert run_sum("max.f32 %f3, %f1, %f2;", "C[i] = min(B[i], A[i])").status == "REFUTED"
 
 
 def test_what_has_no_meaning_is_listed_before_anything_runs() -> None:
-    found = added("frob.f32 %f3, %f1; lop3.b32 %r9, %r9, %r9, %r9, 3; blob %r9;")
+    found = run_sum("frob.f32 %f3, %f1; lop3.b32 %r9, %r9, %r9, %r9, 3; blob %r9;")
     assert found.status == "UNKNOWN" and found.steps == 0
     assert [one.kind for one in found.findings] == ["no meaning"] * 2
     assert "frob.f32" in found.findings[0].text and found.findings[0].line < found.findings[1].line + 1
 
 
 def test_data_whose_bits_are_cut_is_unknown_and_never_refuted() -> None:
-    found = added("mov.b32 %r9, %f1; shr.u32 %r9, %r9, 3; mov.b32 %f4, %r9; add.f32 %f3, %f4, %f2;")
+    found = run_sum("mov.b32 %r9, %f1; shr.u32 %r9, %r9, 3; mov.b32 %f4, %r9; add.f32 %f3, %f4, %f2;")
     assert found.status == "UNKNOWN"
     assert {one.severity for one in found.findings} == {Severity.UNKNOWN} and found.findings[0].line > 0
 
@@ -233,7 +233,7 @@ def test_a_parameter_that_is_read_and_not_given_is_no_zero() -> None:
     words = "bytes 0 to 7, which the claim does not give; the PTX reads parameters 0, 1, 2"
     for given in (["A", "B"], ["A", "B", {"unused": True}]):
         with pytest.raises(SpecError, match=words) as error:
-            one(PRODUCT, {**CLAIM, "params": given})
+            run_once(PRODUCT, {**CLAIM, "params": given})
         assert error.value.key == "params[2]"
 
 
@@ -246,7 +246,7 @@ def test_a_copy_takes_no_more_bytes_than_it_writes(size: int, kinds: set[str]) -
         f"mov.u32 %r22, {size};"
         "cp.async.cg.shared.global [%r20], [%d9], 16, %r22; cp.async.wait_all; ret;",
     )
-    assert {each.kind for each in one(text).findings} == kinds
+    assert {each.kind for each in run_once(text).findings} == kinds
 
 
 def test_a_kernel_with_less_shared_memory_than_it_takes_is_refuted() -> None:
@@ -254,7 +254,7 @@ def test_a_kernel_with_less_shared_memory_than_it_takes_is_refuted() -> None:
     text = PRODUCT.replace(".entry k(", ".extern .shared .b8 buf[];\n.entry k(").replace(
         "ret;", "mov.u32 %r20, buf; cp.async.cg.shared.global [%r20], [%d5], 16; cp.async.wait_all; ret;"
     )
-    assert {each.kind for each in one(text).findings} >= {"shared memory out of bounds"}
+    assert {each.kind for each in run_once(text).findings} >= {"shared memory out of bounds"}
 
 
 SHARED = f""".version 8.0
@@ -276,21 +276,21 @@ TURNED = {**ADDED, "claim": "C[i] = A[i]", "params": ["A", "B", "C"]}
 
 
 def test_shared_memory_is_ordered_by_a_barrier() -> None:
-    right = one(SHARED, TURNED)
+    right = run_once(SHARED, TURNED)
     assert {f.kind for f in right.findings} == {"wrong element"}  # in the other order: the claim is of A[i]
-    racing = one(SHARED.replace("bar.sync 0;", ""), TURNED)
+    racing = run_once(SHARED.replace("bar.sync 0;", ""), TURNED)
     assert "race: read after write" in {f.kind for f in racing.findings}
-    within = one(SHARED.replace("bar.sync 0;", "bar.warp.sync 0xffffffff;").replace("252", "124"), TURNED)
+    within = run_once(SHARED.replace("bar.sync 0;", "bar.warp.sync 0xffffffff;").replace("252", "124"), TURNED)
     assert not [f for f in within.findings if f.severity is Severity.RACE]
 
 
 def test_threads_that_wait_for_ever_are_reported() -> None:
     stuck = SHARED.replace("bar.sync 0;", "setp.lt.u32 %p1, %r1, 32; @%p1 bra $S; bar.sync 1; $S: bar.sync 0;")
-    assert "stuck threads" in {f.kind for f in one(stuck, TURNED).findings}
+    assert "stuck threads" in {f.kind for f in run_once(stuck, TURNED).findings}
 
 
 def test_an_access_outside_is_named_by_its_element() -> None:
-    found = added("ld.global.f32 %f4, [%d5+256]; add.f32 %f3, %f1, %f2;")
+    found = run_sum("ld.global.f32 %f4, [%d5+256]; add.f32 %f3, %f1, %f2;")
     (bounds,) = [f for f in found.findings if f.kind == "global memory out of bounds"]
     assert "A[64] of 64" in bounds.text and found.status == "REFUTED"
 
@@ -300,7 +300,7 @@ def test_an_access_outside_is_named_by_its_element() -> None:
 )
 def test_ptx_that_cannot_be_read_is_one_line(ptx: str) -> None:
     with pytest.raises(UsageError, match=r"line \d+") as caught:
-        one(ptx)
+        run_once(ptx)
     assert "\n" not in str(caught.value)
 
 
@@ -320,7 +320,7 @@ def test_ptx_that_cannot_be_read_is_one_line(ptx: str) -> None:
 )
 def test_a_wrong_claim_names_its_key(key: str, value: object, named: str) -> None:
     with pytest.raises(SpecError, match=named):
-        one(PRODUCT, {**CLAIM, key: value})
+        run_once(PRODUCT, {**CLAIM, key: value})
 
 
 CALLED = """.func (.param .b32 out) twice(.param .b32 x)
@@ -341,17 +341,17 @@ def test_a_call_is_its_functions_body() -> None:
     text = ADD.replace(".entry", CALLED + ".entry", 1).replace(".visible ", "")
     right = text.replace("BODY", call + "add.f32 %f3, %f4, %f2;")
     doubled = {**ADDED, "claim": "C[i] = 2 * A[i] + B[i]"}
-    assert one(right, doubled).status == "VERIFIED" and one(right, ADDED).status == "REFUTED"
+    assert run_once(right, doubled).status == "VERIFIED" and run_once(right, ADDED).status == "REFUTED"
     with pytest.raises(UsageError, match="within each other"):
-        one(right.replace("ld.param.f32 %f1, [x];", "call.uni (out), twice, (x);"), doubled)
+        run_once(right.replace("ld.param.f32 %f1, [x];", "call.uni (out), twice, (x);"), doubled)
 
 
 def test_a_choice_of_three_and_a_sum_of_bias_are_read() -> None:
-    assert added("fma.rn.f32 %f3, %f1, %f2, %f1;", "C[i] = A[i] * B[i] + A[i]").status == "VERIFIED"
+    assert run_sum("fma.rn.f32 %f3, %f1, %f2, %f1;", "C[i] = A[i] * B[i] + A[i]").status == "VERIFIED"
     text = "C[i] = where(A[i] > B[i], 2 * A[i], B[i])"
     body = "add.f32 %f4, %f1, %f1; setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f4, %f2, %p1;"
-    assert added(body, text).status == "VERIFIED"
-    assert added(body.replace("%f4, %f2, %p1", "%f2, %f4, %p1"), text).status == "REFUTED"
+    assert run_sum(body, text).status == "VERIFIED"
+    assert run_sum(body.replace("%f4, %f2, %p1", "%f2, %f4, %p1"), text).status == "REFUTED"
 
 
 def test_an_output_that_another_cta_reads_before_it_is_written_is_a_race() -> None:
@@ -360,9 +360,9 @@ def test_an_output_that_another_cta_reads_before_it_is_written_is_a_race() -> No
 sub.s64 %d9, %d9, %d8; add.s64 %d9, %d9, 128; ld.global.f32 %f4, [%d9]; mul.f32 %f4, %f4, 0f00000000;
 add.s64 %d5, %d5, %d8; ld.global.f32 %f1, [%d5]; add.s64 %d6, %d6, %d8; ld.global.f32 %f2, [%d6];
 add.f32 %f3, %f1, %f2; fma.rn.f32 %f3, %f4, %f1, %f3;"""
-    found = added(body, grid=2, block=32)
+    found = run_sum(body, grid=2, block=32)
     assert "race: write after read in global memory" in {each.kind for each in found.findings}
-    own = added(body.replace("ld.global.f32 %f4, [%d9]", "ld.global.f32 %f4, [%d7]"), grid=2, block=32)
+    own = run_sum(body.replace("ld.global.f32 %f4, [%d9]", "ld.global.f32 %f4, [%d7]"), grid=2, block=32)
     assert own.status == "VERIFIED"
 
 
@@ -371,14 +371,14 @@ def test_threads_that_part_have_conditions_each() -> None:
     body = """setp.lt.u32 %p1, %r1, 32;
 setp.gt.f32 %p2, %f1, %f2; @%p1 setp.gt.f32 %p2, %f1, 0f00000000; selp.f32 %f3, %f1, %f2, %p2;"""
     lower, upper = "where(A[i] > 0, A[i], B[i])", "where(A[i] > B[i], A[i], B[i])"
-    assert added(body, f"C[i] = {lower}").status == "REFUTED" and added(body, f"C[i] = {upper}").status == "REFUTED"
+    assert run_sum(body, f"C[i] = {lower}").status == "REFUTED" and run_sum(body, f"C[i] = {upper}").status == "REFUTED"
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     halves = {"sizes": {"I": 32}, "block": 32, "arrays": arrays}
-    assert added(body, f"C[i] = {lower}", **halves).status == "VERIFIED"
+    assert run_sum(body, f"C[i] = {lower}", **halves).status == "VERIFIED"
 
 
 def test_a_product_with_too_few_registers_has_no_meaning() -> None:
-    found = one(PRODUCT.replace("{%r14,%r15}", "{%r14}"))
+    found = run_once(PRODUCT.replace("{%r14,%r15}", "{%r14}"))
     assert found.status == "UNKNOWN" and "B has 1 registers, not 2" in found.findings[0].text
 
 
@@ -404,17 +404,17 @@ mad.lo.s32 %r6, %r2, 8, %r5;""",
             "E": {"dims": "pn", "type": "f16", "strides": ["N", 1]},
         },
     }
-    assert {each.severity for each in one(chained, claim).findings} == {Severity.PRECISION}
+    assert {each.severity for each in run_once(chained, claim).findings} == {Severity.PRECISION}
     claim["narrow"] = ["f16"]
-    assert one(chained, claim).status == "VERIFIED"
+    assert run_once(chained, claim).status == "VERIFIED"
     swapped = chained.replace("{%r16,%r17}", "{%r17,%r16}")
-    assert one(swapped, claim).status == "REFUTED"
+    assert run_once(swapped, claim).status == "REFUTED"
 
 
 def test_a_claim_that_hides_a_kind_of_error_is_noted() -> None:
     from verify.kernel.verdict import case
 
-    notes = " ".join(case(one(PRODUCT), "", False, "").notes)
+    notes = " ".join(case(run_once(PRODUCT), "", False, "").notes)
     assert "one CTA" in notes and "A and B have the same strides" in notes
 
 
@@ -424,16 +424,16 @@ def test_a_shuffle_of_half_a_warp_waits_for_that_half_alone() -> None:
 @!%p1 bra $E;
 shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; mov.b32 %f3, %r9;
 $E: add.f32 %f3, %f3, %f2;"""
-    found = added(body)
+    found = run_sum(body)
     assert "stuck threads" not in {each.kind for each in found.findings}
     assert (found.output["C"][16:32] == found.expected["C"][16:32]).all() and found.status == "REFUTED"
     back = "shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; mov.b32 %f3, %r9;"
-    assert added(body.replace(back, f"shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; {back}")).status == "VERIFIED"
+    assert run_sum(body.replace(back, f"shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; {back}")).status == "VERIFIED"
     idle = body.replace("bfly.b32 %r9, %r9, 1,", "bfly.b32 %r9, %r9, 16,")
-    assert "value from nowhere" in {each.kind for each in added(idle).findings}
+    assert "value from nowhere" in {each.kind for each in run_sum(idle).findings}
 
 
 def test_the_inverse_of_a_number_is_a_number() -> None:
     text = "mov.f32 %f4, 0f40400000; rcp.rn.f32 %f5, %f4; rcp.rn.f32 %f6, %f5; div.rn.f32 %f7, %f1, %f6; "
-    assert added(text + "fma.rn.f32 %f3, %f7, %f6, %f2;").status == "VERIFIED"
-    assert added("mov.f32 %f4, 0f40400000; div.rn.f32 %f3, %f1, %f4;", "C[i] = A[i] / 3").status == "VERIFIED"
+    assert run_sum(text + "fma.rn.f32 %f3, %f7, %f6, %f2;").status == "VERIFIED"
+    assert run_sum("mov.f32 %f4, 0f40400000; div.rn.f32 %f3, %f1, %f4;", "C[i] = A[i] / 3").status == "VERIFIED"

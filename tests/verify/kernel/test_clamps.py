@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
+from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
@@ -35,7 +35,7 @@ def outcome(
     return found
 
 
-def noted(found: LaunchOutcome) -> str:
+def read_note(found: LaunchOutcome) -> str:
     return "; ".join(text for text, _ in found.notes)
 
 
@@ -81,9 +81,9 @@ def test_beyond_the_numbers_of_a_format_a_clamp_is_noted_with_its_line(body: str
     found = outcome(body, "A[i]", out=out)
     assert (found.status, found.findings) == ("VERIFIED", ())
     (lines,) = [lines for text, lines in found.notes if "satfinite" in text]
-    assert lines == (8,) and f"beyond {most} in magnitude" in noted(found)
+    assert lines == (8,) and f"beyond {most} in magnitude" in read_note(found)
     plain = outcome(f"max.f32 x,x,0fC0000000; min.f32 x,x,0f40000000; {body}", "min(max(A[i], 0-2), 2)", out=out)
-    assert plain.status == "VERIFIED" and "satfinite" not in noted(plain)
+    assert plain.status == "VERIFIED" and "satfinite" not in read_note(plain)
 
 
 @pytest.mark.parametrize(("range_", "value", "status"), [(None, "A[i]", "UNKNOWN"), (None, BYTE, "VERIFIED"),
@@ -144,7 +144,7 @@ SUMS = {
 def test_a_clamped_sum_of_bytes_is_the_sum_if_it_stays_in_its_type(edit: str, range_: Any, status: str) -> None:
     more = {"range": range_} if range_ else {}
     arrays = {**SUMS["arrays"], "C": {**SUMS["arrays"]["C"], **more}}
-    found = one(PRODUCT.replace(edit, "") if edit else PRODUCT, {**SUMS, "arrays": arrays})
+    found = run_once(PRODUCT.replace(edit, "") if edit else PRODUCT, {**SUMS, "arrays": arrays})
     assert found.status == status, found.findings
     if status == "UNKNOWN":
         assert "`range` of the claim's arrays" in found.findings[0].text and found.findings[0].line == 17

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_lanes import tell
 from tests.verify.kernel.test_signedness import BYTES, WORD, run
 from tests.verify.kernel.test_signs_and_clamps import findings
 
@@ -46,7 +46,7 @@ def test_an_integer_that_is_data_chooses(body: str, right: str, wrong: str, kind
         assert found.status == "REFUTED" and run(body, wrong, kind, "s32", load).status == "REFUTED"
         body = body.replace("%r1, 16", "%r1, 999")
         found = run(body, right, kind, "s32", load)
-    assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
     assert run(body, wrong, kind, "s32", load).status == "REFUTED"
 
 
@@ -54,5 +54,5 @@ def test_the_sign_of_bits_needs_that_they_are_a_number() -> None:
     """A difference of s32 may wrap: without a range its sign isn't the comparison's."""
     body, claim = "sub.s32 %r5, %r2, %r3; slct.s32.s32 %r5, %r2, %r3, %r5;", "where(A[i] >= B[i], A[i], B[i])"
     found = run(body, claim, "s32")
-    assert found.status == "UNKNOWN" and "used as a number of type s32" in said(found)
+    assert found.status == "UNKNOWN" and "used as a number of type s32" in tell(found)
     assert run(body, claim, "s32", range=[-(1 << 30), (1 << 30) - 1]).status == "VERIFIED"

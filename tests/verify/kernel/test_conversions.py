@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.kernel.test_clamps import noted, outcome
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_clamps import outcome, read_note
+from tests.verify.kernel.test_lanes import tell
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.core.errors import SpecError
 from verify.kernel.check import check
@@ -34,14 +34,14 @@ def test_a_conversion_rounds_to_an_integer_as_it_says(rounding: str, value: str,
     keys = {"range": [-7.5, 7.5], "samples": {name: np.linspace(-7.5, 7.5, 32) for name in "AB"}}
     body = f"cvt.{rounding}.{target}.f32 z,x;"
     found = outcome(body, value, out=target, **keys)
-    assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
-    assert "; A from -7.5 to 7.5" in found.domain and ACROSS not in noted(found)
+    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
+    assert "; A from -7.5 to 7.5" in found.domain and ACROSS not in read_note(found)
     assert outcome(body, other, out=target, **keys).status == "REFUTED"
     assert outcome(body, "A[i]", out=target, **keys).status == "REFUTED"
     assert outcome(
         f"mul.f32 x,x,0f40400000; {body}", value.replace("A[i]", "(3 * A[i])"), out=target, **keys
     ).status == ("VERIFIED")
-    assert ACROSS in noted(outcome(f"add.f32 x,x,y; {body}", value, out=target, **keys))
+    assert ACROSS in read_note(outcome(f"add.f32 x,x,y; {body}", value, out=target, **keys))
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_an_integer_out_of_a_float_needs_its_range(
 ) -> None:
     """It is clamped to its type: the identity within a range, and UNKNOWN with the line and the range without."""
     found = outcome(body, value, out=out, range=right)
-    assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
     for keys in ({"range": wider}, {}):
         found = outcome(body, value, out=out, samples={name: np.ones(32) for name in "AB"}, **keys)
-        assert found.status == "UNKNOWN", said(found)
-        assert found.findings[0].line or "line 8" in said(found)
-        assert "`range`" in said(found) and ("it lies from" if keys else "it has no bound") in said(found)
+        assert found.status == "UNKNOWN", tell(found)
+        assert found.findings[0].line or "line 8" in tell(found)
+        assert "`range`" in tell(found) and ("it lies from" if keys else "it has no bound") in tell(found)
 
 
 def test_a_claim_that_has_the_ends_of_the_type_needs_no_range() -> None:
@@ -87,8 +87,8 @@ def test_a_range_bounds_what_floats_become() -> None:
     assert outcome(clamp, "A[i]", range=[0, 1]).status == "VERIFIED"
     assert outcome(clamp, "A[i]", range=[0, 1.5]).status != "VERIFIED"
     narrow = "cvt.rn.satfinite.f16.f32 h,x;"
-    assert "satfinite" not in noted(outcome(narrow, "A[i]", out="f16", range=[-9, 9]))
-    assert "satfinite" in noted(outcome(narrow, "A[i]", out="f16", range=[-9, 1e6]))
+    assert "satfinite" not in read_note(outcome(narrow, "A[i]", out="f16", range=[-9, 9]))
+    assert "satfinite" in read_note(outcome(narrow, "A[i]", out="f16", range=[-9, 1e6]))
 
 
 @pytest.mark.parametrize(

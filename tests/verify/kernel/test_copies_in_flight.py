@@ -15,7 +15,7 @@ from benchmarks.kernels.silicon import drawn, job, packed, rounded, unpacked
 from gpu_checks import Unavailable
 from gpu_checks.compiled import check_target, run_all
 from gpu_checks.model import Unsupported
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_lanes import tell
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.ptx.parse import parse_kernel
@@ -46,7 +46,7 @@ def run(old: str = "", new: str = "", strict: bool = False) -> LaunchOutcome:
 
 def test_copies_that_are_used_after_the_wait_are_a_warning() -> None:
     found = run()
-    assert found.status == "VERIFIED", said(found)
+    assert found.status == "VERIFIED", tell(found)
     assert {(one.kind, one.severity) for one in found.findings} == {("copy of a register in flight", Severity.LETTER)}
     assert run(strict=True).status == "REFUTED"
 
@@ -64,8 +64,8 @@ def test_a_copy_of_a_copy_is_one() -> None:
 @pytest.mark.parametrize("twin", TWINS)
 def test_what_is_used_before_the_wait_is_refuted(twin: str) -> None:
     found = run(*TWINS[twin])
-    assert found.status == "REFUTED", said(found)
-    assert "register in flight" in {one.kind for one in found.findings}, said(found)
+    assert found.status == "REFUTED", tell(found)
+    assert "register in flight" in {one.kind for one in found.findings}, tell(found)
 
 
 @pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")

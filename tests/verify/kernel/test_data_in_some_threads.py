@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
+from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 
 # Threads 2i and 2i+1 have A[i] and 0xf0 in %r5; what the odd one makes of it goes to C[i].
 TEXT = f"""{HEAD}{REGISTERS}{POINTERS}
@@ -41,6 +41,6 @@ def test_threads_with_plain_bits_compute_bits(body: str, number: int | None) -> 
         arrays = {"A": {"dims": "i", "type": kind}, "C": {"dims": "i", "type": "s32", "out": True}}
         table = {"grid": 1, "block": 64, "sizes": {"I": 32}, "params": ["A", "A", "C"], "arrays": arrays}
         if number is not None:
-            right = one(text, {**table, "claim": f"C[i] = {number}"})
+            right = run_once(text, {**table, "claim": f"C[i] = {number}"})
             assert right.status == "VERIFIED", right.findings
-        assert one(text, {**table, "claim": "C[i] = 0"}).status != "VERIFIED"
+        assert run_once(text, {**table, "claim": "C[i] = 0"}).status != "VERIFIED"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.kernel.test_check import ADD, PRODUCT, added, one
+from tests.verify.kernel.test_check import ADD, PRODUCT, run_once, run_sum
 from tests.verify.kernel.test_check import CLAIM as PRODUCT_CLAIM
 from verify.core.errors import SpecError
 from verify.kernel.check import check
@@ -78,17 +78,17 @@ def test_strides_and_first_elements_differ_and_are_printed() -> None:
         assert list(list_blind_spots(launch, alone=False)) == []
     packed = {"dims": "nk", "type": "f16", "strides": ["K", 1]}
     words = "chosen here: strides 32x1 of A, A from element 128, B from element 256, strides 24x1 of C, C from element"
-    assert words in one(PRODUCT, {**PRODUCT_CLAIM, "arrays": ARRAYS | {"B": packed}}).domain
-    assert "chosen here" not in one(PRODUCT, _given()).domain
+    assert words in run_once(PRODUCT, {**PRODUCT_CLAIM, "arrays": ARRAYS | {"B": packed}}).domain
+    assert "chosen here" not in run_once(PRODUCT, _draw_claim()).domain
 
 
-def _given() -> dict[str, Any]:
+def _draw_claim() -> dict[str, Any]:
     arrays = {name: {**table, "offset": 0} for name, table in PRODUCT_CLAIM["arrays"].items()}
     return {**PRODUCT_CLAIM, "arrays": arrays}
 
 
 def test_what_a_claim_hides_is_said() -> None:
-    said = one(PRODUCT).hidden
+    said = run_once(PRODUCT).hidden
     assert said == (
         "one CTA: an error in the index of CTAs is not seen",
         "one table of sizes: a loop of one step, and edges, are seen only where these sizes have them",
@@ -115,7 +115,7 @@ GUARDED = "setp.lt.u32 %p1, %r1, LIMIT; mov.f32 %f3, %f1; @GUARD%p1 mov.f32 %f3,
 )
 def test_a_guard_that_had_one_value_is_a_blind_spot(guard: str, limit: int, said: str) -> None:
     body = GUARDED.replace("LIMIT", str(limit)).replace("GUARD", guard)
-    found = [text for text in added(body, "C[i] = A[i]").hidden if "setp" in text]
+    found = [text for text in run_sum(body, "C[i] = A[i]").hidden if "setp" in text]
     assert [text.partition(" was ")[2] for text in found] == ([f"{said} in a guard"] if said else [])
     line = ADD[: ADD.index("BODY")].count("\n") + 1
     assert all(text.startswith(f"the setp of line {line} was") for text in found)

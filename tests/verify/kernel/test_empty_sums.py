@@ -23,7 +23,7 @@ ONE = ("mov.b32 %f1, 0f00000000;", "setp.eq.s32 %p13, %r3, 0;\n\tselp.f32 %f1, 0
 SIZES = {"M": 4, "N": 8, "K": 0, "lda": 16, "ldb": 24, "ldc": 40}
 
 
-def edited(*edits: tuple[str, str]) -> str:
+def edit(*edits: tuple[str, str]) -> str:
     text = small.PTX
     for old, new in edits:
         assert text.count(old) == 1, old
@@ -38,15 +38,15 @@ def status_at_zero(ptx: str) -> str:
 
 
 def test_a_kernel_without_a_trip_is_proved_for_empty_sums_too() -> None:
-    assert prove(edited(*GUARDED), small.claim(), seed=SEED).empty == ""
-    assert status_at_zero(edited(*GUARDED)) == "VERIFIED"
+    assert prove(edit(*GUARDED), small.claim(), seed=SEED).empty == ""
+    assert status_at_zero(edit(*GUARDED)) == "VERIFIED"
 
 
 @pytest.mark.parametrize(
     ("ptx", "why"),
     [
         pytest.param(small.PTX, "reads A[4,0] of 12x0", id="a trip that reads beyond A"),
-        pytest.param(edited(*GUARDED, ONE), "another value than the claim's", id="one in place of zero"),
+        pytest.param(edit(*GUARDED, ONE), "another value than the claim's", id="one in place of zero"),
     ],
 )
 def test_where_empty_sums_are_wrong_the_theorem_begins_at_one(ptx: str, why: str) -> None:
@@ -57,7 +57,7 @@ def test_where_empty_sums_are_wrong_the_theorem_begins_at_one(ptx: str, why: str
 
 @pytest.mark.parametrize(
     ("ptx", "sizes", "trips", "given"),
-    [(small.PTX, "M, N, K >= 1", "1 to", True), (edited(*GUARDED), "M, N >= 1, K >= 0", "0 to", False)],
+    [(small.PTX, "M, N, K >= 1", "1 to", True), (edit(*GUARDED), "M, N >= 1, K >= 0", "0 to", False)],
 )
 def test_the_report_says_whether_empty_sums_are_proved(ptx: str, sizes: str, trips: str, given: bool) -> None:
     def never(table: Any) -> Any:
@@ -71,7 +71,7 @@ def test_the_report_says_whether_empty_sums_are_proved(ptx: str, sizes: str, tri
 
 
 def test_what_is_given_may_exclude_empty_sums() -> None:
-    assert "excludes" in prove(edited(*GUARDED), small.claim(given=["K >= 1"]), seed=SEED).empty
+    assert "excludes" in prove(edit(*GUARDED), small.claim(given=["K >= 1"]), seed=SEED).empty
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_what_is_given_may_exclude_empty_sums() -> None:
 def test_what_has_no_value_is_refused(changed: dict[str, Any], problem: str) -> None:
     arrays = {name: {**one, "strides": [f"ld{name.lower()}", 1]} for name, one in small.claim()["arrays"].items()}
     with pytest.raises(SpecError, match=problem):
-        check(edited(*GUARDED), claim_of(small.claim(**{"sizes": SIZES, "arrays": arrays, **changed})), seed=SEED)
+        check(edit(*GUARDED), claim_of(small.claim(**{"sizes": SIZES, "arrays": arrays, **changed})), seed=SEED)

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from tests.kernels.compile import COMPILED
-from tests.verify.kernel.test_check import PRODUCT, one
+from tests.verify.kernel.test_check import PRODUCT, run_once
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
@@ -20,7 +20,7 @@ from verify.kernel.state.findings import Unclear
 def test_a_cause_is_named_only_by_a_run_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong element's CTA is run again; if that run has no meaning, what it saw until then explains nothing."""
     wrong = PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d5+16]")
-    assert {"wrong operand", "wrong sum"} <= {each.kind for each in one(wrong).findings}
+    assert {"wrong operand", "wrong sum"} <= {each.kind for each in run_once(wrong).findings}
     run = Interpretation.interpret
 
     def end_early(self: Interpretation, only: int | None = None) -> None:
@@ -29,7 +29,7 @@ def test_a_cause_is_named_only_by_a_run_that_ends(monkeypatch: pytest.MonkeyPatc
             raise Unclear(1, "no meaning in the second run")
 
     monkeypatch.setattr(Interpretation, "interpret", end_early)
-    found = one(wrong)
+    found = run_once(wrong)
     assert found.status == "REFUTED"
     assert not {"wrong operand", "wrong sum"} & {each.kind for each in found.findings}
 

@@ -17,7 +17,7 @@ MASK = (1 << 32) - 1
 EXTREMES = (0, 1, 2, 31, 32, 33, 255, 0x7FFFFFFF, 0x80000000, 0x80000001, MASK, MASK - 1)
 
 
-def signed(x: int, bits: int = 32) -> int:
+def read_signed(x: int, bits: int = 32) -> int:
     x &= (1 << bits) - 1
     return x - (1 << bits) if x >> (bits - 1) else x
 
@@ -35,7 +35,7 @@ def field(x: int, start: int, length: int, negative: bool) -> int:
                for place in range(32))  # fmt: skip
 
 
-def inserted(a: int, b: int, start: int, length: int) -> int:
+def insert_bits(a: int, b: int, start: int, length: int) -> int:
     start, length = start & 255, length & 255
     for place in range(length):
         if place + start <= 31:
@@ -43,7 +43,7 @@ def inserted(a: int, b: int, start: int, length: int) -> int:
     return b
 
 
-def permuted(a: int, b: int, selector: int) -> int:
+def permute_bytes(a: int, b: int, selector: int) -> int:
     octets = (a | b << 32).to_bytes(8, "little")
     found = 0
     for place in range(4):
@@ -58,23 +58,23 @@ OPERATIONS: dict[str, Callable[[int, int, int], int]] = {
     "add.s32 %r9, %a, %b": lambda a, b, c: a + b,
     "sub.u32 %r9, %a, %b": lambda a, b, c: a - b,
     "mul.lo.s32 %r9, %a, %b": lambda a, b, c: a * b,
-    "mul.hi.s32 %r9, %a, %b": lambda a, b, c: signed(a) * signed(b) >> 32,
+    "mul.hi.s32 %r9, %a, %b": lambda a, b, c: read_signed(a) * read_signed(b) >> 32,
     "mul.hi.u32 %r9, %a, %b": lambda a, b, c: a * b >> 32,
     f"{FAR.replace('.s', '.u')} mul.hi.u64 %d9, %d10, %d11; cvt.u32.u64 %r9, %d9": (
         lambda a, b, c: (a << 32) * (b << 20) >> 64
     ),
     f"{FAR} mul.hi.s64 %d9, %d10, %d11; cvt.u32.u64 %r9, %d9": (
-        lambda a, b, c: (signed(a) << 32) * (signed(b) << 20) >> 64
+        lambda a, b, c: (read_signed(a) << 32) * (read_signed(b) << 20) >> 64
     ),
     "mad.lo.s32 %r9, %a, %b, %c": lambda a, b, c: a * b + c,
-    "mad.hi.s32 %r9, %a, %b, %c": lambda a, b, c: (signed(a) * signed(b) >> 32) + c,
+    "mad.hi.s32 %r9, %a, %b, %c": lambda a, b, c: (read_signed(a) * read_signed(b) >> 32) + c,
     "neg.s32 %r9, %a": lambda a, b, c: -a,
-    "abs.s32 %r9, %a": lambda a, b, c: abs(signed(a)),
-    "min.s32 %r9, %a, %b": lambda a, b, c: min(signed(a), signed(b)),
+    "abs.s32 %r9, %a": lambda a, b, c: abs(read_signed(a)),
+    "min.s32 %r9, %a, %b": lambda a, b, c: min(read_signed(a), read_signed(b)),
     "max.u32 %r9, %a, %b": lambda a, b, c: max(a, b),
     "min.u32 %r9, %a, %b": lambda a, b, c: min(a, b),
-    "div.s32 %r9, %a, %k": lambda a, b, c: quotient(signed(a), 7),
-    "rem.s32 %r9, %a, %k": lambda a, b, c: signed(a) - 7 * quotient(signed(a), 7),
+    "div.s32 %r9, %a, %k": lambda a, b, c: quotient(read_signed(a), 7),
+    "rem.s32 %r9, %a, %k": lambda a, b, c: read_signed(a) - 7 * quotient(read_signed(a), 7),
     "div.u32 %r9, %a, %k": lambda a, b, c: a // 7,
     "rem.u32 %r9, %a, %k": lambda a, b, c: a % 7,
     "popc.b32 %r9, %a": lambda a, b, c: a.bit_count(),
@@ -84,27 +84,27 @@ OPERATIONS: dict[str, Callable[[int, int, int], int]] = {
     "bfe.u32 %r9, %a, %b, %c": lambda a, b, c: field(a, b, c, False),
     "bfe.s32 %r9, %a, %b, %c": lambda a, b, c: field(a, b, c, True),
     "bfe.s32 %r9, %a, 5, 9": lambda a, b, c: field(a, 5, 9, True),
-    "bfi.b32 %r9, %a, %b, %c, %a": lambda a, b, c: inserted(a, b, c, a),
-    "bfi.b32 %r9, %a, %b, 4, 8": lambda a, b, c: inserted(a, b, 4, 8),
+    "bfi.b32 %r9, %a, %b, %c, %a": lambda a, b, c: insert_bits(a, b, c, a),
+    "bfi.b32 %r9, %a, %b, 4, 8": lambda a, b, c: insert_bits(a, b, 4, 8),
     "and.b32 %r9, %a, %b": lambda a, b, c: a & b,
     "xor.b32 %r9, %a, %b": lambda a, b, c: a ^ b,
     "not.b32 %r9, %a": lambda a, b, c: ~a,
     "lop3.b32 %r9, %a, %b, %c, 0xE8": lambda a, b, c: (a & b) | (a & c) | (b & c),
     "shl.b32 %r9, %a, %b": lambda a, b, c: a << b if b < 32 else 0,
     "shr.u32 %r9, %a, %b": lambda a, b, c: a >> min(b, 32),
-    "shr.s32 %r9, %a, %b": lambda a, b, c: signed(a) >> min(b, 32),
+    "shr.s32 %r9, %a, %b": lambda a, b, c: read_signed(a) >> min(b, 32),
     "shf.l.wrap.b32 %r9, %a, %b, %c": lambda a, b, c: (a | b << 32) << (c & 31) >> 32,
     "shf.r.clamp.b32 %r9, %a, %b, %c": lambda a, b, c: (a | b << 32) >> min(c, 32),
-    "prmt.b32 %r9, %a, %b, %c": lambda a, b, c: permuted(a, b, c & 0xFFFF),
+    "prmt.b32 %r9, %a, %b, %c": lambda a, b, c: permute_bytes(a, b, c & 0xFFFF),
     "selp.b32 %r9, %a, %b, %p2": lambda a, b, c: b,
-    "setp.lt.s32 %p1, %a, %b; selp.b32 %r9, 1, 0, %p1": lambda a, b, c: int(signed(a) < signed(b)),
+    "setp.lt.s32 %p1, %a, %b; selp.b32 %r9, 1, 0, %p1": lambda a, b, c: int(read_signed(a) < read_signed(b)),
     "setp.hs.u32 %p1, %a, %b; selp.b32 %r9, 1, 0, %p1": lambda a, b, c: int(a >= b),
     "setp.ne.or.s32 %p1, %a, %b, %p2; selp.b32 %r9, 1, 0, %p1": lambda a, b, c: int(a != b),
-    "cvt.s64.s32 %d9, %a; shr.u64 %d9, %d9, 8; cvt.u32.u64 %r9, %d9": lambda a, b, c: signed(a) >> 8,
-    "cvt.s32.s8 %r9, %a": lambda a, b, c: signed(a, 8),
+    "cvt.s64.s32 %d9, %a; shr.u64 %d9, %d9, 8; cvt.u32.u64 %r9, %d9": lambda a, b, c: read_signed(a) >> 8,
+    "cvt.s32.s8 %r9, %a": lambda a, b, c: read_signed(a, 8),
     "cvt.u32.u16 %r9, %a": lambda a, b, c: a & 0xFFFF,
     "mul.wide.s32 %d9, %a, %b; shr.u64 %d9, %d9, 16; cvt.u32.u64 %r9, %d9": (
-        lambda a, b, c: (signed(a) * signed(b)) >> 16
+        lambda a, b, c: (read_signed(a) * read_signed(b)) >> 16
     ),
     "mad.wide.u32 %d9, %a, %b, %d8; shr.u64 %d9, %d9, 20; cvt.u32.u64 %r9, %d9": lambda a, b, c: (a * b + 5) >> 20,
 }

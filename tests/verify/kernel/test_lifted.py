@@ -194,7 +194,7 @@ def test_every_format_says_not_lifted_beside_what_was_verified(name: str, not_li
 @pytest.mark.long
 def test_sizes_that_refute_are_written_as_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = tmp_path / "again.toml"
-    files = _written(tmp_path, "tail_dropped_late")
+    files = _write_kernel(tmp_path, "tail_dropped_late")
     assert main([*files, "--write-claim", str(again)]) == 1
     assert "--write-claim" in capsys.readouterr().out
     assert main([files[0], "--claim", str(again)]) == 1
@@ -202,7 +202,7 @@ def test_sizes_that_refute_are_written_as_a_claim(tmp_path: Path, capsys: pytest
 
 def test_without_a_claim_for_all_sizes_none_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = tmp_path / "again.toml"
-    files = _written(tmp_path, "zero_at_the_sample", sizes="{ M = 5, N = 9, K = 3 }")
+    files = _write_kernel(tmp_path, "zero_at_the_sample", sizes="{ M = 5, N = 9, K = 3 }")
     assert main([*files, "--write-claim", str(again)]) == 2
     assert "--for-all" in capsys.readouterr().err and not again.exists()
 
@@ -210,11 +210,11 @@ def test_without_a_claim_for_all_sizes_none_is_written(tmp_path: Path, capsys: p
 @pytest.mark.slow
 def test_no_claim_is_written_where_no_sizes_are_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = tmp_path / "again.toml"
-    assert main([*_written(tmp_path, "zero_at_the_sample"), "--write-claim", str(again)]) == 4
+    assert main([*_write_kernel(tmp_path, "zero_at_the_sample"), "--write-claim", str(again)]) == 4
     assert "not written" in capsys.readouterr().err and not again.exists()
 
 
-def _written(folder: Path, name: str, sizes: str = '[{ M = 5, N = 9, K = 3 }, "all"]') -> list[str]:
+def _write_kernel(folder: Path, name: str, sizes: str = '[{ M = 5, N = 9, K = 3 }, "all"]') -> list[str]:
     """Write a wrong kernel and its claim; the words of the command that verifies it."""
     kernel, claim = folder / "small.ptx", folder / "small.toml"
     kernel.write_text(small.twin(name), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel.test_check import ADD, ADDED, HEAD, REGISTERS, SHARED, TURNED, added, one
+from tests.verify.kernel.test_check import ADD, ADDED, HEAD, REGISTERS, SHARED, TURNED, run_once, run_sum
 from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case
 
@@ -15,21 +15,21 @@ COUNT = (
 )
 
 
-def counted(step: int = 1, how: str = "lt", end: int = 20) -> str:
+def write_loop(step: int = 1, how: str = "lt", end: int = 20) -> str:
     """A loop that counts, and the sum."""
     return COUNT.format(step=step, how=how, end=end) + SUM
 
 
 def test_the_trips_of_a_loop_are_counted_and_printed() -> None:
-    found = added(counted(end=20))
+    found = run_sum(write_loop(end=20))
     assert found.status == "VERIFIED" and [trips for _, trips in found.loops] == [20]
     (line,) = [line for line, _ in found.loops]
     assert f"loops    line {line}: 20 trips" in case(found, "", False, "").notes
-    assert added(SUM).loops == ()
+    assert run_sum(SUM).loops == ()
 
 
 def test_the_most_trips_of_a_thread_are_counted() -> None:
-    found = added(counted().replace("%r9, 20", "%r9, %r1"))
+    found = run_sum(write_loop().replace("%r9, 20", "%r9, %r1"))
     assert found.status == "VERIFIED" and [trips for _, trips in found.loops] == [63]
 
 
@@ -43,7 +43,7 @@ def test_the_most_trips_of_a_thread_are_counted() -> None:
     ],
 )
 def test_a_loop_whose_state_comes_again_is_refuted(body: str) -> None:
-    found = added(body)
+    found = run_sum(body)
     (endless,) = [each for each in found.findings if each.kind == "endless loop"]
     assert endless.severity is Severity.STUCK and found.status == "REFUTED" and found.steps < 200
     assert "the loop of lines" in endless.text and endless.line > 0
@@ -55,33 +55,38 @@ def test_a_loop_of_some_threads_alone_waits_for_what_others_write() -> None:
     spin += "@!%p2 bra $L; $E: bar.sync 0;"
     start = "mov.u32 %r9, 0; st.shared.u32 [buf+252], %r9; bar.sync 0;"
     text = SHARED.replace("bar.sync 0;", start + spin)
-    found = one(text.replace("st.shared.f32 [%r4], %f1;", ""), TURNED)
+    found = run_once(text.replace("st.shared.f32 [%r4], %f1;", ""), TURNED)
     assert found.status in ("UNKNOWN", "REFUTED") and found.steps < 300
     assert any("until another thread writes" in each.text for each in found.findings)
 
 
 @pytest.mark.parametrize(
     "body",
-    [counted(step=-1), counted(how="ne", end=-5), counted(step=1, end=1 << 30), counted(step=2, how="ne", end=7)],
+    [
+        write_loop(step=-1),
+        write_loop(how="ne", end=-5),
+        write_loop(step=1, end=1 << 30),
+        write_loop(step=2, how="ne", end=7),
+    ],
     ids=["away", "past", "far", "over"],
 )
 def test_a_loop_that_needs_more_than_the_budget_ends_early(body: str) -> None:
-    found = one(ADD.replace("BODY", body), ADDED, budget=50_000)
+    found = run_once(ADD.replace("BODY", body), ADDED, budget=50_000)
     assert found.status == "UNKNOWN" and found.steps < 5_000
     assert "times more" in found.findings[0].text and "--budget" in found.findings[0].text
 
 
 def test_a_long_loop_within_the_budget_is_run_to_its_end() -> None:
-    assert added(counted(end=3000)).status == "VERIFIED"
+    assert run_sum(write_loop(end=3000)).status == "VERIFIED"
 
 
 def test_the_budget_names_the_loop() -> None:
     body = "mov.u32 %r9, 1; $L: mul.lo.s32 %r9, %r9, 3; setp.ne.s32 %p1, %r9, 0; @%p1 bra $L; " + SUM
-    found = one(ADD.replace("BODY", body), ADDED, budget=3000)
+    found = run_once(ADD.replace("BODY", body), ADDED, budget=3000)
     assert found.status == "UNKNOWN" and "has not ended after 3000 instructions" in found.findings[0].text
     assert "the loop of lines" in found.findings[0].text
 
 
 def test_a_loop_that_does_nothing_is_endless_in_any_batch() -> None:
-    found = one(f"{HEAD}{REGISTERS}$L: bra $L;\nret;\n}}")
+    found = run_once(f"{HEAD}{REGISTERS}$L: bra $L;\nret;\n}}")
     assert found.status == "REFUTED" and found.steps < 20

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from isa_tables.semantics import Row, meaning, rows
-from tests.verify.kernel.forms import Form, first, others
+from tests.verify.kernel.forms import Form, choose_first, list_pairs
 from tests.verify.kernel.states import effect
 from tests.verify.kernel.test_unread import FLAGS
 
@@ -82,7 +82,7 @@ def is_unshown(row: Row, one: Form, other: Form) -> bool:
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{at} {row.spelling}") for at, row in enumerate(rows())])
 def test_every_modifier_and_operand_has_an_effect_or_a_reason(row: Row) -> None:
     faults = []
-    for one, other in others(row):
+    for one, other in list_pairs(row):
         found = set(differences(one, other))
         free = one.change in row.no_effect or any(one.change in row.words.get(name, ()) for name in row.no_effect)
         if free and True in found:
@@ -95,7 +95,7 @@ def test_every_modifier_and_operand_has_an_effect_or_a_reason(row: Row) -> None:
 @pytest.mark.slow
 def test_each_pattern_of_what_is_not_shown_is_needed() -> None:
     """A form whose effect the states show by now does not belong on the list."""
-    pairs = [(row, *pair) for row in rows() for pair in others(row)]
+    pairs = [(row, *pair) for row in rows() for pair in list_pairs(row)]
     matching = ({pattern: [each for each in pairs if re.search(pattern, each[1].text)] for pattern in LISTED}).items()
     assert [pattern for pattern, some in matching if not any(is_unshown(*each) for each in some)] == []
 
@@ -109,7 +109,7 @@ def test_the_rows_of_which_nothing_is_shown_are_listed() -> None:
     """A form without a meaning in these states passes the test above: that must not become so unseen."""
     never = set()
     for row in rows():
-        forms = (first(row), *(one for one, _ in others(row)))
+        forms = (choose_first(row), *(one for one, _ in list_pairs(row)))
         if not any(effect(one, *state) for one in forms for state in STATES):
             never.add(row.meaning)
     assert never == NEVER.keys()

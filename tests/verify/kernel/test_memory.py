@@ -7,8 +7,8 @@ import pytest
 
 from tests.verify.kernel.test_asynchronous import run as copied
 from tests.verify.kernel.test_bulk import KERNELS, run
-from tests.verify.kernel.test_check import ADD, ADDED, HEAD, PRODUCT, SHARED, TURNED, added, one
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_check import ADD, ADDED, HEAD, PRODUCT, SHARED, TURNED, run_once, run_sum
+from tests.verify.kernel.test_lanes import tell
 from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
@@ -28,29 +28,29 @@ def severities(found: LaunchOutcome) -> set[tuple[str, Severity]]:
 def test_ld_global_nc_of_what_the_grid_wrote_is_refuted() -> None:
     """An H100 gave the bytes of before in 32 of 32 runs."""
     read = WRITTEN.format("ld.global.nc.f32 %f4, [%d7];")
-    found = one(ADD.replace("BODY", read), TWICE)
+    found = run_once(ADD.replace("BODY", read), TWICE)
     assert found.status == "REFUTED" and ("a stale read", Severity.MEMORY) in severities(found)
-    assert one(ADD.replace("BODY", read.replace(".nc", "")), TWICE).status == "VERIFIED"
+    assert run_once(ADD.replace("BODY", read.replace(".nc", "")), TWICE).status == "VERIFIED"
 
 
 def test_a_write_of_what_ld_global_nc_read_breaks_the_letter() -> None:
     claim = {**ADDED, "claim": "C[i] = C[i] + A[i]"}
-    found = one(ADD.replace("BODY", OLD.format("ld.global.nc.f32")), claim)
+    found = run_once(ADD.replace("BODY", OLD.format("ld.global.nc.f32")), claim)
     assert found.status == "VERIFIED"
     assert severities(found) == {("a write after ld.global.nc", Severity.LETTER)}
-    assert one(ADD.replace("BODY", OLD.format("ld.global.f32")), claim).findings == ()
+    assert run_once(ADD.replace("BODY", OLD.format("ld.global.f32")), claim).findings == ()
 
 
 def test_discard_destroys_what_was_there() -> None:
     """C is written, and then a thread of each warp discards its 128 bytes; or before, with a barrier between."""
     discard = "and.b32 %r2, %r1, 31; setp.eq.u32 %p1, %r2, 0; @%p1 discard.global.L2 [%d7], 128; "
     keys = {"arrays": {**ADDED["arrays"], "C": {"dims": "i", "type": "f32", "out": True, "offset": 0}}}
-    before = added(f"add.f32 %f3, %f1, %f2; {discard} bar.sync 0;", **keys)
+    before = run_sum(f"add.f32 %f3, %f1, %f2; {discard} bar.sync 0;", **keys)
     assert (before.status, before.findings) == ("VERIFIED", ())
     text = ADD.replace("BODY", "add.f32 %f3, %f1, %f2;").replace("ret;", f"bar.sync 0; {discard} ret;")
-    found = one(text, {**ADDED, **keys})
-    assert found.status == "REFUTED" and "discard has destroyed what was there" in said(found)
-    assert "no output" in said(added(discard.replace("%d7", "%d5") + "add.f32 %f3, %f1, %f2;"))
+    found = run_once(text, {**ADDED, **keys})
+    assert found.status == "REFUTED" and "discard has destroyed what was there" in tell(found)
+    assert "no output" in tell(run_sum(discard.replace("%d7", "%d5") + "add.f32 %f3, %f1, %f2;"))
 
 
 @pytest.mark.parametrize(("size", "offset", "wrong"), [(8, 8, True), (8, 0, False), (16, 8, True), (0, 8, False)])
@@ -62,8 +62,8 @@ def test_the_source_of_a_copy_is_aligned_as_its_size_and_not_as_what_it_reads(
         f"mov.u32 %r20, buf; shl.b32 %r21, %r1, 4; add.s32 %r20, %r20, %r21; add.s64 %d9, %d1, {offset}; "
         f"mov.u32 %r22, {size}; cp.async.cg.shared.global [%r20], [%d9], 16, %r22; cp.async.wait_all; ret;",
     )
-    found = one(text)
-    assert (found.status == "REFUTED", "for 16 bytes at once" in said(found)) == (wrong, wrong)
+    found = run_once(text)
+    assert (found.status == "REFUTED", "for 16 bytes at once" in tell(found)) == (wrong, wrong)
 
 
 COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[1024];\n.entry k(").replace(
@@ -81,9 +81,9 @@ COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[1024];\n.entry k(")
     ],
 )
 def test_a_copy_has_a_size_that_its_cache_allows(old: str, new: str, words: str) -> None:
-    assert one(COPIED, ADDED).status == "VERIFIED"
-    found = one(COPIED.replace(old, new), ADDED)
-    assert found.status == "UNKNOWN" and words in said(found)
+    assert run_once(COPIED, ADDED).status == "VERIFIED"
+    found = run_once(COPIED.replace(old, new), ADDED)
+    assert found.status == "UNKNOWN" and words in tell(found)
 
 
 TWO = SHARED.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r2;").replace("bar.sync 0;", "bar.sync 0; //here")
@@ -92,14 +92,14 @@ TWO = SHARED.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r2;").replace("bar
 def test_what_lies_between_two_variables_belongs_to_none() -> None:
     """`next` has 16 bytes and lies behind `buf`; a kernel that counts on the byte after `buf` is wrong."""
     two = TWO.replace("buf[256];", "buf[256];\n.shared .align 16 .b8 next[16];")
-    assert one(two, TURNED).status == "VERIFIED"
+    assert run_once(two, TURNED).status == "VERIFIED"
     beyond = two.replace("//here", "\nmov.u32 %r9, 7; st.shared.u32 [%r3+256], %r9;")
-    found = one(beyond, TURNED)
-    assert found.status == "REFUTED" and "which are in no variable; buf has 1040 to 1295" in said(found), said(found)
+    found = run_once(beyond, TURNED)
+    assert found.status == "REFUTED" and "which are in no variable; buf has 1040 to 1295" in tell(found), tell(found)
     wide = two.replace("//here", "\nst.shared.v2.u32 [%r3+252], {%r1, %r1};")
-    assert "bytes 1292 to 1299 of shared memory" in said(one(wide, TURNED))
+    assert "bytes 1292 to 1299 of shared memory" in tell(run_once(wide, TURNED))
     inside = two.replace("//here", "\nmov.u32 %r9, next; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r9+12], %r1;")
-    assert one(inside, TURNED).status == "VERIFIED"
+    assert run_once(inside, TURNED).status == "VERIFIED"
 
 
 def test_a_variable_has_its_alignment_and_no_other() -> None:
@@ -107,17 +107,17 @@ def test_a_variable_has_its_alignment_and_no_other() -> None:
     swizzle = """shr.u32 %r6, %r4, 3; and.b32 %r6, %r6, 112; xor.b32 %r4, %r4, %r6; st.shared.f32 [%r4], %f1;
 bar.sync 0; shr.u32 %r6, %r2, 3; and.b32 %r6, %r6, 112; xor.b32 %r5, %r2, %r6;"""
     text = SHARED.replace("st.shared.f32 [%r4], %f1;\nbar.sync 0;\nxor.b32 %r5, %r2, 252;", swizzle)
-    assert one(text.replace(".align 16", ".align 1024"), TURNED).status == "VERIFIED"
-    assert one(text.replace(".align 16", ".align 128"), TURNED).status == "REFUTED"
+    assert run_once(text.replace(".align 16", ".align 1024"), TURNED).status == "VERIFIED"
+    assert run_once(text.replace(".align 16", ".align 128"), TURNED).status == "REFUTED"
 
 
 def test_a_wide_access_of_a_narrow_variable_rests_on_its_place() -> None:
     """Compilers and GPUs put it at 16 bytes: a warning."""
     wide = "\nmov.u32 %r9, buf; setp.eq.u32 %p1, %r1, 0; @%p1 ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r9];"
     text = TWO.replace("//here", wide).replace(".align 16", ".align 4")
-    found = one(text, TURNED)
+    found = run_once(text, TURNED)
     assert found.status == "VERIFIED" and severities(found) == {("alignment by placement", Severity.LETTER)}
-    assert one(text.replace(".align 4 ", ".align 16 "), TURNED).findings == ()
+    assert run_once(text.replace(".align 4 ", ".align 16 "), TURNED).findings == ()
 
 
 DYNAMIC = SHARED.replace(".shared .align 16 .b8 buf[256];", ".extern .shared .align 16 .b8 buf[];")
@@ -140,7 +140,7 @@ def test_dynamic_memory_has_the_alignment_that_the_claim_says(
 bar.sync 0; shr.u32 %r6, %r2, 3; and.b32 %r6, %r6, 112; xor.b32 %r5, %r2, %r6;"""
     text = DYNAMIC.replace("st.shared.f32 [%r4], %f1;\nbar.sync 0;\nxor.b32 %r5, %r2, 252;", swizzle)
     text = text.replace(".extern", ".shared .align 8 .b8 other[8];\n.extern") if static else text
-    found = one(text, {**TURNED, "smem": 256, **keys})
+    found = run_once(text, {**TURNED, "smem": 256, **keys})
     assert found.status == status and f"dynamic shared memory at a multiple of {align} (smem_align)" in found.domain
 
 
@@ -153,17 +153,17 @@ def test_a_wide_access_of_narrow_dynamic_memory_rests_on_its_place() -> None:
         .replace(".align 16 .b8 buf", ".align 4 .b8 buf")
     )
     second = text.replace(".extern", ".shared .align 4 .b8 other[4];\n.extern")
-    assert one(text, {**TURNED, "smem": 256}).findings == ()
-    found = one(second, {**TURNED, "smem": 256})
+    assert run_once(text, {**TURNED, "smem": 256}).findings == ()
+    found = run_once(second, {**TURNED, "smem": 256})
     assert found.status == "VERIFIED" and severities(found) == {("alignment by placement", Severity.LETTER)}
-    assert one(second, {**TURNED, "smem": 256, "smem_align": 16}).findings == ()
-    assert "buf has no bytes: the claim's smem says how many" in said(one(text, TURNED))
+    assert run_once(second, {**TURNED, "smem": 256, "smem_align": 16}).findings == ()
+    assert "buf has no bytes: the claim's smem says how many" in tell(run_once(text, TURNED))
 
 
 @pytest.mark.parametrize("given", [3, 0, -16, "16", True, 1 << 30])
 def test_an_alignment_that_is_none_is_an_error(given: object) -> None:
     with pytest.raises(SpecError, match="smem_align"):
-        one(DYNAMIC, {**TURNED, "smem": 256, "smem_align": given})
+        run_once(DYNAMIC, {**TURNED, "smem": 256, "smem_align": given})
 
 
 WAIT = "WAIT:\n"
@@ -179,7 +179,7 @@ WAIT = "WAIT:\n"
 )
 def test_the_bytes_of_an_mbarrier_belong_to_it(new: str, words: str) -> None:
     found = copied(WAIT, f"bar.sync 0;\n{new}bar.sync 0;\n{WAIT}")
-    assert found.status == "REFUTED" and words in said(found), said(found)
+    assert found.status == "REFUTED" and words in tell(found), tell(found)
 
 
 @pytest.mark.parametrize(("count", "refuted"), [(0, True), (1 << 20, True), ((1 << 20) - 1, False), (64, False)])
@@ -193,8 +193,8 @@ def test_the_count_of_an_mbarrier_is_one_that_it_holds(count: int, refuted: bool
             f"@%p1 mbarrier.init.shared::cta.b64 [%r20], {count};",
         )
     )
-    found = one(text, ADDED)
-    assert (found.status == "REFUTED", f"an mbarrier of {count} arrivals" in said(found)) == (refuted, refuted)
+    found = run_once(text, ADDED)
+    assert (found.status == "REFUTED", f"an mbarrier of {count} arrivals" in tell(found)) == (refuted, refuted)
 
 
 def test_memory_of_an_mbarrier_that_is_invalidated_is_free() -> None:
@@ -217,9 +217,9 @@ def test_an_atomic_addition_of_a_cta_is_none_for_another(scope: str, grid: int, 
     arrays = {**ADDED["arrays"], "A": {"dims": "ji", "type": "f32", "strides": [64, 1]}}
     text = ADD.replace("BODY", SPLIT.replace("SCOPE", scope)).replace("st.global.f32 [%d7], %f3;", "")
     keys = {"grid": grid, "claim": claim, "arrays": arrays, "sizes": {"I": 64, "J": grid}}
-    found = one(text, {**ADDED, **keys})
-    assert found.status == status, said(found)
-    assert ("race: atomics of a CTA" in said(found)) == (status == "REFUTED")
+    found = run_once(text, {**ADDED, **keys})
+    assert found.status == status, tell(found)
+    assert ("race: atomics of a CTA" in tell(found)) == (status == "REFUTED")
 
 
 @pytest.mark.parametrize(("offset", "status"), [(0, "VERIFIED"), (16, "VERIFIED"), (4, "REFUTED"), (24, "REFUTED")])
@@ -227,8 +227,8 @@ def test_local_memory_is_aligned_too(offset: int, status: str) -> None:
     depot = ADD.replace(HEAD, f"{HEAD}.local .align 16 .b8 depot[32];\n").replace(
         "BODY", f"mov.u64 %d9, depot; st.local.v4.f32 [%d9+{offset % 24}], {{%f1, %f1, %f2, %f2}}; "
         f"ld.local.v2.f32 {{%f4, %f5}}, [%d9+{offset % 24 + offset // 24 * 4}]; add.f32 %f3, %f1, %f2;")  # fmt: skip
-    found = one(depot, ADDED)
-    assert found.status == status and ("bytes at once" in said(found)) == (status == "REFUTED")
+    found = run_once(depot, ADDED)
+    assert found.status == status and ("bytes at once" in tell(found)) == (status == "REFUTED")
 
 
 def test_wait_group_read_does_not_wait_for_what_is_written() -> None:
@@ -237,7 +237,7 @@ def test_wait_group_read_does_not_wait_for_what_is_written() -> None:
     back = "\nld.global.f32 %f4, [%d6+4];\nst.global.f32 [%d6+4], %f4;"
     assert wait in KERNELS["piece"]
     found = run("piece", wait, wait + back)
-    assert found.status == "REFUTED" and "`.read` waits for its source alone" in said(found), said(found)
+    assert found.status == "REFUTED" and "`.read` waits for its source alone" in tell(found), tell(found)
     for full in ("cp.async.bulk.wait_group 0;", f"{wait}\ncp.async.bulk.wait_group 0;"):
         right = run("piece", wait, full + back)
         assert (right.status, right.findings) == ("VERIFIED", ())
@@ -266,7 +266,7 @@ def test_a_bulk_copy_of_what_a_thread_wrote_comes_after_a_fence_of_global_memory
     first += f"st.global.v4.f32 [%d6], {{%f1, %f2, %f3, %f4}};\n{fence}\nadd.s32 %r4, %r2, 16; add.s64 %d7, %d1, 16;\n"
     first += loads.replace("[%d1], 512", "[%d6], 16") + loads.replace("[%r2], [%d1], 512", "[%r4], [%d7], 496")
     found = run("fetched", loads, first)
-    assert found.status == "VERIFIED" and {each.kind for each in found.findings} == kinds, said(found)
+    assert found.status == "VERIFIED" and {each.kind for each in found.findings} == kinds, tell(found)
 
 
 def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
@@ -276,7 +276,7 @@ def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
     wrong = ADD.replace("sm_80", "sm_90").replace(
         "BODY", "add.f32 %f3, %f1, %f2; elect.sync %r20|%p3, -1; and.b32 %r2, %r1, 31; setp.eq.u32 %p2, %r2, 0; "
         "@%p2 mov.f32 %f3, %f2; @%p3 add.f32 %f3, %f1, %f2;")  # fmt: skip
-    assert [one(wrong, ADDED, seed=seed).status for seed in range(4)] == ["REFUTED"] * 4
+    assert [run_once(wrong, ADDED, seed=seed).status for seed in range(4)] == ["REFUTED"] * 4
 
 
 @pytest.mark.parametrize("safety", [False, True], ids=["claim", "safety"])
@@ -325,10 +325,10 @@ def test_an_address_of_global_memory_is_none_of_shared_memory(way: str) -> None:
         "HIGH cvt.u64.u32 %d8, %r8; cvt.u64.u32 %d9, %r9; add.s64 %d8, %d8, %d10; add.s64 %d9, %d9, %d10; "
         f"{' '.join(WILD[way])} add.f32 %f3, %f4, %f2;",
     )
-    right = one(text.replace("HIGH", "mov.b64 %d10, 0;"), ADDED)
+    right = run_once(text.replace("HIGH", "mov.b64 %d10, 0;"), ADDED)
     assert (right.status, right.findings) == ("VERIFIED", ())
-    wild = one(text.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"), ADDED)
-    assert wild.status != "VERIFIED" and "is not in shared memory" in said(wild)
+    wild = run_once(text.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"), ADDED)
+    assert wild.status != "VERIFIED" and "is not in shared memory" in tell(wild)
 
 
 BOTH = (*WILD["stmatrix"], "mbarrier.init.shared.b64 [%d9], 1; mbarrier.inval.shared.b64 [%d9];")
@@ -351,7 +351,7 @@ def test_an_address_is_of_the_space_that_the_instruction_names(generic: bool, sp
         f"{move} {store}\n{load}\nsetp.eq.u32 %p1, %r1, 0; @!%p1 bra ON;\n{barrier}\n"
         "ON: add.f32 %f3, %f4, %f2;",
     )  # fmt: skip
-    found = one(text, ADDED)
+    found = run_once(text, ADDED)
     if generic != (not space):
         kind, severity, status = (
             ("a generic address as an offset", Severity.MEMORY, "REFUTED") if generic
@@ -359,9 +359,9 @@ def test_an_address_is_of_the_space_that_the_instruction_names(generic: bool, sp
         )  # fmt: skip
         assert severities(found) == {(kind, severity)} and found.status == status
         assert len({each.line for each in found.findings}) == 3
-        assert ("cvta.to.shared" if generic else "write .shared") in said(found)
+        assert ("cvta.to.shared" if generic else "write .shared") in tell(found)
     else:
-        assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+        assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
 
 
 def test_a_generic_address_is_no_offset_in_shared_or_local_memory() -> None:
@@ -373,10 +373,10 @@ def test_a_generic_address_is_no_offset_in_shared_or_local_memory() -> None:
             f"mov.u64 %d9, {name}; cvta.{space}.u64 %d9, %d9; BACK mul.wide.u32 %d10, %r1, 4; add.s64 %d9, %d9, %d10; "
             f"st.{space}.f32 [%d9], %f1; ld.{space}.f32 %f4, [%d9]; add.f32 %f3, %f4, %f2;",
         )
-        right = one(text.replace("BACK", f"cvta.to.{space}.u64 %d9, %d9;"), ADDED)
+        right = run_once(text.replace("BACK", f"cvta.to.{space}.u64 %d9, %d9;"), ADDED)
         assert (right.status, right.findings) == ("VERIFIED", ())
-        wrong = one(text.replace("BACK", ""), ADDED)
-        assert wrong.status == "REFUTED" and f"cvta.to.{space}" in said(wrong)
+        wrong = run_once(text.replace("BACK", ""), ADDED)
+        assert wrong.status == "REFUTED" and f"cvta.to.{space}" in tell(wrong)
 
 
 def test_an_address_of_global_memory_is_none_of_local_memory() -> None:
@@ -384,12 +384,12 @@ def test_an_address_of_global_memory_is_none_of_local_memory() -> None:
         ".local .align 16 .b8 stack[16]; mov.u64 %d9, stack; HIGH add.s64 %d8, %d9, %d10; "
         "st.local.f32 [%d9], %f1; ld.local.f32 %f4, [%d8]; add.f32 %f3, %f4, %f2;"
     )
-    assert added(body.replace("HIGH", "mov.b64 %d10, 0;")).status == "VERIFIED"
-    wild = added(body.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"))
-    assert wild.status != "VERIFIED" and "is not in local memory" in said(wild)
+    assert run_sum(body.replace("HIGH", "mov.b64 %d10, 0;")).status == "VERIFIED"
+    wild = run_sum(body.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"))
+    assert wild.status != "VERIFIED" and "is not in local memory" in tell(wild)
 
 
 @pytest.mark.parametrize("place", ["pa+-4", "pa+8"])
 def test_what_lies_before_or_behind_a_parameter_is_not_given(place: str) -> None:
     with pytest.raises(SpecError, match="which the claim does not give"):
-        added(f"ld.param.u32 %r9, [{place}]; add.f32 %f3, %f1, %f2;")
+        run_sum(f"ld.param.u32 %r9, [{place}]; add.f32 %f3, %f1, %f2;")

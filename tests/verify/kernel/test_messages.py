@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel.test_check import ADD, ADDED, CLAIM, HEAD, PRODUCT, SHARED, TURNED, added, one
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_check import ADD, ADDED, CLAIM, HEAD, PRODUCT, SHARED, TURNED, run_once, run_sum
+from tests.verify.kernel.test_lanes import tell
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import LaunchOutcome
 from verify.kernel.verdict import case
@@ -43,19 +43,19 @@ def texts(found: LaunchOutcome, kind: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_a_change_of_the_claim_that_gives_the_result_is_named(body: str, words: str) -> None:
-    assert added(OLD + BETA, **BLEND).status == "VERIFIED"
-    found = added(body, **BLEND)
+    assert run_sum(OLD + BETA, **BLEND).status == "VERIFIED"
+    found = run_sum(body, **BLEND)
     assert found.status == "REFUTED" and texts(found, "another formula") == [f"{words}: that gives all wrong elements"]
 
 
 def test_a_wrong_element_that_is_no_change_of_the_claim_names_none() -> None:
-    found = added(OLD + "fma.rn.f32 %f3, %f4, %f2, %f3;", **BLEND)
+    found = run_sum(OLD + "fma.rn.f32 %f3, %f4, %f2, %f3;", **BLEND)
     assert found.status == "REFUTED" and not texts(found, "another formula") and not texts(found, "tile elsewhere")
 
 
 def test_a_change_that_leaves_an_index_without_a_sum_is_no_change() -> None:
     """Terms of a sum over k are left out where there is an exponential, and one of them is in no sum."""
-    found = added("mov.f32 %f3, %f1;", "C[i] = exp(A[i]) * rcp(sum_k exp(B[k]))")
+    found = run_sum("mov.f32 %f3, %f1;", "C[i] = exp(A[i]) * rcp(sum_k exp(B[k]))")
     assert found.status == "REFUTED" and not texts(found, "another formula")
 
 
@@ -69,9 +69,9 @@ mul.wide.u32 %d9, %r8, 4;""").replace("add.s64 %d7, %d3, %d4;", "add.s64 %d7, %d
     text = text.replace("BODY", "add.f32 %f3, %f1, %f2;")
     arrays = {name: {"dims": "mn", "type": "f32", "strides": [8, 1], "out": name == "C"} for name in "ABC"}
     claim = {**ADDED, "grid": [2, 2], "block": 16, "sizes": {"M": 8, "N": 8}, "claim": "C[m,n] = A[m,n] + B[m,n]"}
-    right = one(text.replace("ROW", "%r3").replace("COL", "%r2"), {**claim, "arrays": arrays})
+    right = run_once(text.replace("ROW", "%r3").replace("COL", "%r2"), {**claim, "arrays": arrays})
     assert right.status == "VERIFIED"
-    found = one(text.replace("ROW", "%r2").replace("COL", "%r3"), {**claim, "arrays": arrays})
+    found = run_once(text.replace("ROW", "%r2").replace("COL", "%r3"), {**claim, "arrays": arrays})
     assert texts(found, "tile elsewhere") == [
         "CTA (1,0) stores the tile of C that belongs at (0,1) at (1,0), in tiles of 4x4"
     ]
@@ -81,7 +81,7 @@ def test_one_wrong_element_is_no_tile() -> None:
     """Thread 5 stores what belongs to element 4: a value that stands elsewhere by itself is no tile that moved."""
     text = ADD.replace("BODY", "add.f32 %f3, %f1, %f2; shfl.sync.up.b32 %f4, %f3, 1, 0, -1; mov.u32 %r2, %tid.x;\n"
                        "setp.eq.u32 %p1, %r2, 5; selp.f32 %f3, %f4, %f3, %p1;")  # fmt: skip
-    found = one(text, ADDED)
+    found = run_once(text, ADDED)
     assert found.status == "REFUTED" and texts(found, "wrong element") and not texts(found, "tile elsewhere")
 
 
@@ -89,9 +89,9 @@ def test_the_example_is_an_element_whose_number_differs() -> None:
     """2 A and A + B are the same number where A and B happen to be equal on the sample."""
     for seed in (15, 19):
         found = (
-            added("add.f32 %f3, %f1, %f1;", "C[i] = A[i] + B[i]", seed=seed)
+            run_sum("add.f32 %f3, %f1, %f1;", "C[i] = A[i] + B[i]", seed=seed)
             if False
-            else one(ADD.replace("BODY", "add.f32 %f3, %f1, %f1;"), ADDED, seed=seed)
+            else run_once(ADD.replace("BODY", "add.f32 %f3, %f1, %f1;"), ADDED, seed=seed)
         )
         (text,) = texts(found, "wrong element")
         got, wanted = text.partition(" is ")[2].partition(" on the sample")[0].split(", and should be ")
@@ -99,22 +99,22 @@ def test_the_example_is_an_element_whose_number_differs() -> None:
 
 
 def test_an_address_below_an_array_is_a_negative_byte_of_it() -> None:
-    found = added("ld.global.f32 %f4, [%d2+-16]; add.f32 %f3, %f1, %f2; mov.f32 %f5, %f4;".replace("+-", "-"),
+    found = run_sum("ld.global.f32 %f4, [%d2+-16]; add.f32 %f3, %f1, %f2; mov.f32 %f5, %f4;".replace("+-", "-"),
                   arrays={**ADDED["arrays"], "B": {"dims": "i", "type": "f32", "offset": 0}})  # fmt: skip
-    assert "B[-4] of 64" in said(found), said(found)
+    assert "B[-4] of 64" in tell(found), tell(found)
     local = ADD.replace(HEAD, f"{HEAD}.local .align 4 .b8 depot[16];\n").replace(
         "BODY", "mov.u64 %d9, depot; ld.local.f32 %f4, [%d9-16]; add.f32 %f3, %f1, %f2;"
     )
-    assert "byte -16 of local memory" in said(one(local, ADDED)), said(one(local, ADDED))
+    assert "byte -16 of local memory" in tell(run_once(local, ADDED)), tell(run_once(local, ADDED))
 
 
 def test_one_cause_at_several_lines_is_one_line() -> None:
     body = "cvt.rn.f16.f32 %h1, %f1;\ncvt.f32.f16 %f4, %h1;\nadd.f32 %f3, %f4, %f2;\n"
     again = body + "cvt.rn.f16.f32 %h1, %f3;\ncvt.f32.f16 %f4, %h1;\nadd.f32 %f3, %f4, %f4;\nsub.f32 %f3, %f3, %f4;\n"
-    found = added(again)
+    found = run_sum(again)
     verdict = next(each for each in case(found, "", False, "").verdicts if each.claim.prop.key == "precision")
     assert 'if the claim says accumulate = "f16"' in str(verdict)
-    unknown = added("frob.f32 %f3, %f1;\nfrob.f32 %f3, %f2;\nfrob.f32 %f4, %f2;\nblob %r9;\n")
+    unknown = run_sum("frob.f32 %f3, %f1;\nfrob.f32 %f3, %f2;\nfrob.f32 %f4, %f2;\nblob %r9;\n")
     assert len(unknown.findings) == 4
     verdict = next(each for each in case(unknown, "", False, "").verdicts if each.claim.prop.key == "values")
     assert "frob.f32 %f3, %f1 (also at lines 15, 16)" in str(verdict) and "frob.f32 %f3, %f2" not in str(verdict)
@@ -124,11 +124,11 @@ def test_one_cause_at_several_lines_is_one_line() -> None:
 def test_a_narrowing_to_tf32_names_the_type_that_allows_it() -> None:
     claim = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 8}}
     arrays = {name: {**CLAIM["arrays"][name], "type": "f32"} for name in "ABC"}  # type: ignore[index]
-    found = one(TF32, {**claim, "arrays": arrays})
+    found = run_once(TF32, {**claim, "arrays": arrays})
     assert [each.kind for each in found.findings] == ["narrowing"] * len(found.findings) != []
-    assert 'if the claim says type = "tf32" of A and B' in said(found)
+    assert 'if the claim says type = "tf32" of A and B' in tell(found)
     allowed = {name: {**CLAIM["arrays"][name], "type": "f32" if name == "C" else "tf32"} for name in "ABC"}  # type: ignore[index]
-    assert one(TF32, {**claim, "arrays": allowed}).status == "VERIFIED"
+    assert run_once(TF32, {**claim, "arrays": allowed}).status == "VERIFIED"
 
 
 def test_races_of_one_cause_are_one_line() -> None:
@@ -136,7 +136,7 @@ def test_races_of_one_cause_are_one_line() -> None:
     racing = SHARED.replace("bar.sync 0;", "").replace(
         "st.global.f32 [%d7], %f2;", "ld.shared.f32 %f2, [%r5];\nst.global.f32 [%d7], %f2;"
     )
-    found = one(racing, TURNED)
+    found = run_once(racing, TURNED)
     assert len([each for each in found.findings if each.kind == "race: read after write"]) == 2
     verdict = next(each for each in case(found, "", False, "").verdicts if each.claim.prop.key == "order")
     assert "line 18: race: read after write" in str(verdict) and "(also at line 19)" in str(verdict)
@@ -160,8 +160,8 @@ EX2 = "ex2.approx.f32 %f4, %f1; mov.f32 %f5, 0f3F800001; "
     ids=["a factor", "in a function", "sums", "a choice"],
 )  # fmt: skip
 def test_functions_that_may_differ_are_shown_with_their_constants(body: str, claim: str, got: str, wanted: str) -> None:
-    found = added(body, f"C[i] = {claim}", scalars={"a": 1.0000002})
-    assert found.status == "UNKNOWN", said(found)
+    found = run_sum(body, f"C[i] = {claim}", scalars={"a": 1.0000002})
+    assert found.status == "UNKNOWN", tell(found)
     assert texts(found, "functions") == [
         "C[i=0] and 63 others are functions that were not shown to be equal or different: the kernel computes "
         f"{got}, and the claim is {wanted}"
@@ -173,11 +173,11 @@ def test_a_long_function_is_cut() -> None:
     each = "".join(f"ex2.approx.f32 %f{number}, %f{number}; " for number in range(1, 5))
     powers = PRODUCT.replace("st.global.v2.f32 [%d8],", f"{each}st.global.v2.f32 [%d8],")
     claim = {**CLAIM, "claim": "C[m,n] = ex2(1.0000001 * sum_k A[m,k]*B[n,k])"}
-    (text,) = texts(one(powers, claim), "functions")
+    (text,) = texts(run_once(powers, claim), "functions")
     assert "computes ex2(A[m=0,k=0]*B[n=0,k=0] + … + A[m=0,k=15]*B[n=0,k=15])" in text, text
     assert text.endswith("the claim is ex2(1.0000001*(sum_k A[m=0,k]*B[n=0,k]))")
     chain = "mov.f32 %f4, %f2; " + "fma.rn.f32 %f4, %f1, %f2, %f4; " * 100 + "tanh.approx.f32 %f3, %f4;"
-    (text,) = texts(added(chain, "C[i] = tanh(100.00001 * A[i] * B[i] + B[i])"), "functions")
+    (text,) = texts(run_sum(chain, "C[i] = tanh(100.00001 * A[i] * B[i] + B[i])"), "functions")
     assert "tanh(A[i=0]*B[i=0] + " in text and "…" in text and len(text) < 300, text
 
 
@@ -185,15 +185,15 @@ def test_a_number_of_a_claim_is_what_a_kernel_holds() -> None:
     """0.1 is no f32: the kernel has the nearest one."""
     body = "mul.f32 %f3, %f1, 0f3DCCCCCD;"
     for keys in ({"claim": "C[i] = 0.1 * A[i]"}, {"claim": "C[i] = a * A[i]", "scalars": {"a": 0.1}}):
-        assert added(body, **keys).status == "VERIFIED"
-        assert added(body.replace("CCCD", "CCCC"), **keys).status == "REFUTED"
+        assert run_sum(body, **keys).status == "VERIFIED"
+        assert run_sum(body.replace("CCCD", "CCCC"), **keys).status == "REFUTED"
     double = {"arrays": {name: {"dims": "i", "type": "f64", "out": name == "C"} for name in "ABC"}}
     text = ADD.replace("%r1, 4", "%r1, 8").replace(".f32", ".f64").replace("%f", "%q").replace(
         ".reg .b32", ".reg .f64 %q<9>; .reg .b32").replace(".f64 %q<20>", ".f32 %f<20>")  # fmt: skip
     text = text.replace("BODY", "mul.f64 %q3, %q1, 0d3FB999999999999A;")
-    assert one(text, {**ADDED, **double, "claim": "C[i] = 0.1 * A[i]"}).status == "VERIFIED"
+    assert run_once(text, {**ADDED, **double, "claim": "C[i] = 0.1 * A[i]"}).status == "VERIFIED"
     with pytest.raises(SpecError, match="too large for f32"):
-        added(body, claim="C[i] = 1e39 * A[i]")
+        run_sum(body, claim="C[i] = 1e39 * A[i]")
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_a_number_of_a_claim_is_what_a_kernel_holds() -> None:
 def test_where_has_four_relations(relation: str, compare: str) -> None:
     body = f"setp.{compare}.f32 %p1, %f1, %f2; add.f32 %f4, %f1, %f1; selp.f32 %f3, %f2, %f4, %p1;"
     right = f"C[i] = where(A[i] {relation} B[i], 2 * A[i], B[i])"
-    assert added(body, right).status == "VERIFIED"
+    assert run_sum(body, right).status == "VERIFIED"
     other = {">=": "<", "<=": ">", ">": "<=", "<": ">="}[relation]
-    assert added(body, f"C[i] = where(A[i] {other} B[i], 2 * A[i], B[i])").status == "REFUTED"
+    assert run_sum(body, f"C[i] = where(A[i] {other} B[i], 2 * A[i], B[i])").status == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_where_has_four_relations(relation: str, compare: str) -> None:
 )
 def test_a_relation_stands_between_the_first_two_arguments_of_where(text: str) -> None:
     with pytest.raises(SpecError, match="expected"):
-        added("add.f32 %f3, %f1, %f2;", f"C[i] = {text}")
+        run_sum("add.f32 %f3, %f1, %f2;", f"C[i] = {text}")
 
 
 def test_what_cannot_be_is_one_line() -> None:
@@ -220,10 +220,10 @@ def test_what_cannot_be_is_one_line() -> None:
         "BODY", "add.f32 %f3, %f1, %f2;"
     )
     with pytest.raises(UsageError, match="depot has 1000000000 bytes, a thread 524288 of local memory"):
-        one(local, ADDED)
+        run_once(local, ADDED)
     with pytest.raises(SpecError, match="an empty list"):
-        added("add.f32 %f3, %f1, %f2;", sizes=[])
+        run_sum("add.f32 %f3, %f1, %f2;", sizes=[])
     shared = ADD.replace(HEAD, f"{HEAD}.shared .align 4 .b8 depot[1000000000];\n").replace(
         "BODY", "add.f32 %f3, %f1, %f2;"
     )
-    assert one(shared, ADDED).status == "UNKNOWN"
+    assert run_once(shared, ADDED).status == "UNKNOWN"

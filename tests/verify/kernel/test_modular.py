@@ -42,20 +42,20 @@ TRITON = (HERE / "grouped_80.ptx").read_text(encoding="utf-8")
 CLAIM = tomllib.loads((HERE / "grouped_80.toml").read_text(encoding="utf-8"))
 
 
-def edited(*edits: tuple[str, str], text: str = small.PTX) -> str:
+def edit(*edits: tuple[str, str], text: str = small.PTX) -> str:
     for old, new in edits:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     return text
 
 
-RIGHT = edited(ROW, *LOADS)
+RIGHT = edit(ROW, *LOADS)
 WRONG = {
-    "modulo M + 1": (edited((ROW[1], ROW[1].replace("%r14, %r1;", "%r14, %r44;")), text=edited(ROW, *LOADS)), True),
-    "modulo N": (edited((ROW[1], ROW[1].replace("%r14, %r1;", "%r14, %r2;")), text=edited(ROW, *LOADS)), True),
-    "without a mask or a modulus": (edited(*LOADS), True),
+    "modulo M + 1": (edit((ROW[1], ROW[1].replace("%r14, %r1;", "%r14, %r44;")), text=edit(ROW, *LOADS)), True),
+    "modulo N": (edit((ROW[1], ROW[1].replace("%r14, %r1;", "%r14, %r2;")), text=edit(ROW, *LOADS)), True),
+    "without a mask or a modulus": (edit(*LOADS), True),
     "k modulo K": (
-        edited(ROW, LOADS[0], (LOADS[1][0], SUMMED), ("@%p5 ld.global.f32 %f5, [%rd9];", COLUMN)), True,
+        edit(ROW, LOADS[0], (LOADS[1][0], SUMMED), ("@%p5 ld.global.f32 %f5, [%rd9];", COLUMN)), True,
     ),
 }  # fmt: skip
 WRONG["modulo M + 1"] = (
@@ -105,4 +105,4 @@ TWINS = {
 @pytest.mark.parametrize("name", TWINS)
 def test_no_wrong_twin_of_the_tutorial_is_proved(name: str) -> None:
     with pytest.raises(NotLifted):
-        prove(edited(*TWINS[name], text=TRITON), claim_for_all(CLAIM), seed=SEED)
+        prove(edit(*TWINS[name], text=TRITON), claim_for_all(CLAIM), seed=SEED)

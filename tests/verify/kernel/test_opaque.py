@@ -11,7 +11,7 @@ import pytest
 
 from isa_tables.semantics import Row, rows
 from tests.verify.kernel import states
-from tests.verify.kernel.forms import Form, first, others
+from tests.verify.kernel.forms import Form, choose_first, list_pairs
 from verify.kernel.data.intervals import Interval, insert, of_mask, ones, settle
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.registers import Word
@@ -33,8 +33,8 @@ NO_RESULT = {"activemask.b32", "abs.{type}"}  # depends on the schedule; a value
 
 def forms_of(row: Row) -> Iterator[Form]:
     """The first form of a row, and a few that differ from it."""
-    yield first(row)
-    more = [one for pair in others(row) for one in pair]
+    yield choose_first(row)
+    more = [one for pair in list_pairs(row) for one in pair]
     yield from random.Random(row.spelling).sample(more, min(EACH, len(more)))
 
 
@@ -68,7 +68,7 @@ def execute(machine: Machine) -> None:
     machine.bound[0].run(None)
 
 
-def hidden(machine: Machine, plain: Word, width: int, draw: random.Random) -> Word:
+def hide(machine: Machine, plain: Word, width: int, draw: random.Random) -> Word:
     """Data of which is known that they lie near the numbers of a register; some lanes keep them, as do a few bytes."""
     values = machine.values
     assert isinstance(values, OpaqueValues)
@@ -106,7 +106,7 @@ def compare_both(form: Form, concrete: Machine, opaque: Machine, draw: random.Ra
         named = f" {concrete.kernel.names[number]}"
         used = form.text.partition(" ")[2]
         data = named.strip() in used and width <= 64 and form.row.meaning != "permute"
-        opaque.registers[number] = hidden(opaque, Word(numbers), width, draw) if data else Word(numbers)
+        opaque.registers[number] = hide(opaque, Word(numbers), width, draw) if data else Word(numbers)
     for machine in (concrete, opaque):
         machine.registers[-2:] = [Word((lane % 2).astype(np.uint64))] * 2
     before = list(concrete.registers)

@@ -57,19 +57,19 @@ def run(first: str, other: str) -> LaunchOutcome:
     return found
 
 
-def alone(text: str) -> str:
+def write_one(text: str) -> str:
     """What thread 0 does alone."""
     return f"@%p1 bra END;\n{text}"
 
 
 def test_a_phase_that_is_seen_before_the_next_one_ends_is_right() -> None:
-    found = run(alone(ONE + ENDED + BACK + ONE), WAIT.format("W2", "%r3", 0) + SEEN)
+    found = run(write_one(ONE + ENDED + BACK + ONE), WAIT.format("W2", "%r3", 0) + SEEN)
     assert (found.status, found.findings) == ("VERIFIED", ())
 
 
 def test_a_wait_for_the_second_phase_by_who_saw_the_first_is_right() -> None:
     both = WAIT.format("W2", "%r3", 0) + SEEN + WAIT.format("W4", "%r3", 1)
-    assert run(alone(ONE + ENDED + BACK + ONE), both).status == "VERIFIED"
+    assert run(write_one(ONE + ENDED + BACK + ONE), both).status == "VERIFIED"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_wait_for_the_second_phase_by_who_saw_the_first_is_right() -> None:
     ids=["late", "early"],
 )
 def test_a_phase_that_depends_on_the_schedule_is_refuted(first: str, other: str, kind: str) -> None:
-    found = run(alone(first), other)
+    found = run(write_one(first), other)
     assert found.status == "REFUTED" and found.findings[0].severity is Severity.RACE, found.findings
     assert found.findings[0].kind.startswith(kind) and found.findings[0].line and found.findings[0].section
     assert "phase" in found.findings[0].text
@@ -99,7 +99,7 @@ GUARDED = {
 @pytest.mark.parametrize("first", [BACK + ONE + ENDED + ONE, LATER.format("")], ids=["blocked", "not-in-time"])
 def test_a_waiter_a_phase_late_that_uses_nothing_is_a_warning(first: str) -> None:
     """It may hang, or go on two phases later; the finding says what would be right."""
-    found = run(alone(first), EARLIER)
+    found = run(write_one(first), EARLIER)
     assert (found.status, {one.severity for one in found.findings}) == ("VERIFIED", {Severity.LETTER})
     (text,) = [one.text for one in found.findings if one.kind == "a waiter a phase late"]
     assert "it would hang, or go on two phases later; let only threads wait that use" in text
@@ -110,12 +110,14 @@ def test_a_waiter_a_phase_late_that_uses_what_is_written_next_is_refuted(space: 
     writes, reads = GUARDED[space]
     room = PHASES.replace("back[8];", "back[24];")
     for first in (writes + LATER.format(writes), writes + BACK + ONE + ENDED + writes + ONE):
-        (found,) = check(room.replace("FIRST", alone(first)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1)
+        (found,) = check(
+            room.replace("FIRST", write_one(first)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1
+        )
         kinds = {one.kind: one.severity for one in found.findings}
         assert found.status == "REFUTED" and kinds["a waiter a phase late"] is Severity.RACE, found.findings
         assert any("race" in kind for kind in kinds), kinds
     once = writes + ONE + ENDED + BACK + ONE  # it is not written again
-    (found,) = check(room.replace("FIRST", alone(once)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1)
+    (found,) = check(room.replace("FIRST", write_one(once)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1)
     assert found.status == ("VERIFIED" if space == "shared" else "REFUTED"), found.findings  # C[0] is, at the end
 
 
@@ -216,7 +218,7 @@ def test_a_late_waiter_is_refuted_only_by_what_it_uses_itself(loose: set[int], s
 
 
 def test_a_phase_that_nobody_waits_for_breaks_the_letter() -> None:
-    found = run(alone(ONE + ONE), "")
+    found = run(write_one(ONE + ONE), "")
     assert [(one.kind, one.severity) for one in found.findings] == [("a phase without a wait", Severity.LETTER)]
 
 
@@ -248,7 +250,7 @@ def test_a_barrier_number_that_other_warps_use_again_is_ordered_by_something() -
 def test_a_wait_whose_failure_leads_to_the_end_of_the_text_does_not_lead_back() -> None:
     """A thread may fall off the end of a kernel, which ends it: such a wait has no meaning, and no error."""
     last = "bra.uni OUT;\nLAST: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@%p3 bra SEEN;\n}"
-    text = PHASES.replace("FIRST", alone(ONE)).replace("OTHER", "bra LAST;\nSEEN:")
+    text = PHASES.replace("FIRST", write_one(ONE)).replace("OTHER", "bra LAST;\nSEEN:")
     text = text.replace("ret;\n}", f"{last.replace('bra.uni OUT', 'ret')}")
     (found,) = check(text, claim_of(CLAIM), seed=1)
     assert found.status == "UNKNOWN"

@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.verify.kernel.test_check import added
+from tests.verify.kernel.test_check import run_sum
 
 PARTIAL = "setp.lt.u32 %p2, %r1, 32; @%p2 setp.gt.f32 %p1, %f1, %f2; @!%p2 setp.lt.u32 %p1, %r1, 48;"
 # A body, what it computes, and what a kernel must not be taken for.
@@ -75,8 +75,8 @@ DECIDED = {
 
 @pytest.mark.parametrize(("body", "right", "wrong"), DECIDED.values(), ids=DECIDED)
 def test_a_predicate_that_data_decide_chooses_as_it_is(body: str, right: str, wrong: str) -> None:
-    assert added(body, f"C[i] = {right}").status == "VERIFIED"
-    assert added(body, f"C[i] = {wrong}").status == "REFUTED"
+    assert run_sum(body, f"C[i] = {right}").status == "VERIFIED"
+    assert run_sum(body, f"C[i] = {wrong}").status == "REFUTED"
 
 
 # Data decide in threads 0 to 31; of the others 32 to 47 take the first value, and the rest the second.
@@ -86,11 +86,11 @@ def test_a_predicate_that_data_decide_in_some_threads_is_a_number_in_the_others(
     low, high = ("%f2", "%f1") if negated else ("%f1", "%f2")
     same = f"""{PARTIAL} selp.f32 %f3, {low}, {high}, {negated}%p1;
 {rest} max.f32 %f5, %f1, %f2; selp.f32 %f5, %f5, %f4, %p2; sub.f32 %f3, %f3, %f5;"""
-    assert added(same, "C[i] = A[i] - A[i]").status == "VERIFIED"
+    assert run_sum(same, "C[i] = A[i] - A[i]").status == "VERIFIED"
     wrong = same.replace("%p3, %r1, 48", "%p3, %r1, 49")
-    assert added(wrong, "C[i] = A[i] - A[i]").status == "REFUTED"
+    assert run_sum(wrong, "C[i] = A[i] - A[i]").status == "REFUTED"
     everywhere = f"{PARTIAL} selp.f32 %f3, {low}, {high}, {negated}%p1;"
-    assert added(everywhere, "C[i] = max(A[i], B[i])").status == "REFUTED"
+    assert run_sum(everywhere, "C[i] = max(A[i], B[i])").status == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_a_predicate_that_data_decide_in_some_threads_is_a_number_in_the_others(
 def test_what_a_predicate_of_data_may_not_decide_has_no_meaning(body: str) -> None:
     body = "mov.f32 %f3, %f1;" + body
     for claim in ("max(A[i], B[i])", "min(A[i], B[i])", "A[i]", "B[i]"):
-        assert added(body, f"C[i] = {claim}").status in ("UNKNOWN", "REFUTED")
-    assert "UNKNOWN" in {str(added(body, f"C[i] = {claim}").status) for claim in ("max(A[i], B[i])", "A[i]")}
+        assert run_sum(body, f"C[i] = {claim}").status in ("UNKNOWN", "REFUTED")
+    assert "UNKNOWN" in {str(run_sum(body, f"C[i] = {claim}").status) for claim in ("max(A[i], B[i])", "A[i]")}
 
 
 NOTE = ("no NaN is among the data that are compared",)
@@ -120,17 +120,17 @@ NOTE = ("no NaN is among the data that are compared",)
 @pytest.mark.parametrize("setp", ["setp.gt.f32 %p1, %f1, %f2, %p2;", "setp.gt.and.f32 %p1, %f1, %f2;"])
 def test_a_third_predicate_and_its_operation_come_together(setp: str) -> None:
     """ptxas takes the first, which the ISA does not have: there is no operation that it could mean."""
-    outcome = added(f"setp.eq.u32 %p2, %r1, %r1; {setp} selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
+    outcome = run_sum(f"setp.eq.u32 %p2, %r1, %r1; {setp} selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
     assert outcome.status == "UNKNOWN"
     assert any("setp" in one.text and "predicate" in one.text for one in outcome.findings)
 
 
 def test_a_choice_by_floats_notes_that_no_nan_is_among_them() -> None:
-    found = added("setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
+    found = run_sum("setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
     ((text, lines),) = found.notes
     assert (text,) == NOTE and len(lines) == 1
-    assert [text for text, _ in added("min.f32 %f3, %f1, %f2;", "C[i] = min(A[i], B[i])").notes] == [*NOTE]
-    assert added("add.f32 %f3, %f1, %f2;", "C[i] = A[i] + B[i]").notes == ()
+    assert [text for text, _ in run_sum("min.f32 %f3, %f1, %f2;", "C[i] = min(A[i], B[i])").notes] == [*NOTE]
+    assert run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i] + B[i]").notes == ()
 
 
 NAN, ONE = "0f7FC00000", "0f3F800000"
@@ -147,8 +147,8 @@ def test_an_ordered_relation_of_a_nan_is_false_and_an_unordered_one_true(relatio
     for left, true in zip((NAN, ONE), RELATIONS[relation], strict=True):
         body = f"mov.f32 %f4, {left}; mov.f32 %f5, {ONE}; setp.{relation}.f32 %p1, %f4, %f5;"
         right, wrong = ("A[i]", "B[i]") if true else ("B[i]", "A[i]")
-        assert added(f"{body} selp.f32 %f3, %f1, %f2, %p1;", f"C[i] = {right}").status == "VERIFIED"
-        assert added(f"{body} selp.f32 %f3, %f1, %f2, %p1;", f"C[i] = {wrong}").status == "REFUTED"
+        assert run_sum(f"{body} selp.f32 %f3, %f1, %f2, %p1;", f"C[i] = {right}").status == "VERIFIED"
+        assert run_sum(f"{body} selp.f32 %f3, %f1, %f2, %p1;", f"C[i] = {wrong}").status == "REFUTED"
 
 
 def test_ftz_compares_a_subnormal_as_a_zero() -> None:
@@ -156,4 +156,4 @@ def test_ftz_compares_a_subnormal_as_a_zero() -> None:
         "mov.f32 %f4, 0f00000001; mov.f32 %f5, 0f00000000; setp.gt.FTZf32 %p1, %f4, %f5; selp.f32 %f3, %f1, %f2, %p1;"
     )
     for ftz, right in (("", "A[i]"), ("ftz.", "B[i]")):
-        assert added(body.replace("FTZ", ftz), f"C[i] = {right}").status == "VERIFIED"
+        assert run_sum(body.replace("FTZ", ftz), f"C[i] = {right}").status == "VERIFIED"

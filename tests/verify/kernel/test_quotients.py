@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.kernel.test_check import ADD, ADDED, one
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_check import ADD, ADDED, run_once
+from tests.verify.kernel.test_lanes import tell
 from tests.verify.kernel.test_signedness import BYTES, FLOAT, SUM, TEXT, WORD, run
 from verify.core.errors import SpecError
 from verify.kernel.check import check
@@ -72,7 +72,7 @@ def test_a_quotient_or_comparison_of_numbers_is_what_the_claim_says(
     keys = {} if limits is None else {"range": limits}
     out = kind if kind == "u32" else "s32"
     found = run(body, claim, kind, out, load, **keys)
-    assert found.status == "VERIFIED", said(found)
+    assert found.status == "VERIFIED", tell(found)
     assert run(body, other, kind, out, load, **keys).status == "REFUTED"
 
 
@@ -97,9 +97,9 @@ def test_bits_that_may_wrap_have_no_meaning_and_the_bound_is_named(
     body: str, claim: str, kind: str, words: str, load: str, limits: list[int]
 ) -> None:
     found = run(body, claim, kind, kind, load)
-    assert found.status == "UNKNOWN", said(found)
+    assert found.status == "UNKNOWN", tell(found)
     assert all(words in each.text and "`range` of the claim's arrays" in each.text and each.line
-               for each in found.findings), said(found)  # fmt: skip
+               for each in found.findings), tell(found)  # fmt: skip
     assert run(body, claim, kind, kind, load, range=limits).status == "VERIFIED"
 
 
@@ -116,7 +116,7 @@ def test_a_magic_number_that_is_wrong_for_large_numbers_is_no_division() -> None
 def test_plain_bits_above_a_byte_of_data_are_not_forgotten(more: str) -> None:
     body = f"and.b32 %r2, %r2, 255; or.b32 %r5, %r2, 256; {more}"
     found = run(body, "A[i]", "u8", "s32", U8)
-    assert found.status == "UNKNOWN" and "bytes of different values" in said(found)
+    assert found.status == "UNKNOWN" and "bytes of different values" in tell(found)
     assert run(body.replace("256", "0"), "A[i]", "u8", "s32", U8).status == "VERIFIED"
 
 
@@ -127,8 +127,8 @@ def test_plain_bits_below_a_bf16_are_not_forgotten() -> None:
     arrays = {"A": {"dims": "i", "type": "bf16"}, "B": {"dims": "i", "type": "bf16"},
               "C": {"dims": "i", "type": "f32", "out": True}}  # fmt: skip
     table = {**ADDED, "claim": "C[i] = A[i]", "arrays": arrays}
-    assert one(whole.replace("LOAD", load.replace("LOW", "0")), table).status == "VERIFIED"
-    assert one(whole.replace("LOAD", load.replace("LOW", "-32768")), table).status == "UNKNOWN"
+    assert run_once(whole.replace("LOAD", load.replace("LOW", "0")), table).status == "VERIFIED"
+    assert run_once(whole.replace("LOAD", load.replace("LOW", "-32768")), table).status == "UNKNOWN"
 
 
 @pytest.mark.parametrize(("kind", "limits", "number"), [("s8", [0, 15], 16), ("u8", [3, 9], 2), ("s32", None, 2**31)])

@@ -177,8 +177,8 @@ DATA: dict[str, Callable[[LiftedMachine], None]] = {
 }
 # whose change ends the proof by itself: nobody has stored or read the output
 ENDS: dict[str, Callable[[LiftedMachine], None]] = {
-    "Stored.writer": lambda machine: _stored(machine).writer.__setitem__(0, 3),
-    "Stored.reader": lambda machine: _stored(machine).reader.__setitem__(0, 3),
+    "Stored.writer": lambda machine: _read_stored(machine).writer.__setitem__(0, 3),
+    "Stored.reader": lambda machine: _read_stored(machine).reader.__setitem__(0, 3),
 }
 # objects that have the fields above, and what means nothing where nobody has stored or read; registers have
 # kernels of their own in test_lifted and test_theorem
@@ -189,13 +189,13 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
-def _stored(machine: LiftedMachine) -> Stored:
+def _read_stored(machine: LiftedMachine) -> Stored:
     return next(one.stored for one in machine.memory.arrays if one.stored is not None)
 
 
 @pytest.mark.parametrize("field", ENDS)
 def test_what_a_loop_may_not_do_ends_a_proof(machine: LiftedMachine, field: str) -> None:
-    stored = _stored(machine)
+    stored = _read_stored(machine)
     writer, reader = stored.writer.copy(), stored.reader.copy()
     ENDS[field](machine)
     try:

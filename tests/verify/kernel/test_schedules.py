@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.kernel.test_asynchronous import run as copied
-from tests.verify.kernel.test_check import ADD, ADDED, SHARED, TURNED, added, one
+from tests.verify.kernel.test_check import ADD, ADDED, SHARED, TURNED, run_once, run_sum
 from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case, spell_finding
 
@@ -17,19 +17,19 @@ TRY = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n"
 
 @pytest.mark.parametrize("register", ["%clock", "%clock64", "%globaltimer", "%globaltimer_lo", "%warpid", "%smid"])
 def test_a_register_of_the_schedule_has_no_meaning(register: str) -> None:
-    found = added(f"mov.u32 %r9, {register}; {SUM}")
+    found = run_sum(f"mov.u32 %r9, {register}; {SUM}")
     assert (found.status, found.steps) == ("UNKNOWN", 0)
     assert register in found.findings[0].text
 
 
 def test_the_mask_of_active_lanes_is_no_number() -> None:
-    assert added(f"activemask.b32 %r9; {SUM}").status == "VERIFIED"
-    found = added(f"activemask.b32 %r9; setp.eq.u32 %p1, %r9, 3; @%p1 {SUM} @!%p1 {SUM}")
+    assert run_sum(f"activemask.b32 %r9; {SUM}").status == "VERIFIED"
+    found = run_sum(f"activemask.b32 %r9; setp.eq.u32 %p1, %r9, 3; @%p1 {SUM} @!%p1 {SUM}")
     assert (
         found.status == "UNKNOWN"
         and "the mask of active lanes, which depends on the schedule" in found.findings[0].text
     )
-    whole = added(f"vote.sync.ballot.b32 %r9, 1, 0xffffffff; setp.eq.u32 %p1, %r9, 0xffffffff; @%p1 {SUM}")
+    whole = run_sum(f"vote.sync.ballot.b32 %r9, 1, 0xffffffff; setp.eq.u32 %p1, %r9, 0xffffffff; @%p1 {SUM}")
     assert whole.status == "VERIFIED"
 
 
@@ -38,8 +38,8 @@ def test_the_old_value_of_an_atomic_addition_is_no_data() -> None:
     atom = "mov.f32 %f9, 0f00000000; atom.global.add.f32 %f4, [%d7], %f9; "
     claim = {**ADDED, "claim": "C[i] = C[i] + A[i]"}
     once = ADD.replace("BODY", "atom.global.add.f32 %f4, [%d7], %f1;").replace("st.global.f32 [%d7], %f3;", "")
-    assert one(once, claim).status == "VERIFIED"
-    found = added(f"{atom}add.f32 %f3, %f1, %f4;")
+    assert run_once(once, claim).status == "VERIFIED"
+    found = run_sum(f"{atom}add.f32 %f3, %f1, %f4;")
     assert found.status == "UNKNOWN" and "old value of an atomic operation" in found.findings[0].text
 
 
@@ -50,18 +50,18 @@ def test_an_atomic_addition_races_with_a_plain_read() -> None:
     keys = {**ADDED, "claim": "C[i] = C[i] + A[i]"}
     text = ADD.replace("st.global.f32 [%d7], %f3;", "").replace("BODY", "{}")
     for body in (read + add, add + read):
-        found = one(text.replace("{}", other + body), keys)
+        found = run_once(text.replace("{}", other + body), keys)
         assert {each.severity for each in found.findings} == {Severity.RACE}, body
         between = body.replace("; red", "; bar.sync 0; red").replace("; ld", "; bar.sync 0; ld")
-        assert one(text.replace("{}", other + between), keys).status == "VERIFIED", body
+        assert run_once(text.replace("{}", other + between), keys).status == "VERIFIED", body
 
 
 def test_a_strong_load_of_what_another_thread_writes_is_unknown() -> None:
     """A flag in memory orders accesses by a schedule that is not looked at: nothing is refuted."""
     for load in ("ld.acquire.cta.shared.f32", "ld.volatile.shared.f32", "ld.relaxed.cta.shared.f32"):
-        found = one(SHARED.replace("bar.sync 0;", "").replace("ld.shared.f32 %f2", f"{load} %f2"), TURNED)
+        found = run_once(SHARED.replace("bar.sync 0;", "").replace("ld.shared.f32 %f2", f"{load} %f2"), TURNED)
         assert found.status == "UNKNOWN" and "flags in memory have no meaning" in found.findings[0].text
-    assert one(SHARED.replace("bar.sync 0;", ""), TURNED).status == "REFUTED"
+    assert run_once(SHARED.replace("bar.sync 0;", ""), TURNED).status == "REFUTED"
 
 
 def test_the_lane_that_is_elected_is_no_number() -> None:
@@ -105,16 +105,16 @@ def test_equal_values_written_twice_are_a_warning_of_their_own() -> None:
     """All threads write one number to one place; and with --strict that is refuted."""
     text = SHARED.replace("bar.sync 0;", "bar.sync 0; mov.u32 %r9, 7; st.shared.u32 [%r3+4], %r9; bar.sync 0;")
     text = text.replace("ld.shared.f32 %f2, [%r5];", "ld.shared.f32 %f2, [%r4]; mov.f32 %f2, %f1;")
-    found = one(text, TURNED)
+    found = run_once(text, TURNED)
     assert [(each.kind, each.severity) for each in found.findings] == [("race: write of equal values", Severity.EQUAL)]
-    assert found.status == "VERIFIED" and one(text, TURNED, strict=True).status == "REFUTED"
-    different = one(text.replace("mov.u32 %r9, 7;", "mov.u32 %r9, %r1;"), TURNED)
+    assert found.status == "VERIFIED" and run_once(text, TURNED, strict=True).status == "REFUTED"
+    different = run_once(text.replace("mov.u32 %r9, 7;", "mov.u32 %r9, %r1;"), TURNED)
     assert ("race: write after write", Severity.RACE) in {(each.kind, each.severity) for each in different.findings}
 
 
 def test_the_first_cause_in_time_is_said_first() -> None:
     """A race at a later line comes first, as it is executed first; the wrong elements are seen at the end."""
-    found = one(SHARED.replace("bar.sync 0;", ""), TURNED)
+    found = run_once(SHARED.replace("bar.sync 0;", ""), TURNED)
     verdicts = case(found, "", False, "").verdicts
     assert [one.claim.prop.key for one in verdicts if one.status.name == "REFUTED"] == ["order", "values"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
+from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 from verify.core.errors import SpecError
 
 # One thread for each of 64 elements: A[i] in %r2, B[i] in %r3, and what is made of them goes to C[i].
@@ -33,7 +33,7 @@ def run(body: str, claim: str, kind: str, out: str = "s32", load: str = WORD, **
     }
     table = {"grid": 1, "block": 64, "sizes": {"I": 64}, "claim": f"C[i] = {claim}", "params": ["A", "B", "C"],
              "arrays": arrays}  # fmt: skip
-    return one(text.replace("BODY", body).replace("STORE", store), table)
+    return run_once(text.replace("BODY", body).replace("STORE", store), table)
 
 
 BYTES = "ld.global.{0} %r2, [%d5]; ld.global.{0} %r3, [%d6];"
@@ -208,6 +208,6 @@ def test_a_naive_product_of_bytes_is_verified_if_its_loads_have_the_arrays_type(
     table = {"grid": 1, "block": 64, "sizes": {"M": 64, "K": 20}, "claim": claim, "params": ["A", "B", "C"],
              "arrays": arrays}  # fmt: skip
     text = NAIVE.replace("TYPE", load).replace("FINISH", SUMS[out])
-    found = one(text, table)
+    found = run_once(text, table)
     assert (found.status, found.notes) == (status, ()) or (found.status == status != "VERIFIED"), found.findings
-    assert one(text.replace("%r3, 20", "%r3, 19"), table).status in ("REFUTED", status.replace("VERIFIED", ""))
+    assert run_once(text.replace("%r3, 20", "%r3, 19"), table).status in ("REFUTED", status.replace("VERIFIED", ""))

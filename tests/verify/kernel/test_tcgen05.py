@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from tests.kernels.compile import COMPILED
-from tests.verify.kernel.test_check import ADD, ADDED, one
+from tests.verify.kernel.test_check import ADD, ADDED, run_once
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 
@@ -163,7 +163,7 @@ def test_a_load_of_the_warp_that_deallocates_hides_none_of_another_warp(barrier:
     )
     text = text.replace("BODY", SHARED.replace("LOAD", LOAD).replace("BARRIER", barrier).replace("AGAIN", again))
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
-    found = one(text, {**ADDED, "block": 256, "sizes": {"I": 256}, "arrays": arrays})
+    found = run_once(text, {**ADDED, "block": 256, "sizes": {"I": 256}, "arrays": arrays})
     assert [each.kind for each in found.findings] == ([] if barrier else ["after a tcgen05.ld"])
     assert found.status == ("VERIFIED" if barrier else "REFUTED")
 

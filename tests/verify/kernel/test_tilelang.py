@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_lanes import tell
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.state.findings import Severity
@@ -28,7 +28,7 @@ def run(old: str = "", new: str = "", strict: bool = False, seed: int = 1) -> La
 @pytest.mark.long
 def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
     found = run()
-    assert found.status == "VERIFIED", said(found)
+    assert found.status == "VERIFIED", tell(found)
     assert {(one.kind, one.severity) for one in found.findings} == {("a waiter a phase late", Severity.LETTER)}
     assert "let only threads wait that use what the phase guards" in found.findings[0].text
     assert run(strict=True).status == "REFUTED"
@@ -48,4 +48,4 @@ def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
 def test_a_wrong_twin_is_refuted(old: str, new: str) -> None:
     for seed in (1, 4):  # which draw lanes of either half
         found = run(old, new, seed=seed)
-        assert found.status == "REFUTED", said(found)
+        assert found.status == "REFUTED", tell(found)

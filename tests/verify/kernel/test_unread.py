@@ -10,21 +10,25 @@ import pytest
 
 from isa_tables import semantics
 from isa_tables.errors import TableError
-from tests.verify.kernel.forms import first, others
-from tests.verify.kernel.states import Refused, bound
-from tests.verify.kernel.test_check import added
+from tests.verify.kernel.forms import choose_first, list_pairs
+from tests.verify.kernel.states import Refused, bind_instruction
+from tests.verify.kernel.test_check import run_sum
 from verify.kernel.instructions import handlers
 
 
 @pytest.mark.long
 def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
     """A form may have no meaning, but never because its row lists what nothing reads."""
-    forms = {form.text: None for row in semantics.rows() for form in (first(row), *(one for one, _ in others(row)))}
+    forms = {
+        form.text: None
+        for row in semantics.rows()
+        for form in (choose_first(row), *(one for one, _ in list_pairs(row)))
+    }
     assert len(forms) > 700
     silent = []
     for text in forms:
         try:
-            bound(text)
+            bind_instruction(text)
         except Refused as refused:
             silent += [(text, str(refused))] if "no code reads" in str(refused) else []
     assert not silent
@@ -50,7 +54,7 @@ def test_the_forms_have_every_word_and_operand_of_the_table() -> None:
     """Each row, each word of each list, each optional word and operand is among what these tests look at."""
     absent = []
     for row in semantics.rows():
-        base, forms = first(row), [one for one, _ in others(row)]
+        base, forms = choose_first(row), [one for one, _ in list_pairs(row)]
         there = [set(one.opcode.split(".")) for one in (base, *forms)]
         listed = [(word, {*word.split(".")}) for _, words, _ in row.parts for word in words if word != "*"]
         absent += [(row.spelling, word) for word, parts in listed if not any(parts <= one for one in there)]
@@ -84,12 +88,12 @@ def test_a_new_row_whose_modifier_no_code_reads_is_refused(
         return semantics.Meaning(row, chosen, dict.fromkeys("dab", "f32"))
 
     monkeypatch.setattr(handlers, "meaning", found)
-    outcome = added(f"{opcode};", "C[i] = A[i] - B[i]")
+    outcome = run_sum(f"{opcode};", "C[i] = A[i] - B[i]")
     assert outcome.status == "UNKNOWN" and said in outcome.findings[0].text
     monkeypatch.undo()
     row = replace(row, no_effect={"strange": "9.7.1, none", "how": "9.7.1, none"})
     monkeypatch.setattr(handlers, "meaning", found)
-    assert added(f"{opcode};", "C[i] = A[i] - B[i]").status == "VERIFIED"
+    assert run_sum(f"{opcode};", "C[i] = A[i] - B[i]").status == "VERIFIED"
 
 
 def test_an_operand_that_no_code_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +103,7 @@ def test_an_operand_that_no_code_reads_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         handlers, "meaning", lambda text: semantics.Meaning(found, {}, {}) if text == "nanosleep.u32" else known(text)
     )
-    outcome = added("add.f32 %f3, %f1, %f2; nanosleep.u32 %r1;", "C[i] = A[i] + B[i]")
+    outcome = run_sum("add.f32 %f3, %f1, %f2; nanosleep.u32 %r1;", "C[i] = A[i] + B[i]")
     assert outcome.status == "UNKNOWN" and "no code reads the operand t" in outcome.findings[0].text
 
 
@@ -120,8 +124,8 @@ NAME = "REASON"
 
 def test_a_row_is_found_by_each_word_with_which_its_opcodes_may_begin() -> None:
     """Rows are read by the first word of an opcode: it is the first row of all that has the opcode."""
-    every, firsts = semantics.rows(), [(first(row), row) for row in semantics.rows()]
-    forms = [one for base, row in firsts for one, _ in others(row) if one.words[0] != base.words[0]]
+    every, firsts = semantics.rows(), [(choose_first(row), row) for row in semantics.rows()]
+    forms = [one for base, row in firsts for one, _ in list_pairs(row) if one.words[0] != base.words[0]]
     opcodes = {one.opcode for one in (*forms, *(base for base, _ in firsts))}
     expected = {opcode: next(one for one in every if one.choose(opcode) is not None) for opcode in opcodes}
     found = {opcode: semantics.meaning(opcode) for opcode in opcodes}
@@ -168,10 +172,10 @@ def test_what_has_no_effect_is_there_and_has_a_section_and_a_reason(
 def test_a_saturating_product_has_a_meaning_and_a_flag_of_another_instruction_none(
     mnemonic: str, operands: str
 ) -> None:
-    bound(f"{mnemonic.replace('.satfinite', '')} {operands};")
-    bound(f"{mnemonic} {operands};")
+    bind_instruction(f"{mnemonic.replace('.satfinite', '')} {operands};")
+    bind_instruction(f"{mnemonic} {operands};")
     with pytest.raises(Refused, match="the ISA tables have no"):
-        bound(f"{mnemonic.replace('.satfinite', '.sat')} {operands};")
+        bind_instruction(f"{mnemonic.replace('.satfinite', '.sat')} {operands};")
 
 
 @pytest.mark.parametrize(
@@ -185,13 +189,13 @@ def test_a_saturating_product_has_a_meaning_and_a_flag_of_another_instruction_no
 )
 def test_a_flag_that_a_row_does_not_list_is_refused_by_name(text: str, flags: str) -> None:
     with pytest.raises(Refused, match=f"no meaning for .{flags} of"):
-        bound(text)
+        bind_instruction(text)
 
 
 def test_each_flag_of_a_row_has_code_and_one_that_is_taken_from_it_none(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32 {%r2,%r3,%r4,%r5}, {%r10,%r11}, {%r14}, "
     text += "{%r6,%r7,%r8,%r9};"
-    bound(text)
+    bind_instruction(text)
     known = handlers.meaning
 
     def fewer(opcode: str) -> semantics.Meaning | None:
@@ -201,7 +205,7 @@ def test_each_flag_of_a_row_has_code_and_one_that_is_taken_from_it_none(monkeypa
 
     monkeypatch.setattr(handlers, "meaning", fewer)
     with pytest.raises(Refused, match=r"no meaning for \.satfinite of"):
-        bound(text)
+        bind_instruction(text)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +232,7 @@ def test_what_a_row_says_of_its_spelling_is_in_it(line: str, said: str, tmp_path
 def test_integers_in_pairs_are_refused_by_name(head: str, kind: str) -> None:
     operands = "%r2, %r3" if head == "neg" else "%r2, %r3, %r4"
     with pytest.raises(Refused, match=f"no meaning for the opcode {head}.{kind}"):
-        bound(f"{head}.{kind} {operands};")
+        bind_instruction(f"{head}.{kind} {operands};")
 
 
 @pytest.mark.parametrize(
@@ -246,6 +250,6 @@ def test_integers_in_pairs_are_refused_by_name(head: str, kind: str) -> None:
     ],
 )
 def test_a_modifier_that_is_a_requirement_is_checked(body: str, said: str) -> None:
-    found = added(body, "C[i] = A[i]")
+    found = run_sum(body, "C[i] = A[i]")
     assert (found.status == "VERIFIED") == (not said), found.findings
     assert said in " ".join(one.text for one in found.findings)

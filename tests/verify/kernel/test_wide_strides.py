@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, one
+from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
@@ -93,8 +93,8 @@ COPY = f"ld.global.f32 %f1, [%d5]; {STORE}"
 def test_atomic_sums_and_races_of_places_far_apart_are_seen() -> None:
     text = TEXT.replace("OFFSET", LONG)
     added = text.replace(COPY, "mov.f32 %f1, 0f3F800000; red.global.add.f32 [%d6], %f1;")
-    assert one(added, {**table(FAR), "claim": "C[b,m,n] = C[b,m,n] + 1"}).status == "VERIFIED"
-    assert one(added, {**table(FAR), "claim": "C[b,m,n] = C[b,m,n] + 2"}).status == "REFUTED"
+    assert run_once(added, {**table(FAR), "claim": "C[b,m,n] = C[b,m,n] + 1"}).status == "VERIFIED"
+    assert run_once(added, {**table(FAR), "claim": "C[b,m,n] = C[b,m,n] + 2"}).status == "REFUTED"
     racing = text.replace("%d10, %d9;", "%d10, 0;").replace(COPY, f"cvt.rn.f32.u32 %f1, %r8; {STORE}")
     assert racing.count("cvt.rn.f32.u32") == 1
-    assert "race: two writes in global memory" in {each.kind for each in one(racing, table(FAR)).findings}
+    assert "race: two writes in global memory" in {each.kind for each in run_once(racing, table(FAR)).findings}

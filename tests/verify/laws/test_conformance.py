@@ -14,7 +14,7 @@ from layouts import Layout
 from proofs.symbolic.attempt import Stopped
 from proofs.symbolic.execution import examine
 from proofs.symbolic.suite import examine_operations
-from tests.proofs.planted import planted
+from tests.proofs.planted import plant_bugs
 from tests.verify.laws.test_command import MODULE, run
 from verify.laws import conformance
 
@@ -80,7 +80,7 @@ def test_a_division_without_a_call_of_composition_is_unknown() -> None:
         return tiler if tiler.shape == 1 else layouts.logical_divide(a, tiler)
 
     logical_divide.__module__ = layouts.logical_divide.__module__
-    target = planted(logical_divide=logical_divide)
+    target = plant_bugs(logical_divide=logical_divide)
     chosen = next(
         o for o in examine_operations(1, inside=False) if o.label.startswith("logical_divide, rank 1 by rank 1")
     )

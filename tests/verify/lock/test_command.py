@@ -44,7 +44,7 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return tmp_path
 
 
-def changed(file: str, old: str, new: str) -> None:
+def change_file(file: str, old: str, new: str) -> None:
     text = Path(file).read_text(encoding="utf-8")
     assert old in text
     Path(file).write_text(text.replace(old, new), encoding="utf-8")
@@ -58,9 +58,9 @@ def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
 def test_what_is_locked_is_accepted_in_any_notation(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys) == (0, "3 subjects: 3 as locked, 0 not; exit 0\n")
     before = Path("lanecheck.lock").read_text(encoding="utf-8")
-    changed("maps.toml", "lane/4 + 8*(i/2)", "(lane >> 2) + ((i & 2) << 2)")
-    changed("atoms.toml", RIGHT_B, "Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>,Stride<Stride<_16,_1>,Stride<_8,_64>>>")
-    changed("atoms.toml", '"32:1"', '"(4,8):(1,4)"')
+    change_file("maps.toml", "lane/4 + 8*(i/2)", "(lane >> 2) + ((i & 2) << 2)")
+    change_file("atoms.toml", RIGHT_B, "Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>,Stride<Stride<_16,_1>,Stride<_8,_64>>>")
+    change_file("atoms.toml", '"32:1"', '"(4,8):(1,4)"')
     assert check(capsys)[0] == 0
     assert lanecheck(["lock", "tilings.toml", "atoms.toml", "maps.toml"]) == 0
     assert Path("lanecheck.lock").read_text(encoding="utf-8") == before
@@ -68,8 +68,8 @@ def test_what_is_locked_is_accepted_in_any_notation(locked: Path, capsys: pytest
 
 @pytest.mark.long
 def test_a_changed_function_is_shown_as_layouts_and_as_points(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed("maps.toml", "8*(i/2)", "8*(i%2)")
-    changed("maps.toml", "2 + i%2", "2 + i/2")
+    change_file("maps.toml", "8*(i/2)", "8*(i%2)")
+    change_file("maps.toml", "2 + i%2", "2 + i/2")
     code, out = check(capsys)
     assert code == 1
     assert out.splitlines()[:6] == [
@@ -85,7 +85,7 @@ def test_a_changed_function_is_shown_as_layouts_and_as_points(locked: Path, caps
 
 
 def test_a_changed_stride_of_an_atom_changes_the_tiling_too(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed("atoms.toml", RIGHT_B, "((4,8),(2,2)):((8,1),(32,64))")
+    change_file("atoms.toml", RIGHT_B, "((4,8),(2,2)):((8,1),(32,64))")
     code, out = check(capsys)
     assert code == 1 and "MINE_0 B  thread 0, value 1" in out and "tiled B  " in out
     assert "store" not in out and check(capsys, "maps.toml")[0] == 0
@@ -107,7 +107,7 @@ def test_what_else_changed_is_rejected(
     file: str, old: str, new: str, shown: str, locked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A file without an entry is an error too."""
-    changed(file, old, new)
+    change_file(file, old, new)
     code, out = check(capsys)
     assert code == (2 if not new else 1) and shown in " ".join(out.split()).replace(" missing", "  missing").replace(
         " renamed", "  renamed"
@@ -115,12 +115,12 @@ def test_what_else_changed_is_rejected(
 
 
 def test_a_map_without_a_layout_is_locked_point_by_point(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed("maps.toml", "lane%4*2 + i%2", "(lane*lane + 3*i) % 8")
+    change_file("maps.toml", "lane%4*2 + i%2", "(lane*lane + 3*i) % 8")
     assert lanecheck(["lock", "maps.toml", "--lock", "other.lock"]) == 0
     assert 'points = [\n  "0,0 0,3 8,6 8,1",\n' in Path("other.lock").read_text(encoding="utf-8")
     capsys.readouterr()
     assert check(capsys, "--lock", "other.lock")[0] == 0
-    changed("maps.toml", "3*i", "5*i")
+    change_file("maps.toml", "3*i", "5*i")
     assert check(capsys, "--lock", "other.lock")[0] == 1
 
 
@@ -131,16 +131,16 @@ def test_the_traits_of_a_header_are_locked(locked: Path, capsys: pytest.CaptureF
     assert lanecheck(["lock", header, "include/atom/copy_traits_own.hpp", "--lock", "h.lock"]) == 0
     capsys.readouterr()
     assert check(capsys, "--lock", "h.lock") == (0, "2 subjects: 2 as locked, 0 not; exit 0\n")
-    changed(header, "Stride<_8, _64>", "Stride<_8, _32>")
+    change_file(header, "Stride<_8, _64>", "Stride<_8, _32>")
     code, out = check(capsys, "--lock", "h.lock")
     assert code == 1 and f"now (element=32)   {header}:" in " ".join(out.split()).replace(" include", "   include")
     assert "was ((4,8),(2,2)):((16,1),(8,64))" in out and "now ((4,8),(2,2)):((16,1),(8,32))" in out
-    changed(header, "Stride<_8, _32>", "Stride<Stride<_8>, _64>")
+    change_file(header, "Stride<_8, _32>", "Stride<Stride<_8>, _64>")
     assert check(capsys, "--lock", "h.lock")[0] == 1
 
 
 def test_reports_have_the_line_of_the_change(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed("atoms.toml", RIGHT_B, "((4,8),(2,2)):((8,1),(32,64))")
+    change_file("atoms.toml", RIGHT_B, "((4,8),(2,2)):((8,1),(32,64))")
     lines = Path("atoms.toml").read_text(encoding="utf-8").splitlines()
     code, out = check(capsys, "--format", "sarif", "atoms.toml")
     (result,) = json.loads(out)["runs"][0]["results"]

@@ -22,12 +22,12 @@ FORMS = {
 }
 
 
-def generated(rng: Random, language: str, depth: int = 4) -> str:
+def generate(rng: Random, language: str, depth: int = 4) -> str:
     """An expression of a language; brackets are at random."""
     forms = FORMS[language] if depth else {form: count for form, count in FORMS[language].items() if "E" not in form}
     (form,) = rng.choices([*forms], [*forms.values()])
 
     def part(letter: re.Match[str]) -> str:
-        return generated(rng, language, depth - 1) if letter[0] == "E" else rng.choice(WORDS[language][letter[0]])
+        return generate(rng, language, depth - 1) if letter[0] == "E" else rng.choice(WORDS[language][letter[0]])
 
     return re.sub(r"\b[A-Z]\b", part, form)

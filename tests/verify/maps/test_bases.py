@@ -77,7 +77,7 @@ def test_what_is_no_bases_is_one_line(text: str, problem: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def fuzzed(count: int, seed: int) -> int:
+def fuzz(count: int, seed: int) -> int:
     """How many changed texts are still bases; each of the others is a MapError of one line."""
     rng = Random(seed)
     read_ = 0
@@ -95,9 +95,9 @@ def fuzzed(count: int, seed: int) -> int:
 
 
 def test_changed_texts_end_in_bases_or_a_line() -> None:
-    assert fuzzed(300, 0) > 10
+    assert fuzz(300, 0) > 10
 
 
 @pytest.mark.slow
 def test_many_changed_texts_end_in_bases_or_a_line() -> None:
-    assert fuzzed(many(6_000), 1) > 60
+    assert fuzz(many(6_000), 1) > 60

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from tests.samples import many
-from tests.verify.maps.generated import C_LITERALS, generated
+from tests.verify.maps.generated import C_LITERALS, generate
 from verify.maps.c_meaning import INT, UNSIGNED, Undefined, meaning
 from verify.maps.syntax import C, parse
 from verify.maps.tree import Binary, Cast, ExpressionError, Name, Number, Tree, Unary
@@ -83,7 +83,7 @@ def readable(count: int, seed: int) -> list[str]:
     rng = Random(seed)
     found: list[str] = []
     while len(found) < count:
-        text = generated(rng, "c")
+        text = generate(rng, "c")
         try:
             meaning(parse(text, C).result, TYPES, text)
         except ExpressionError:
@@ -92,7 +92,7 @@ def readable(count: int, seed: int) -> list[str]:
     return found
 
 
-def compared(count: int, seed: int, folder: Path) -> int:
+def compare_values(count: int, seed: int, folder: Path) -> int:
     """The number of undefined values among the texts' values; each value is compared."""
     if shutil.which("gcc") is None:
         pytest.skip("no gcc on this machine: nothing to compare C's meaning with")
@@ -127,13 +127,13 @@ def opaque(tree: Tree) -> str:
 
 
 def test_a_hundred_texts_have_gccs_values(tmp_path: Path) -> None:
-    assert compared(120, 1, tmp_path) > 20
+    assert compare_values(120, 1, tmp_path) > 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(many(1)))
 def test_thousands_of_texts_have_gccs_values(seed: int, tmp_path: Path) -> None:
-    assert compared(2000, 100 + seed, tmp_path) > 200
+    assert compare_values(2000, 100 + seed, tmp_path) > 200
 
 
 def value_of(text: str, **values: int) -> int:

@@ -83,16 +83,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def of(text: str, folder: Path, python: str = "") -> FragmentMap:
+def call_map(text: str, folder: Path, python: str = "") -> FragmentMap:
     return called.of_function(text, C.inputs, C.outputs, folder, python)
 
 
 @pytest.mark.long
 def test_a_function_is_a_map_in_either_direction_and_its_file_may_import_its_neighbours(folder: Path) -> None:
     for name in ("c", "Inside.c", "arrays"):
-        assert of(f"mine.py::{name}", folder) == C
+        assert call_map(f"mine.py::{name}", folder) == C
     assert called.of_function("mine.py::back", C.outputs, C.inputs, folder, sys.executable) == C.inverse()
-    assert str(of("mine.py::c", folder).origin) == "mine.py::c"
+    assert str(call_map("mine.py::c", folder).origin) == "mine.py::c"
 
 
 FAST = ("raises", "aborts", "hangs", "changes")
@@ -103,7 +103,7 @@ FAST = ("raises", "aborts", "hangs", "changes")
 def test_a_function_that_misbehaves_is_one_line(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(called, "SECONDS", 0.5)
     with pytest.raises(MapError) as raised:
-        of(f"mine.py::{name}", folder)
+        call_map(f"mine.py::{name}", folder)
     assert str(raised.value).startswith(f"mine.py::{name}: {PROBLEMS[name]}")
     assert "\n" not in str(raised.value)
 
@@ -120,21 +120,21 @@ def test_a_function_that_misbehaves_is_one_line(name: str, folder: Path, monkeyp
 def test_a_file_that_cannot_be_imported_is_one_line(text: str, problem: str, folder: Path) -> None:
     (folder / "mine.py").write_text(text, encoding="utf-8")
     with pytest.raises(MapError) as raised:
-        of("mine.py::c", folder)
+        call_map("mine.py::c", folder)
     assert str(raised.value).startswith(problem)
 
 
 def test_what_is_not_there_is_one_line(folder: Path) -> None:
     with pytest.raises(MapError, match=r"absent\.py: there is no such file"):
-        of("absent.py::c", folder)
+        call_map("absent.py::c", folder)
     with pytest.raises(MapError, match="no/python is no program that can be run"):
-        of("mine.py::c", folder, "no/python")
+        call_map("mine.py::c", folder, "no/python")
     with pytest.raises(MapError, match=r"mine\.py::c: its process answered nothing"):
-        of("mine.py::c", folder, "true")
+        call_map("mine.py::c", folder, "true")
 
 
 def test_nothing_is_left_running(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marks = [f"test-{time.time_ns()}"]
     monkeypatch.setattr(children.secrets, "token_hex", lambda size: marks[0])
-    assert of("mine.py::daemon", folder) == C
+    assert call_map("mine.py::daemon", folder) == C
     assert not children.find_marked(marks[0])

@@ -192,7 +192,7 @@ template <class... A> __device__ std::false_type {0}_of(...);
 """
 
 
-def compiled(folder: Path, source: str, *options: str) -> str:
+def compile_source(folder: Path, source: str, *options: str) -> str:
     """The PTX that nvcc makes of a text; its errors fail the test."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
@@ -225,7 +225,7 @@ def test_every_operator_has_nvccs_values_where_c_defines_them(tmp_path: Path) ->
         type_ = IN_C[promote(found[0]).name]
         same = f"static_assert(std::is_same_v<decltype(+({text})), {type_}>);"
         lines.append(f"inline void g{len(lines)}({IN_C[a]} a, {IN_C[b]} b) {{ {same} }}")
-    compiled(tmp_path, "\n".join(lines))
+    compile_source(tmp_path, "\n".join(lines))
     assert len(lines) > 10_000
 
 
@@ -254,7 +254,7 @@ def test_every_function_has_nvccs_values_where_cuda_has_an_overload(tmp_path: Pa
                 name = f"f{len(wanted)}"
                 lines.append(f'extern "C" __device__ long long {name}() {{ return {with_points(text, a, b, x, y)}; }}')
                 wanted[name] = value
-    ptx = compiled(tmp_path, "\n".join(lines), "-rdc=true")
+    ptx = compile_source(tmp_path, "\n".join(lines), "-rdc=true")
     returned = re.findall(r"\.func\s+\(\.param \.b64 func_retval0\) (f\d+)\(\s*\)\s*\{(.*?)\n\}", ptx, re.DOTALL)
     theirs = {name: _constant(body) for name, body in returned}
     assert theirs == wanted
@@ -283,7 +283,7 @@ IN_PYTHON = [
 ]
 
 
-def evaluated(text: str, a: int, b: int) -> object:
+def evaluate_text(text: str, a: int, b: int) -> object:
     try:
         found = eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs, "int": int}}, {"a": a, "b": b})
     except (ArithmeticError, ValueError, TypeError):
@@ -303,4 +303,4 @@ def test_every_operation_has_pythons_values_and_types(text: str) -> None:
         if found == "large":  # here alone: nothing is computed of it
             assert abs(b) > 60 or abs(eval(text, {"a": a, "b": b})) >= 1 << 64
         else:
-            assert found == evaluated(text, a, b), (text, a, b)
+            assert found == evaluate_text(text, a, b), (text, a, b)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lanecheck.console import children
-from tests.verify.adapters import HOSTILE, RIGHT, written
+from tests.verify.adapters import HOSTILE, RIGHT, write
 from verify.maps import isolation
 from verify.maps.answers import ForeignMap, MissingMap, read_answer
 
@@ -39,7 +39,7 @@ def marks(monkeypatch):
 
 @pytest.mark.long
 def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path, marks):
-    path = written(tmp_path, HOSTILE)
+    path = write(tmp_path, HOSTILE)
     head, *answered = isolation.answers(path, sys.executable, 1.0, 60.0)
     maps = [read_answer(one) for one in answered]
     assert [one.name for one in maps] == head["maps"] and len(maps) == 21
@@ -64,7 +64,7 @@ def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path,
     ],
 )
 def test_a_project_that_cannot_be_imported_is_missing_with_its_reason(tmp_path, line, why):
-    assert list(isolation.answers(written(tmp_path, RIGHT + line), sys.executable, 1.0, 60.0)) == [{"missing": why}]
+    assert list(isolation.answers(write(tmp_path, RIGHT + line), sys.executable, 1.0, 60.0)) == [{"missing": why}]
 
 
 @pytest.mark.long
@@ -82,12 +82,12 @@ def test_a_project_that_cannot_be_imported_is_missing_with_its_reason(tmp_path, 
 )
 def test_a_project_that_ends_its_process_is_missing_with_its_last_words(tmp_path, line, why):
     with pytest.raises(isolation.NoAnswer, match=why):
-        list(isolation.answers(written(tmp_path, RIGHT + line), sys.executable, 1.0, 1.0))
+        list(isolation.answers(write(tmp_path, RIGHT + line), sys.executable, 1.0, 1.0))
 
 
 def test_an_interpreter_that_is_not_there_is_missing(tmp_path):
     with pytest.raises(isolation.NoAnswer, match="/no/python cannot be started: No such file"):
-        list(isolation.answers(written(tmp_path, RIGHT), "/no/python", 1.0, 1.0))
+        list(isolation.answers(write(tmp_path, RIGHT), "/no/python", 1.0, 1.0))
 
 
 def test_the_child_has_a_home_and_an_environment_of_its_own(tmp_path, monkeypatch):
@@ -101,13 +101,13 @@ def maps():
     yield str(known), fragment
 """
     )
-    head, _ = isolation.answers(written(tmp_path, text), sys.executable, 1.0, 60.0)
+    head, _ = isolation.answers(write(tmp_path, text), sys.executable, 1.0, 60.0)
     assert head["maps"] == ["False"]
 
 
 def test_a_child_that_is_no_longer_read_is_ended_with_all_that_it_started(tmp_path, marks):
     text = HOSTILE.replace('    yield "first", fragment\n', '    yield "first", fragment\n    daemon()\n')
-    found = isolation.answers(written(tmp_path, text), sys.executable, 1.0, 60.0)
+    found = isolation.answers(write(tmp_path, text), sys.executable, 1.0, 60.0)
     next(found)
     assert children.find_marked(marks[0])
     found.close()

@@ -31,7 +31,7 @@ def locate(lane: Any, value: Any) -> tuple[Any, Any]:
     return lane % 16, value % 8
 
 
-def located(lane: Any, value: Any) -> tuple[Any, Any]:
+def find_place(lane: Any, value: Any) -> tuple[Any, Any]:
     return locate(lane, value)
 
 
@@ -82,7 +82,7 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
     IsaFormula: (
         {"locate": locate, "key": "f", "lanes": range(16), "values": 8, "outputs": TILE, "names": ("thread", "value")},
         {
-            "locate": [located],  # the same function: the key names the formula, not the code that has it
+            "locate": [find_place],  # the same function: the key names the formula, not the code that has it
             "key": ["g"],
             "lanes": [range(1, 17), range(8)],
             "values": [4],

@@ -82,7 +82,7 @@ SUBJECTS: dict[str, tuple[Callable[[], Case], Sequence[str], Callable[[], int]]]
 OWNERS = {"bases": BasesMap, "expressions": ExpressionMap}
 
 
-def exchanged(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+def exchange(columns: tuple[Any, ...]) -> tuple[Any, ...]:
     """A bijection still, that is wrong everywhere."""
     return (columns[0] ^ 1, *columns[1:])
 
@@ -99,7 +99,7 @@ def plant_in_block(name: str, planted: pytest.MonkeyPatch) -> None:
         return
     owner = OWNERS.get(name, StridedMap)
     block = owner.block
-    planted.setattr(owner, "block", lambda self, start, stop: exchanged(block(self, start, stop)))
+    planted.setattr(owner, "block", lambda self, start, stop: exchange(block(self, start, stop)))
 
 
 def plant_in_at(name: str, planted: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ def test_a_bug_in_an_evaluation_of_a_formula_ends_in_exit_3(
 
     def wrong(self: IsaFormula, *given: int) -> Any:
         found = right(self, *given)
-        return tuple((x ^ 1, y) for x, y in found) if name == "at" else exchanged(found)
+        return tuple((x ^ 1, y) for x, y in found) if name == "at" else exchange(found)
 
     monkeypatch.setattr(IsaFormula, name, wrong)
     (case,) = of_operand(LAYOUTS[kind], MMA, "C", None, {Check.ISA}).cases
@@ -213,7 +213,7 @@ def test_a_bug_in_an_evaluation_of_a_program_ends_in_exit_3(
 
     def wrong(self: ArrayMap, *given: int) -> Any:
         found = right(self, *given)
-        return tuple((x ^ 1,) for (x,) in found) if name == "at" else exchanged(found)
+        return tuple((x ^ 1,) for (x,) in found) if name == "at" else exchange(found)
 
     monkeypatch.setattr(ArrayMap, name, wrong)
     assert run() == 3
@@ -293,7 +293,7 @@ def test_a_bug_in_an_evaluation_of_a_table_ends_in_exit_3(
         assert run_index(kind) in (0, 3)  # a search may not ask `at` for the point
     everywhere = {
         "at": lambda self, *point: tuple((one[0] ^ 1, *one[1:]) for one in right(self, *point)),
-        "block": lambda self, start, stop: exchanged(right(self, start, stop)),
+        "block": lambda self, start, stop: exchange(right(self, start, stop)),
     }
     monkeypatch.setattr(FragmentMap, name, everywhere[name])
     assert run_index(kind) == 3

@@ -26,7 +26,7 @@ PLAIN, SWIZZLED, COORDINATES = "(16,8):(1,16)", "Sw<1,0,4> o (16,8):(1,16)", "(1
 ISA = frozenset({Check.ISA})
 
 
-def located(lane: Any, value: Any) -> tuple[Any, Any]:
+def locate(lane: Any, value: Any) -> tuple[Any, Any]:
     return lane % 16, value % 8
 
 
@@ -35,7 +35,7 @@ def layout_map(text: str) -> Callable[[], Map]:
 
 
 def formula_map() -> Map:
-    return IsaFormula(located, "f", range(16), 8, TILE)
+    return IsaFormula(locate, "f", range(16), 8, TILE)
 
 
 CLASSES: dict[str, Callable[[], Map]] = {
@@ -57,7 +57,7 @@ def one_further(columns: tuple[Any, ...]) -> tuple[Any, ...]:
     return (columns[0] + 1, *columns[1:])
 
 
-def exchanged(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+def exchange(columns: tuple[Any, ...]) -> tuple[Any, ...]:
     """A bijection still, that is wrong everywhere."""
     return (columns[0] ^ 1, *columns[1:])
 
@@ -74,7 +74,7 @@ def test_every_class_is_right_where_nothing_is_planted() -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize("change", [one_further, exchanged, last_alone])
+@pytest.mark.parametrize("change", [one_further, exchange, last_alone])
 def test_a_bug_in_block_is_never_reproduced(kind: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = IsaFormula if kind == "formula" else StridedMap
     monkeypatch.setattr(owner, "block", lambda self, start, stop: change(BLOCK[owner](self, start, stop)))
@@ -114,7 +114,7 @@ def test_a_bug_in_any_evaluation_ends_in_exit_3(text: str, tile: str, monkeypatc
     bugs: list[tuple[Any, str, Any]] = [
         (Layout, "__call__", lambda self, *at: call(self, *at) + (at == (15, 7))),
         (StridedMap, "image", lambda self, t, v: image(self, t ^ 1, v)),
-        (StridedMap, "block", lambda self, start, stop: exchanged(BLOCK[StridedMap](self, start, stop))),
+        (StridedMap, "block", lambda self, start, stop: exchange(BLOCK[StridedMap](self, start, stop))),
     ]
     for owner, name, bug in bugs:
         with monkeypatch.context() as planted:
@@ -149,12 +149,12 @@ def test_keys_hold_what_a_map_depends_on_and_no_place() -> None:
     ]
     assert len({one.key for one in (same, *others)}) == 5
     formulas = [
-        IsaFormula(located, "f", range(16), 8, TILE),
-        IsaFormula(located, "g", range(16), 8, TILE),
-        IsaFormula(located, "f", range(1, 17), 8, TILE),
-        IsaFormula(located, "f", range(16), 4, TILE),
-        IsaFormula(located, "f", range(16), 8, TILE, ("lane", "value")),
-        IsaFormula(located, "f", range(16), 8, (Axis("m", 16), Axis("k", 8))),
+        IsaFormula(locate, "f", range(16), 8, TILE),
+        IsaFormula(locate, "g", range(16), 8, TILE),
+        IsaFormula(locate, "f", range(1, 17), 8, TILE),
+        IsaFormula(locate, "f", range(16), 4, TILE),
+        IsaFormula(locate, "f", range(16), 8, TILE, ("lane", "value")),
+        IsaFormula(locate, "f", range(16), 8, (Axis("m", 16), Axis("k", 8))),
     ]
     assert len({one.key for one in formulas}) == len(formulas)
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.samples import many
-from tests.verify.maps.generated import generated
+from tests.verify.maps.generated import generate
 from verify.maps.c_meaning import Undefined
 from verify.maps.python_meaning import meaning
 from verify.maps.syntax import PYTHON, parse
@@ -31,12 +31,12 @@ def pythons(text: str, values: dict[str, int]) -> object:
         return "error"
 
 
-def compared(count: int, seed: int) -> None:
+def compare_values(count: int, seed: int) -> None:
     """Compare the values of random texts; a few are too large here and not in Python."""
     rng = Random(seed)
     same = large = 0
     for _ in range(count):
-        text = generated(rng, "python")
+        text = generate(rng, "python")
         if "<<" in text and "2147483647" in text:  # Python would fill the memory
             continue
         for values in POINTS:
@@ -50,12 +50,12 @@ def compared(count: int, seed: int) -> None:
 
 
 def test_a_hundred_texts_have_pythons_values() -> None:
-    compared(150, 0)
+    compare_values(150, 0)
 
 
 @pytest.mark.slow
 def test_thousands_of_texts_have_pythons_values() -> None:
-    compared(many(2_000), 1)
+    compare_values(many(2_000), 1)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def csv(rows: list[list[str]], title: str = "Architecture: X\nInstruction: Y\nBl
     return title + "\n".join(map(",".join, rows)) + "\n"
 
 
-def drawn(rows: list[list[str]], rule: str) -> str:
+def draw(rows: list[list[str]], rule: str) -> str:
     return f"\n{rule}\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -60,7 +60,7 @@ def test_every_width_and_drawing_is_the_map(table, bits, tmp_path: Path) -> None
     rows = table("B", bits)
     wanted = FragmentMap.from_operand(OPERANDS["B"])
     columns = Columns(INPUTS, wanted.outputs, {})
-    for number, text in enumerate([csv(rows), csv(rows, ""), drawn(rows, "+---+---+"), drawn(rows, "|:--|---|")]):
+    for number, text in enumerate([csv(rows), csv(rows, ""), draw(rows, "+---+---+"), draw(rows, "|:--|---|")]):
         path = tmp_path / f"{number}.csv"
         path.write_text(text, encoding="utf-8")
         assert read_table(path, columns) == wanted
@@ -69,7 +69,7 @@ def test_every_width_and_drawing_is_the_map(table, bits, tmp_path: Path) -> None
 
 def test_an_operand_is_verified_by_its_table(tmp_path: Path) -> None:
     path = tmp_path / "c.txt"
-    path.write_text(drawn(by_element("C", 32), "+--+"), encoding="utf-8")
+    path.write_text(draw(by_element("C", 32), "+--+"), encoding="utf-8")
     assert verify_index(ptx=MMA, operand="C", table=str(path)).exit() == 0
     text = path.read_text().replace("C[M][N]", "C[N][M]")
     path.write_text(text, encoding="utf-8")
@@ -103,7 +103,7 @@ def test_what_is_no_table_is_one_line(text: str, problem: str, tmp_path: Path, m
 @pytest.mark.parametrize("count", [100, pytest.param(many(1_000), marks=pytest.mark.slow)])
 def test_changed_tables_end_in_a_map_or_a_line(count: int, tmp_path: Path) -> None:
     rng, path = Random(count), tmp_path / "b.csv"
-    texts, read_ = [csv(by_element()), csv(by_lane()), drawn(by_lane(), "+--+")], 0
+    texts, read_ = [csv(by_element()), csv(by_lane()), draw(by_lane(), "+--+")], 0
     for number in range(count):
         text = texts[number % 3]
         at = rng.randrange(len(text))

@@ -10,7 +10,7 @@ LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis(
 C = FragmentMap.from_operand(isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").operands["C"])
 
 
-def changed(**images: tuple[int, int]) -> FragmentMap:
+def change_images(**images: tuple[int, int]) -> FragmentMap:
     """C with other images of some values of lane 5, by the value's number."""
     pairs = {**C.images, **{(5, int(name[1:])): (image,) for name, image in images.items()}}
     return FragmentMap(C.inputs, C.outputs, pairs)
@@ -26,7 +26,7 @@ def test_a_right_map_has_no_counterexample() -> None:
 
 
 def test_one_changed_point_is_found_by_every_property() -> None:
-    wrong = changed(v3=(1, 2))
+    wrong = change_images(v3=(1, 2))
     found = search.find_difference(wrong, C)
     assert found is not None
     assert found.inputs == {"lane": 5, "value": 3}
@@ -42,7 +42,7 @@ def test_one_changed_point_is_found_by_every_property() -> None:
 
 
 def test_an_image_outside_the_tile_is_found() -> None:
-    wrong = changed(v3=(1, 8), v2=(-1, 0))
+    wrong = change_images(v3=(1, 8), v2=(-1, 0))
     found = search.find_out_of_bounds(wrong)
     assert found is not None
     assert found.statement == "lane 5, value 2 has (m=-1, n=0), outside 16x8"

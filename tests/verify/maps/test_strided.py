@@ -291,7 +291,7 @@ def test_an_error_in_a_plain_layout_contradicts(
     assert command.main(["(600,600):(600,1)", key, other]) == 3
 
 
-def changed(change: Callable[[Any], Any]) -> Callable[..., Any]:
+def change_blocks(change: Callable[[Any], Any]) -> Callable[..., Any]:
     """Blocks whose elements are changed, and not compared with plain integers."""
 
     def read(m: StridedMap, start: int, stop: int) -> Any:
@@ -318,7 +318,7 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 ) -> None:
     """Without the comparison of blocks, too, every counterexample is computed again."""
     monkeypatch.setattr(blocks, "BLOCK", 8)
-    monkeypatch.setattr(blocks, "read_block", changed(change))
+    monkeypatch.setattr(blocks, "read_block", change_blocks(change))
     verdicts = command.onto_tile(written.format(text), (4, 4), {Check.ISA}).cases[0].verdicts
     bounds, ownership = (verdict.evidence[0].counterexample for verdict in verdicts[1:])
     assert (bounds is None) == inside and (bounds is None or not bounds.reproduced)
@@ -328,6 +328,6 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     _, found = ways(Layout((4, 4), (1, 4)), (4, 4))
     assert search.find_missing_owner(found) is None
-    monkeypatch.setattr(blocks, "read_block", changed(lambda block: np.where(block == 5, 6, block)))
+    monkeypatch.setattr(blocks, "read_block", change_blocks(lambda block: np.where(block == 5, 6, block)))
     wrong = search.find_missing_owner(found)
     assert wrong is not None and (wrong.statement, wrong.reproduced) == ("(m=1, n=1) has no owner", False)

@@ -138,7 +138,7 @@ def test_a_hostile_text_is_one_line_at_once(language: str) -> None:
         assert "\n" not in str(raised.value)
 
 
-def fuzzed(count: int, seed: int) -> int:
+def fuzz(count: int, seed: int) -> int:
     """How many of the random texts are expressions; each of the others is an ExpressionError."""
     rng = Random(seed)
     words = (
@@ -158,10 +158,10 @@ def fuzzed(count: int, seed: int) -> int:
 
 
 def test_random_texts_end_in_an_expression_or_a_line() -> None:
-    assert fuzzed(2000, 0) > 20
+    assert fuzz(2000, 0) > 20
 
 
 @pytest.mark.slow
 def test_many_random_texts_end_in_an_expression_or_a_line() -> None:
     assert MAX_TEXT < 1 << 20
-    assert fuzzed(many(20_000), 1) > 200
+    assert fuzz(many(20_000), 1) > 200

@@ -22,7 +22,7 @@ MODES = hyp.lists(hyp.tuples(hyp.sampled_from([1, 2, 3, 4]), hyp.integers(0, 40)
 LAYOUTS = MODES.map(lambda modes: Layout(*(tuple(column) for column in zip(*modes, strict=True))))
 
 
-def of(image: object, lanes: int = 32, values: int = 4, tile: tuple[Axis, ...] = TILE) -> FragmentMap:
+def tabulate(image: object, lanes: int = 32, values: int = 4, tile: tuple[Axis, ...] = TILE) -> FragmentMap:
     return FragmentMap.tabulate(image, (Axis("lane", lanes), Axis("value", values)), tile)  # type: ignore[arg-type]
 
 
@@ -41,7 +41,7 @@ def test_the_layout_of_a_layouts_values_is_that_layout(lanes: Layout, values: La
 @pytest.mark.long
 @given(LAYOUTS, LAYOUTS)
 def test_the_sum_in_c_of_a_layouts_values_is_that_layout(lanes: Layout, values: Layout) -> None:
-    made = of(lambda t, v: int(table(lanes)[t] + table(values)[v]), size(lanes), size(values), (Axis("e", 1000),))
+    made = tabulate(lambda t, v: int(table(lanes)[t] + table(values)[v]), size(lanes), size(values), (Axis("e", 1000),))
     _, expression = text(made, "c").split(" = ")
     names = coordinates(size(lanes), size(values))
     assert IndexFunction({"e": expression}, made.outputs, names).map("c", "int") == made
@@ -56,32 +56,33 @@ def test_a_swizzled_map_has_a_layout_bases_and_an_xor() -> None:
 
 
 def test_an_offset_is_an_expression_and_no_layout() -> None:
-    made = of(lambda t, v: ((t // 4 + 8 * (v // 2) + 3) % 16, 7 - t % 4 * 2 - v % 2))
+    made = tabulate(lambda t, v: ((t // 4 + 8 * (v // 2) + 3) % 16, 7 - t % 4 * 2 - v % 2))
     assert "no layout" in text(made, "layout")
     assert "no sum of digits and no xor of bits is m" in text(made, "c")
-    shifted = of(lambda t, v: (v + 3, 7 - t % 4))
+    shifted = tabulate(lambda t, v: (v + 3, 7 - t % 4))
     assert text(shifted, "c") == "m = 3 + i; n = 7 - lane%4"
     assert "lane 0, value 0 has 115, a layout 0" in text(shifted, "layout")
 
 
 def test_the_points_that_prevent_a_layout_are_named() -> None:
-    wrong = of(lambda t, v: (t // 4 + 8 * (v // 2), (t % 4 * 2 + v % 2) if (t, v) != (5, 3) else 0))
+    wrong = tabulate(lambda t, v: (t // 4 + 8 * (v // 2), (t % 4 * 2 + v % 2) if (t, v) != (5, 3) else 0))
     assert "from lane 0 to lane 5 value 3 steps by -15, value 0 by 33" in text(wrong, "layout")
     assert text(wrong, "bases").startswith("not linear over F2: lane 5, value 3 has (m=9, n=0), its bits give")
-    uneven = of(lambda t, v: (t + 5 * (t == 2), v), lanes=3)
+    uneven = tabulate(lambda t, v: (t + 5 * (t == 2), v), lanes=3)
     assert "from lane 1, value 0 to lane 2, value 0 it steps by 6, before by 1; 2 does not divide 3" in text(
         uneven, "layout"
     )
-    line = of(lambda t, v: (t + 2 * (t == 3), v), lanes=4, values=2)
+    line = tabulate(lambda t, v: (t + 2 * (t == 3), v), lanes=4, values=2)
     assert "from lane 2, value 0 to lane 3, value 0 it steps by 3, from" not in text(line, "layout")
     assert (
-        text(of(lambda t, v: (t + (t == 3), v), lanes=4, values=2), "layout") == "Sw<1,0,1> o 0 o ((2,2),2):((1,3),16)"
+        text(tabulate(lambda t, v: (t + (t == 3), v), lanes=4, values=2), "layout")
+        == "Sw<1,0,1> o 0 o ((2,2),2):((1,3),16)"
     )
-    assert "outside the tile" in text(of(lambda t, v: (t, v)), "layout")
+    assert "outside the tile" in text(tabulate(lambda t, v: (t, v)), "layout")
 
 
 def test_a_text_that_reads_otherwise_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = of(lambda t, v: (t // 4 + 8 * (v // 2), t % 4 * 2 + v % 2))
+    made = tabulate(lambda t, v: (t // 4 + 8 * (v // 2), t % 4 * 2 + v % 2))
     for name, wrong in (
         ("as_layout", "((4,8),(2,2)):((32,1),(8,16))"),
         ("as_c", "m = lane/4 + i%2*8; n = lane%4*2 + i/2"),
@@ -102,7 +103,7 @@ def test_a_text_that_reads_otherwise_is_never_shown(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_numbers_that_int_and_unsigned_have_not_in_common_have_no_text_of_c(far: int, c: str) -> None:
-    made = of(lambda _, value: value * far, 1, 2, (Axis("e", 1 << 63),))
+    made = tabulate(lambda _, value: value * far, 1, 2, (Axis("e", 1 << 63),))
     assert text(made, "c") == c
     linear = f"{{register = [[{far}]], lane = [], warp = []}}"
     assert text(made, "bases") == (linear if far > 0 else "not linear over F2: an image is negative")

@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         read_table(Path("\x00"), COLUMNS)
 
 
-def fuzzed(count: int, seed: int) -> int:
+def fuzz(count: int, seed: int) -> int:
     """How many changed tables are still maps; each of the others is a MapError of one line."""
     rng = Random(seed)
     table, data = csv(), json.dumps([[list(C(t, i)) for i in range(4)] for t in range(32)])
@@ -129,9 +129,9 @@ def fuzzed(count: int, seed: int) -> int:
 
 
 def test_changed_tables_end_in_a_map_or_a_line() -> None:
-    assert fuzzed(200, 0) > 10
+    assert fuzz(200, 0) > 10
 
 
 @pytest.mark.slow
 def test_many_changed_tables_end_in_a_map_or_a_line() -> None:
-    assert fuzzed(many(6_000), 1) > 60
+    assert fuzz(many(6_000), 1) > 60

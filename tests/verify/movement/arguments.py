@@ -29,7 +29,7 @@ def access(tile: str, *words: str, threads: str = COLUMN) -> list[str]:
     return ["--shared", tile, "--access", threads, "--element", "16", "--width", "128", *words]
 
 
-def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
     """The exit code and the report."""
     code = movement.main([*words, "--format", "json"])
     return code, json.loads(capsys.readouterr().out)

@@ -22,7 +22,7 @@ from tests.verify.movement.arguments import (
     X4,
     access,
     by_property,
-    checked,
+    check,
 )
 from verify.movement import command as movement
 from verify.movement.bind import Movement
@@ -215,7 +215,7 @@ def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
 ) -> None:
     file = tmp_path / "of a tile.toml"
     file.write_text(f'["{name}"]\ndescriptor = "{ROWS}"\nelement = 16\n["other"]\nfrom = "{X4}"\nto = "{F16}"\n')
-    _, report = checked(capsys, str(file))
+    _, report = check(capsys, str(file))
     verdicts = report["subjects"][0]["verdicts"]
     (replay,) = {v["counterexample"]["replay"] for v in verdicts if v["status"] == "REFUTED"}
     assert movement.main([*shlex.split(replay)[2:], "-q"]) == 1
@@ -223,13 +223,13 @@ def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
 
 
 def test_the_movements_of_the_example_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, str(EXAMPLE))
+    code, report = check(capsys, str(EXAMPLE))
     assert code == 0 and len(report["subjects"]) == 8
     assert {subject["status"] for subject in report["subjects"]} == {"VERIFIED"}
 
 
 def test_a_solver_without_a_budget_verifies_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
+    code, report = check(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
     found = by_property(report)
     assert (found["whole_accesses"]["status"], found["free_of_bank_conflicts"]["status"]) == ("UNKNOWN", "UNCHECKED")
     assert code == 4

@@ -53,7 +53,7 @@ PROVED = {"room", "hand_over", "major", "whole_accesses", "disjoint", "free_of_b
 CALL, TABLE, AT = Layout.__call__, Linear.table, Linear.at
 
 
-def evaluated(bug: Callable[[Any], Any]) -> Callable[..., Any]:
+def plant_evaluation(bug: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda layout, *coordinate: bug(CALL(layout, *coordinate))
 
 
@@ -62,9 +62,9 @@ def late(found: Any) -> Any:
 
 
 BUGS: dict[str, tuple[Any, str, Any]] = {
-    "values doubled": (Layout, "__call__", evaluated(lambda found: found * 2)),
-    "values missing": (Layout, "__call__", evaluated(lambda found: found * 0)),
-    "values late": (Layout, "__call__", evaluated(late)),
+    "values doubled": (Layout, "__call__", plant_evaluation(lambda found: found * 2)),
+    "values missing": (Layout, "__call__", plant_evaluation(lambda found: found * 0)),
+    "values late": (Layout, "__call__", plant_evaluation(late)),
     "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
     "whole domains doubled": (Linear, "table", lambda *given: TABLE(*given) * 2),
     "whole domains late": (Linear, "table", lambda *given: late(TABLE(*given))),
@@ -86,7 +86,7 @@ def bug(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-def checked(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
+def check_words(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
     """The exit code, and each verdict by its property; no verdict where the command ended with an error."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
@@ -95,22 +95,22 @@ def checked(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
     return code, {verdict["property"]: verdict for verdict in report["subjects"][0]["verdicts"]}
 
 
-def verified(verdict: dict[str, Any] | None) -> bool:
+def is_verified(verdict: dict[str, Any] | None) -> bool:
     return verdict is not None and verdict["status"] == "PROVED" and not verdict["contradiction"]
 
 
 @pytest.mark.parametrize("name", FALSE)
 def test_the_false_claims_are_refuted_by_two_checks_where_nothing_is_planted(name: str) -> None:
     words, prop = FALSE[name]
-    code, verdicts = checked(words)
+    code, verdicts = check_words(words)
     by_check = {one["check"]: one["status"] for one in verdicts[prop]["evidence"]}
     assert code == 1 and by_check["isa"] == by_check["proof"] == "REFUTED" and not verdicts[prop]["contradiction"]
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_the_true_claims_are_proved_by_two_checks_where_nothing_is_planted(name: str) -> None:
-    code, verdicts = checked(TRUE[name])
-    assert code == 0 and all(map(verified, verdicts.values()))
+    code, verdicts = check_words(TRUE[name])
+    assert code == 0 and all(map(is_verified, verdicts.values()))
     by_check = {
         prop: {one["check"]: one["status"] for one in verdict["evidence"]} for prop, verdict in verdicts.items()
     }
@@ -120,8 +120,8 @@ def test_the_true_claims_are_proved_by_two_checks_where_nothing_is_planted(name:
 def test_no_false_claim_is_verified_with_a_planted_bug(bug: str) -> None:
     """The three checks share no evaluation of layouts: one of them still finds the error."""
     for name, (words, prop) in FALSE.items():
-        code, verdicts = checked(words)
-        assert code != 0 and not verified(verdicts.get(prop)), (bug, name)
+        code, verdicts = check_words(words)
+        assert code != 0 and not is_verified(verdicts.get(prop)), (bug, name)
 
 
 def test_a_planted_bug_is_not_reported_as_the_users_mistake(bug: str) -> None:
@@ -129,4 +129,4 @@ def test_a_planted_bug_is_not_reported_as_the_users_mistake(bug: str) -> None:
 
     Descriptors are left out: their offsets are read off by evaluation, and the solver checks what was read.
     """
-    assert {checked(words)[0] for name, words in TRUE.items() if name != "a descriptor"} <= {0, 3}
+    assert {check_words(words)[0] for name, words in TRUE.items() if name != "a descriptor"} <= {0, 3}

@@ -16,7 +16,7 @@ from verify.report import Case
 ACCESS = {"shared": ROWS, "access": "(32,8):(1,64)", "element": 16, "width": 128}
 
 
-def shared(case: Case) -> set[str]:
+def list_shared(case: Case) -> set[str]:
     """The movements that the evidence of a case was found for."""
     return {evidence.shared for verdict in case.verdicts for evidence in verdict.evidence}
 
@@ -34,7 +34,7 @@ def test_two_movements_alike_share_their_evidence(table: dict[str, object]) -> N
     first, second = (replace(bind.bind(spec.of_options(table)), name=name, replay=name) for name in ("one", "other"))
     checker = MovementChecker()
     one, other = checker.case(first), checker.case(second)
-    assert (shared(one), shared(other)) == ({""}, {"one"})
+    assert (list_shared(one), list_shared(other)) == ({""}, {"one"})
     assert [v.status for v in one.verdicts] == [v.status for v in other.verdicts]
     replays = {v.counterexample.replay for v in other.verdicts if v.counterexample}
     assert replays == ({"other"} if "from" not in table else set())
@@ -49,7 +49,7 @@ def test_movements_that_differ_in_a_key_share_nothing(key: str, value: object) -
     checker = MovementChecker()
     first, second = (bind.bind(spec.of_options(given)) for given in (ACCESS, {**ACCESS, key: value}))
     checker.case(replace(first, name="one"))
-    assert shared(checker.case(replace(second, name="other"))) == {""}
+    assert list_shared(checker.case(replace(second, name="other"))) == {""}
 
 
 def test_registers_that_differ_in_tiles_share_nothing() -> None:
@@ -58,7 +58,7 @@ def test_registers_that_differ_in_tiles_share_nothing() -> None:
     given = {"from": X4, "to": F16, "operand": "B"}
     one, other = (replace(bind.bind(spec.of_options({**given, "tiles": t})), name=t) for t in ("n=2", "k=2"))
     assert {v.status for v in checker.case(one).verdicts} == {Status.PROVED}
-    assert shared(checker.case(other)) == {""}
+    assert list_shared(checker.case(other)) == {""}
 
 
 def test_bank_conflicts_are_unchecked_while_it_is_unknown_whether_the_accesses_are_whole() -> None:

@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 
-from tests.verify.movement.arguments import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_property, checked
+from tests.verify.movement.arguments import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_property, check
 from verify.movement import bind, spec
 from verify.movement import command as movement
 
@@ -41,7 +41,7 @@ VERIFIED = {
 @pytest.mark.parametrize("case", VERIFIED)
 def test_a_hand_over_is_verified(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, expected = VERIFIED[case]
-    code, report = checked(capsys, *words)
+    code, report = check(capsys, *words)
     hand_over = by_property(report)["hand_over"]
     assert code == 0 and report["subjects"][0]["status"] == "VERIFIED"
     assert expected in hand_over["claim"]
@@ -52,7 +52,7 @@ def test_a_hand_over_is_verified(case: str, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_counts_are_compared_once(capsys: pytest.CaptureFixture[str]) -> None:
-    _, report = checked(capsys, "--from", X4, "--to", F16, "--major", "K")
+    _, report = check(capsys, "--from", X4, "--to", F16, "--major", "K")
     (counted,) = (e for v in report["subjects"][0]["verdicts"] for e in v["evidence"] if e["method"] == "counted")
     assert (counted["check"], counted["points"]) == ("isa", 1)
 
@@ -76,7 +76,7 @@ REFUTED = {
 @pytest.mark.parametrize("case", REFUTED)
 def test_a_wrong_hand_over_is_refuted(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, expected = REFUTED[case]
-    code, report = checked(capsys, *words)
+    code, report = check(capsys, *words)
     hand_over = by_property(report)["hand_over"]
     assert code == 1 and expected in hand_over["counterexample"]["statement"]
     assert {e["check"]: e["status"] for e in hand_over["evidence"]}.items() >= {
@@ -92,7 +92,7 @@ def test_a_wrong_hand_over_is_refuted(case: str, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize(("trans", "major"), [("", "MN"), (".trans", "K")])
 def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
+    code, report = check(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
     found = by_property(report)
     assert code == 1 and found["hand_over"]["status"] == "PROVED" and found["major"]["status"] == "REFUTED"
     assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
@@ -110,13 +110,13 @@ def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsy
 )
 def test_the_repair_turns_the_rows(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
     """No repair where .trans moves parts of elements; else the command with the repair is verified."""
-    code, report = checked(capsys, *words)
+    code, report = check(capsys, *words)
     found = by_property(report)["major"]["counterexample"]["repair"] or ""
     assert code == 1 and found.endswith(repair) and bool(found) == bool(repair)
     if repair:
         other = [word.replace(".x4.", ".x4.trans.") for word in words]
         other = other[: other.index("--rows")] if "--rows" in other else other
-        assert checked(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
+        assert check(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
 
 
 SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which needs rows of both halves of m
@@ -134,7 +134,7 @@ SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which needs rows of
     ],
 )
 def test_a_row_is_sixteen_bytes_of_memory(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, "--from", X4, "--to", F16, *words)
+    code, report = check(capsys, "--from", X4, "--to", F16, *words)
     verdicts = report["subjects"][0]["verdicts"]
     wrong = [v["counterexample"]["statement"] for v in verdicts if v["status"] == "REFUTED"]
     assert code == 1 and len(wrong) == 1 and expected in wrong[0]
@@ -154,21 +154,21 @@ def test_a_row_is_sixteen_bytes_of_memory(words: list[str], expected: str, capsy
     ],
 )
 def test_rows_that_memory_has_side_by_side_are_verified(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, "--from", X4, "--to", F16, *words)
+    code, report = check(capsys, "--from", X4, "--to", F16, *words)
     assert code == 0, [v["counterexample"] for v in report["subjects"][0]["verdicts"]]
     assert by_property(report)["whole_accesses"]["status"] == "PROVED"
 
 
 def test_halves_of_wide_elements_stay_neighbours_in_a_placed_tile(capsys: pytest.CaptureFixture[str]) -> None:
     for shared, code in (("Sw<2,2,3> o (16,8):(16,1)", 0), ("(16,8):(1,16)", 1)):
-        found, report = checked(capsys, "--from", X4, "--to", TF32, "--shared", shared)
+        found, report = check(capsys, "--from", X4, "--to", TF32, "--shared", shared)
         assert found == code and by_property(report)["whole_accesses"]["status"] == ("REFUTED" if code else "PROVED")
 
 
 def test_stored_elements_have_different_places(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--from", F16, "--to", ST, "--narrow", "16"]
     for shared, status in (("(16,16):(16,1)", "PROVED"), ("(16,16):(0,1)", "REFUTED")):
-        _, report = checked(capsys, *words, "--shared", shared)
+        _, report = check(capsys, *words, "--shared", shared)
         disjoint = by_property(report)["disjoint"]
         assert [e["status"] for e in disjoint["evidence"]] == [status, status]
     assert movement.main([*words, "--shared", "(16,16):(16,1)", "--arch", "sm_80"]) == 2
@@ -176,7 +176,7 @@ def test_stored_elements_have_different_places(capsys: pytest.CaptureFixture[str
 
 
 def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, "--from", X2, "--to", F16)
+    code, report = check(capsys, "--from", X2, "--to", F16)
     found = by_property(report)
     assert code == 1 and found["hand_over"]["status"] == "UNCHECKED"
     wrong = found["count"]["counterexample"]
@@ -221,6 +221,6 @@ def test_recorded_kernels_are_evidence_where_the_placement_is_derived(capsys: py
         (["--from", X4, "--to", F16, "--rows", "(16,2):(1,128)"], "UNCHECKED"),
         (["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN"], "UNCHECKED"),
     ):
-        _, report = checked(capsys, *words)
+        _, report = check(capsys, *words)
         by_check = {e["check"]: e for e in by_property(report)["hand_over"]["evidence"]}
         assert by_check["gpu"]["status"] == status, words

@@ -36,7 +36,7 @@ WRONG: dict[str, dict[str, str]] = {
 REPAIRED = {"base", "base and accesses", "base and room", "room", "width", "banks", "times", "major", "lbo", "sbo"}
 
 
-def checked(capsys: pytest.CaptureFixture[str], words: dict[str, str]) -> tuple[int, list[str]]:
+def check_repairs(capsys: pytest.CaptureFixture[str], words: dict[str, str]) -> tuple[int, list[str]]:
     """Return the exit code and the repairs that are printed."""
     code = movement.main([*(word for pair in words.items() for word in pair), "--format", "json"])
     verdicts = json.loads(capsys.readouterr().out)["subjects"][0]["verdicts"]
@@ -44,7 +44,7 @@ def checked(capsys: pytest.CaptureFixture[str], words: dict[str, str]) -> tuple[
     return code, [repair for one in found if one["repair"] for repair in one["repair"].split("; or ")]
 
 
-def applied(words: dict[str, str], repair: str) -> dict[str, str]:
+def apply_repair(words: dict[str, str], repair: str) -> dict[str, str]:
     """Return the command line with a printed repair."""
     if option := re.match(r"(--\w+) ([\w]+)", repair):
         return {**words, option[1]: option[2]}
@@ -62,9 +62,9 @@ def applied(words: dict[str, str], repair: str) -> dict[str, str]:
 @pytest.mark.parametrize("name", WRONG)
 def test_every_printed_repair_verifies(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = WRONG[name]
-    code, repairs = checked(capsys, words)
+    code, repairs = check_repairs(capsys, words)
     assert code == 1 and bool(repairs) == (name in REPAIRED), repairs
     together = any(repair.endswith(TOGETHER) for repair in repairs)
     for chosen in [repairs] if together else [[repair] for repair in repairs]:
-        whole = reduce(applied, (repair.removesuffix(TOGETHER) for repair in chosen), words)
-        assert whole != words and checked(capsys, whole)[0] == 0, chosen
+        whole = reduce(apply_repair, (repair.removesuffix(TOGETHER) for repair in chosen), words)
+        assert whole != words and check_repairs(capsys, whole)[0] == 0, chosen

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.movement.arguments import COLUMN, COPIED, F16, ROWS, SW128, X4, access, by_property, checked
+from tests.verify.movement.arguments import COLUMN, COPIED, F16, ROWS, SW128, X4, access, by_property, check
 from verify.movement import command as movement
 
 
@@ -27,7 +27,7 @@ from verify.movement import command as movement
     ],
 )
 def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, report = checked(capsys, "--shared", *words, "--access", "(32,1):(1,1)", "--element", "16")
+    _, report = check(capsys, "--shared", *words, "--access", "(32,1):(1,1)", "--element", "16")
     room = by_property(report)["room"]
     assert room["status"] == ("REFUTED" if expected else "PROVED")
     assert expected in (room["counterexample"] or {"statement": ""})["statement"]
@@ -52,7 +52,7 @@ def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsy
     ],
 )
 def test_a_tile_starts_where_it_may(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, report = checked(capsys, *words)
+    _, report = check(capsys, *words)
     found = by_property(report)
     wrong = [(found[prop]["counterexample"] or {"statement": ""})["statement"] for prop in ("base", "room")]
     assert expected in "".join(wrong) and bool(expected) == any(wrong)
@@ -62,7 +62,7 @@ def test_a_tile_starts_where_it_may(words: list[str], expected: str, capsys: pyt
 @pytest.mark.parametrize(("element", "bases"), [("8", 4), ("16", 2), ("32", 1), ("64", 1)])
 def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: pytest.CaptureFixture[str]) -> None:
     """Every base within a word is checked; the wavefronts reported are those of the base with the conflict."""
-    _, report = checked(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
+    _, report = check(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
     conflicts = by_property(report)["free_of_bank_conflicts"]
     isa = next(evidence for evidence in conflicts["evidence"] if evidence["check"] == "isa")
     taken, least = map(int, re.findall(r"\d+", conflicts["counterexample"]["damage"][0]))
@@ -74,7 +74,7 @@ def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: py
 def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, report = checked(capsys, *access(ROWS))
+    code, report = check(capsys, *access(ROWS))
     wrong = by_property(report)["free_of_bank_conflicts"]
     assert code == 1 and {e["check"]: e["status"] for e in wrong["evidence"]} == dict.fromkeys(
         ("isa", "proof", "gpu"), "REFUTED"
@@ -85,7 +85,7 @@ def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
         counterexample["extent"] == "a 8-way conflict"
         and counterexample["repair"] == "Sw<3,3,3> of elements: no conflict, 4 wavefronts"
     )
-    code, report = checked(capsys, *access(f"Sw<3,3,3> o {ROWS}"))
+    code, report = check(capsys, *access(f"Sw<3,3,3> o {ROWS}"))
     right = by_property(report)["free_of_bank_conflicts"]
     assert code == 0 and {e["status"] for e in right["evidence"]} == {"PROVED", "AGREES"}
 
@@ -93,7 +93,7 @@ def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
 def test_a_conflict_of_a_later_warp_is_reported_with_its_own_threads(capsys: pytest.CaptureFixture[str]) -> None:
     """Threads 0 to 39 access words 0 to 39, those from 40 on words 65 and up: the first warp has no conflict."""
     words = ["--access", "((40,2),1):((1,65),1)", "--element", "32", "--width", "32"]
-    code, report = checked(capsys, "--shared", "(128,1):(1,128)", *words)
+    code, report = check(capsys, "--shared", "(128,1):(1,128)", *words)
     wrong = by_property(report)["free_of_bank_conflicts"]["counterexample"]
     assert code == 1 and wrong["inputs"] == {"thread": 33, "other": 40, "step": 0, "bank": 1}
     assert wrong["statement"] == "T33 and T40 access words 33 and 65 of bank 1 in access 0"
@@ -102,28 +102,28 @@ def test_a_conflict_of_a_later_warp_is_reported_with_its_own_threads(capsys: pyt
 def test_a_xor_of_period_eight_does_not_serve_sixteen_rows(capsys: pytest.CaptureFixture[str]) -> None:
     """Museum 22: 64-bit loads have phases of 16 rows, and rows 8 apart are swizzled alike."""
     words = ["--access", "(32,4):(1,64)", "--element", "16", "--width", "64"]
-    code, report = checked(capsys, "--shared", f"Sw<3,3,3> o {ROWS}", *words)
+    code, report = check(capsys, "--shared", f"Sw<3,3,3> o {ROWS}", *words)
     wrong = by_property(report)["free_of_bank_conflicts"]["counterexample"]
     assert (
         code == 1 and wrong["extent"] == "a 2-way conflict" and wrong["statement"].startswith("T0 and T8 access words")
     )
-    assert checked(capsys, "--shared", f"Sw<4,2,4> o {ROWS}", *words)[0] == 0
+    assert check(capsys, "--shared", f"Sw<4,2,4> o {ROWS}", *words)[0] == 0
 
 
 @pytest.mark.parametrize("swizzle", ["Sw<2,3,3>", "Sw<3,2,3>", "Sw<3,3,4>", "Sw<3,4,3>"])
 def test_mutants_of_the_swizzle_are_refuted(swizzle: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, *access(f"{swizzle} o {ROWS}"))
+    code, report = check(capsys, *access(f"{swizzle} o {ROWS}"))
     assert code == 1 and report["subjects"][0]["status"] == "REFUTED"
 
 
 def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, *access(ROWS, threads="(32,8):(64,1)"))
+    code, report = check(capsys, *access(ROWS, threads="(32,8):(64,1)"))
     found = by_property(report)
     assert code == 1 and found["free_of_bank_conflicts"]["status"] == "UNCHECKED"
     assert found["whole_accesses"]["counterexample"]["statement"] == (
         "T0 V1 lies at element 64, V0 at 0: expected 1 further on"
     )
-    assert checked(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
+    assert check(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
 
 
 @pytest.mark.parametrize(("stride", "status"), [(100, "PROVED"), (128, "REFUTED")])
@@ -132,7 +132,7 @@ def test_the_solver_needs_no_composition_of_the_layouts(
 ) -> None:
     """Lane (3, 0) has index 27, whose digits carry: no layout is the composition of tile and access."""
     words = ["--access", "((4,2),2):((9,1),3)", "--element", "32", "--how", "store"]
-    code, report = checked(capsys, "--shared", f"(6,10):(1,{stride})", *words)
+    code, report = check(capsys, "--shared", f"(6,10):(1,{stride})", *words)
     found = by_property(report)
     assert code == (status == "REFUTED") and found["free_of_bank_conflicts"]["status"] == status
     for prop in ("whole_accesses", "disjoint", "free_of_bank_conflicts"):
@@ -142,9 +142,7 @@ def test_the_solver_needs_no_composition_of_the_layouts(
 def test_a_load_whose_phases_merge_is_checked_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
     """Pairs of lanes share an address: eight lanes access 64 bytes, the next eight the same banks again."""
     threads = "((2,4,2,2),8):((0,128,1,2),16)"
-    code, report = checked(
-        capsys, "--shared", "(16,64):(64,1)", "--access", threads, "--element", "16", "--width", "128"
-    )
+    code, report = check(capsys, "--shared", "(16,64):(64,1)", "--access", threads, "--element", "16", "--width", "128")
     found = by_property(report)["free_of_bank_conflicts"]
     assert code == 0 and not found["contradiction"]
     assert [e["status"] for e in found["evidence"]][:2] == ["PROVED", "PROVED"]
@@ -153,11 +151,11 @@ def test_a_load_whose_phases_merge_is_checked_phase_by_phase(capsys: pytest.Capt
 def test_narrow_accesses_are_checked_at_every_byte_of_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes 0, 3, 132, 135 lie in words 0, 0, 33, 33; one byte further in 0, 1, 33, 34, and 1 and 33 conflict."""
     words = ["--access", "(4,1):(1,0)", "--element", "8"]
-    code, report = checked(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
+    code, report = check(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
     found = by_property(report)["free_of_bank_conflicts"]
     assert code == 1 and not found["contradiction"]
     assert [e["status"] for e in found["evidence"]][:2] == ["REFUTED", "REFUTED"]
-    assert checked(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
+    assert check(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -172,7 +170,7 @@ def test_copies_of_one_word_conflict_and_stores_do_not(
     how: str, code: int, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--access", "((2,16),8):((0,8),1)", "--element", "16", "--width", "128", "--how", how]
-    found, report = checked(capsys, "--shared", "128:1", *words)
+    found, report = check(capsys, "--shared", "128:1", *words)
     free = by_property(report)["free_of_bank_conflicts"]
     assert found == code and not free["contradiction"]
     assert {e["check"]: e["status"] for e in free["evidence"]}["proof"] == free["status"]
@@ -186,7 +184,7 @@ def test_the_rows_of_matrices_are_stored_as_they_are_loaded(
     """Eight rows of 16 bytes, 128 bytes apart: an H200 took as many wavefronts for stmatrix as for ldmatrix."""
     for how in ("ldmatrix", "stmatrix"):
         words = ["--access", "(32,8):(1,32)", "--element", "16", "--how", how]
-        found, report = checked(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
+        found, report = check(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
         free = by_property(report)["free_of_bank_conflicts"]
         statuses = {e["check"]: e["status"] for e in free["evidence"]}
         assert found == code and statuses["isa"] == statuses["proof"] == free["status"]
@@ -197,7 +195,7 @@ def test_a_gpu_gives_no_evidence_on_copies_of_fewer_than_three_wavefronts(capsys
     for bits, status in ((32, "UNCHECKED"), (64, "UNCHECKED"), (128, "AGREES")):
         count = bits // 32
         words = ["--access", f"(32,{count}):({count},1)", "--element", "32", "--width", str(bits), "--how", "cp.async"]
-        code, report = checked(capsys, "--shared", "128:1", *words)
+        code, report = check(capsys, "--shared", "128:1", *words)
         evidence = by_property(report)["free_of_bank_conflicts"]["evidence"][-1]
         assert code == 0 and evidence["status"] == status
         assert status == "AGREES" or "takes the time of at least 3 wavefronts" in evidence["reason"]
@@ -209,15 +207,15 @@ def test_a_copy_is_whole_on_both_operands_or_the_widest_whole_access_is_named(
 ) -> None:
     """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
     tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
-    code, report = checked(capsys, *tile, "--global", "(128,32):(4096,1)")
+    code, report = check(capsys, *tile, "--global", "(128,32):(4096,1)")
     assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 5
-    code, report = checked(capsys, *tile, "--global", "(128,32):(1002,1)")
+    code, report = check(capsys, *tile, "--global", "(128,32):(1002,1)")
     far = report["subjects"][0]["verdicts"][0]
     assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which is no multiple of 8"
     assert far["counterexample"]["damage"] == ["accesses of 32 bits are whole"]
     assert far["counterexample"]["repair"] is None  # with them, lanes conflict in banks
     narrow = [word if word != "128" else "32" for word in tile]
-    code, report = checked(capsys, *narrow, "--global", "(128,32):(1002,1)")
+    code, report = check(capsys, *narrow, "--global", "(128,32):(1002,1)")
     assert report["subjects"][0]["verdicts"][0]["status"] == "PROVED"
     assert movement.main(shlex.split(far["counterexample"]["replay"])[2:]) == 1
 
@@ -238,12 +236,12 @@ def test_the_search_is_for_several_accesses_at_once(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize("tile", ["(64,64):(0,0)", "(64,64):(64,0)", "((8,8),64):((64,0),1)"])
 def test_two_elements_written_to_one_place_are_refuted(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--access", "(32,8):(1,64)", "--element", "16", "--how", "store"]
-    code, report = checked(capsys, "--shared", tile, *words)
+    code, report = check(capsys, "--shared", tile, *words)
     disjoint = by_property(report)["disjoint"]
     assert code == 1 and "are both written to element" in disjoint["counterexample"]["statement"]
     assert [e["status"] for e in disjoint["evidence"]] == ["REFUTED", "REFUTED"]
     assert not any(verdict["contradiction"] for verdict in report["subjects"][0]["verdicts"])
-    assert by_property(checked(capsys, "--shared", ROWS, *words)[1])["disjoint"]["status"] == "PROVED"
+    assert by_property(check(capsys, "--shared", ROWS, *words)[1])["disjoint"]["status"] == "PROVED"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.movement.arguments import SW128, by_property, checked
+from tests.verify.movement.arguments import SW128, by_property, check
 
 CORES = "((8,8),(8,2)):((8,64),(1,512))"
 
@@ -27,7 +27,7 @@ CORES = "((8,8),(8,2)):((8,64),(1,512))"
 def test_a_given_descriptor_is_compared_as_it_is(
     words: list[str], expected: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = checked(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
+    code, report = check(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
     found = by_property(report)["descriptor"]
     assert code == bool(expected) and not found["contradiction"]
     wrong = found["counterexample"] or {"statement": "", "repair": ""}
@@ -36,7 +36,7 @@ def test_a_given_descriptor_is_compared_as_it_is(
 
 def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """All but the first group of eight rows of 64."""
-    _, report = checked(capsys, "--descriptor", SW128, "--sbo", "512", "--element", "16", "--major", "K")
+    _, report = check(capsys, "--descriptor", SW128, "--sbo", "512", "--element", "16", "--major", "K")
     found = by_property(report)["descriptor"]
     assert found["counterexample"]["damage"] == ["3584 of 4096 elements lie elsewhere"]
     assert found["evidence"][0]["points"] == 64 * 64
@@ -55,7 +55,7 @@ def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[s
 def test_wgmma_takes_whole_steps(
     tile: str, element: str, expected: str, near: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = checked(capsys, "--descriptor", tile, "--element", element)
+    code, report = check(capsys, "--descriptor", tile, "--element", element)
     steps = by_property(report)["whole_instructions"]
     assert code == bool(expected) and steps["status"] == ("REFUTED" if expected else "PROVED")
     wrong = steps["counterexample"] or {"statement": "", "damage": []}
@@ -74,7 +74,7 @@ DESCRIBED = {
 
 @pytest.mark.parametrize("tile", DESCRIBED)
 def test_the_descriptor_of_a_canonical_layout(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, "--descriptor", tile, "--element", "16")
+    code, report = check(capsys, "--descriptor", tile, "--element", "16")
     found = by_property(report)["descriptor"]
     assert code == 0 and DESCRIBED[tile] in found["claim"]
     assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
@@ -94,7 +94,7 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
     tile: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     element, width, starts = WIDER[tile]
-    code, report = checked(capsys, "--descriptor", tile, "--element", element)
+    code, report = check(capsys, "--descriptor", tile, "--element", element)
     found = by_property(report)["descriptor"]
     assert code == 0 and f"from a start address for each {width} along k ({starts})" in found["claim"]
     assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
@@ -114,7 +114,7 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
 def test_parts_that_are_no_canonical_layouts_are_refuted(
     tile: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = checked(capsys, "--descriptor", tile, "--element", "16")
+    code, report = check(capsys, "--descriptor", tile, "--element", "16")
     found = by_property(report)["descriptor"]
     assert code == 1 and found["status"] == "REFUTED" and expected in found["counterexample"]["statement"]
     assert {e["status"] for e in found["evidence"]} == {"REFUTED"} and not found["contradiction"]
@@ -136,5 +136,5 @@ def test_parts_that_are_no_canonical_layouts_are_refuted(
     ],
 )
 def test_layouts_without_a_descriptor(tile: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, "--descriptor", tile, "--element", "16")
+    code, report = check(capsys, "--descriptor", tile, "--element", "16")
     assert code == 1 and expected in by_property(report)["descriptor"]["counterexample"]["statement"]

@@ -25,7 +25,7 @@ LAYOUTS = {
 }
 
 
-def drawn(text: str, window: Window) -> Picture:
+def draw(text: str, window: Window) -> Picture:
     (case,) = layout.onto_tile(text, (128, 128)).cases
     assert case.picture is not None
     return case.picture(window)
@@ -37,9 +37,9 @@ def drawn(text: str, window: Window) -> Picture:
 def test_a_window_of_a_large_operand_is_that_of_one_that_is_kept_whole(
     text: str, rows: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = drawn(text, WHOLE)
+    whole = draw(text, WHOLE)
     monkeypatch.setattr(elements, "LARGEST", 1 << 13)
-    found = drawn(text, (rows, range(60, 70)))
+    found = draw(text, (rows, range(60, 70)))
     assert found.panels[0].cells == whole.panels[0].crop(rows, range(60, 70)).cells
     assert found.notes == whole.notes
 

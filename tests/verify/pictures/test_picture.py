@@ -33,19 +33,19 @@ MAPS = ("size", "in_bounds", "ownership", "equals_isa", "equals_absolute")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(entry: object) -> Picture:
+def draw(entry: object) -> Picture:
     case = AtomChecker(frozenset({Check.ISA})).case(entry)  # type: ignore[arg-type]
     return of_atom(prepare_atom(entry), case.verdicts, case.headline)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
 def right() -> Picture:
-    return drawn(registry()[RIGHT])
+    return draw(registry()[RIGHT])
 
 
 @pytest.fixture(scope="module")
 def wrong() -> Picture:
-    return drawn(next(one for one in atoms_of(MUSEUM).items if one.name.startswith("1: ")))
+    return draw(next(one for one in atoms_of(MUSEUM).items if one.name.startswith("1: ")))
 
 
 def panel(picture: Picture, name: str) -> dict[tuple[int, int], Cell]:
@@ -108,13 +108,13 @@ SPARSE = "SM120::BLOCKSCALED::SPARSE::SM120_SPARSE_16x8x128_TN_VS<float_e2m1_t, 
 @pytest.mark.parametrize("name", ["SM70_8x8x4_F32F16F16F32_TN", "SM90_64x8x16_F16F16F16_SS", "SM75_U32x4_LDSM_N",
                                   SPARSE])  # fmt: skip
 def test_atoms_with_replicas_in_memory_of_bits_and_sparse_are_drawn_without_faults(name: str) -> None:
-    picture = drawn(registry()[name])
+    picture = draw(registry()[name])
     cells = [cell for panel in picture.panels for cell in panel.every()]
     assert len(picture.panels) >= 3 and not any(cell.fault or cell.expected for cell in cells)
 
 
 def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more() -> None:
-    picture = drawn(registry()["SM75_U32x4_LDSM_N"])
+    picture = draw(registry()["SM75_U32x4_LDSM_N"])
     assert [one.heading for one in picture.panels] == [
         f"{name}: 4096 bits, 16 in a cell" for name in ("Src", "Dst", "Ref")
     ]
@@ -144,7 +144,7 @@ def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
 @pytest.mark.slow
 def test_every_wrong_atom_of_the_museum_is_drawn_as_wrong() -> None:
     for entry in atoms_of(MUSEUM).items:
-        picture = drawn(entry)
+        picture = draw(entry)
         assert any(cell.fault or cell.expected for one in picture.panels for cell in one.every()) or picture.notes
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.verify.atom.test_command import ENTRY, RIGHT_B, user_file
-from tests.verify.core.test_verdict import taken
+from tests.verify.core.test_verdict import report_taken
 from verify.atom import command as atom
 from verify.report import as_html, as_junit
 
@@ -66,6 +66,6 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
 
 
 def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:
-    suite = ElementTree.fromstring(as_junit.render(taken())).find("testsuite")
+    suite = ElementTree.fromstring(as_junit.render(report_taken())).find("testsuite")
     assert suite is not None and (suite.get("tests"), suite.get("skipped")) == ("2", "1")
-    assert '<span class="status TAKEN">TAKEN</span>' in as_html.render(taken())
+    assert '<span class="status TAKEN">TAKEN</span>' in as_html.render(report_taken())

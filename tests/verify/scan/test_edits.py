@@ -27,7 +27,7 @@ Edit = tuple[int, str]  # an offset, and the whole text with the edit
 PER_CLASS = 4
 
 
-def replaced(text: str, found: re.Match[str], new: str) -> Edit:
+def replace_at(text: str, found: re.Match[str], new: str) -> Edit:
     return found.start(), text[: found.start()] + new + text[found.end() :]
 
 
@@ -43,53 +43,53 @@ def words_of_mnemonics(text: str) -> list[re.Match[str]]:
 
 def misspelt(text: str, dice: random.Random) -> Edit:
     word = dice.choice(words_of_mnemonics(text))
-    return replaced(text, word, word[0] + "x")
+    return replace_at(text, word, word[0] + "x")
 
 
-def dropped(text: str, dice: random.Random) -> Edit:
+def drop(text: str, dice: random.Random) -> Edit:
     needed = [one for one in words_of_mnemonics(text) if one[0] not in (".satfinite", ".shared")]  # may be left out
-    return replaced(text, dice.choice(needed), "")
+    return replace_at(text, dice.choice(needed), "")
 
 
-def doubled(text: str, dice: random.Random) -> Edit:
+def double(text: str, dice: random.Random) -> Edit:
     word = dice.choice(words_of_mnemonics(text))
-    return replaced(text, word, 2 * word[0])
+    return replace_at(text, word, 2 * word[0])
 
 
 def head(text: str, dice: random.Random) -> Edit:
-    return replaced(text, dice.choice(matches(text, r"(?<=\")(?:mma|ldmatrix|tcgen05)(?=\.)")), "nmma")
+    return replace_at(text, dice.choice(matches(text, r"(?<=\")(?:mma|ldmatrix|tcgen05)(?=\.)")), "nmma")
 
 
 def placeholder(text: str, dice: random.Random) -> Edit:
     found = dice.choice(matches(text, r"%\d+"))
-    return replaced(text, found, f"%{int(found[0][1:]) + dice.choice((1, 40))}")
+    return replace_at(text, found, f"%{int(found[0][1:]) + dice.choice((1, 40))}")
 
 
 def operand(text: str, dice: random.Random) -> Edit:
     found = dice.choice(matches(text, r'"r"\(a[012]\)') or matches(text, r'"=[rf]"\([dt][01][^"]*?\)(?=[,\s])'))
-    return replaced(text, found, re.sub(r"([adt])(\d)", lambda one: f"{one[1]}{int(one[2]) + 1}", found[0], count=1))
+    return replace_at(text, found, re.sub(r"([adt])(\d)", lambda one: f"{one[1]}{int(one[2]) + 1}", found[0], count=1))
 
 
 def registers(text: str, dice: random.Random) -> Edit:
     found = dice.choice(matches(text, r"(?<=Registers = )(?:uint32_t|float)\[\d\]"))
-    return replaced(text, found, dice.choice(("uint32_t[7]", "double[4]")))
+    return replace_at(text, found, dice.choice(("uint32_t[7]", "double[4]")))
 
 
 def stride(text: str, dice: random.Random) -> Edit:
     lines = matches(text, r"using (?:[ABC]|Dst)Layout = Layout[^;]*;|using ValID[^;]*;")
     line = dice.choice(lines)
     number = dice.choice(list(re.compile(r"\b_(?:[248]|16|32|64|128|256)\b").finditer(text, line.start(), line.end())))
-    return replaced(text, number, f"_{3 * int(number[0][1:])}")
+    return replace_at(text, number, f"_{3 * int(number[0][1:])}")
 
 
 CLASSES: dict[Callable[[str, random.Random], Edit], tuple[str, ...]] = {
-    **dict.fromkeys((misspelt, dropped, doubled, head, placeholder, stride), tuple(SOURCES)),
+    **dict.fromkeys((misspelt, drop, double, head, placeholder, stride), tuple(SOURCES)),
     operand: ("mma_traits_product.hpp", "mma_traits_template.hpp"),
     registers: ("mma_traits_product.hpp", "mma_traits_template.hpp"),
 }
 
 
-def planted() -> Iterator[tuple[str, str, Edit]]:
+def list_planted() -> Iterator[tuple[str, str, Edit]]:
     dice = random.Random(2411)
     for edit, names in CLASSES.items():
         for name in names:
@@ -97,7 +97,7 @@ def planted() -> Iterator[tuple[str, str, Edit]]:
                 yield f"{edit.__name__}-{name}-{number}", name, edit(SOURCES[name], dice)
 
 
-EDITS = {label: (name, edit) for label, name, edit in planted()}
+EDITS = {label: (name, edit) for label, name, edit in list_planted()}
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -24,7 +24,7 @@ def many(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def printed(capsys: pytest.CaptureFixture[str]) -> str:
+def read_printed(capsys: pytest.CaptureFixture[str]) -> str:
     captured = capsys.readouterr()
     assert "internal error" not in captured.err and "Traceback" not in captured.err
     return " ".join(captured.out.split())
@@ -34,17 +34,17 @@ def test_a_folder_with_more_headers_than_are_read_says_so_and_is_no_pass(
     many: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(many / "a"), "--max-files", "3"]) == 0
-    assert "stopped" not in printed(capsys)
+    assert "stopped" not in read_printed(capsys)
     for options in ((), ("--only", "own::LOAD_X4")):
         assert main([str(many), "--max-files", "3", *options]) == 4
-        text = printed(capsys)
+        text = read_printed(capsys)
         assert (
             text.count("stopped after 3 headers, there are more: raise --max-files 3") == 2
         )  # its line, the last line
         assert "1 subjects: 1 verified" not in text
     assert main([str(many), "--max-files", "12"]) == 0
     assert main([str(many / "a"), str(many / "b"), "--max-files", "5"]) == 4
-    assert "stopped after 5 headers" in printed(capsys)
+    assert "stopped after 5 headers" in read_printed(capsys)
 
 
 def test_files_that_are_no_headers_are_counted_too(
@@ -54,7 +54,7 @@ def test_files_that_are_no_headers_are_counted_too(
     for number in range(100):
         (many / "b" / f"{number}.txt").write_text("")
     assert main([str(many), "--max-files", "12"]) == 4
-    assert "stopped after 3 headers" in printed(capsys)
+    assert "stopped after 3 headers" in read_printed(capsys)
     assert main([str(many / "b"), "--max-files", "12"]) == 2
     assert "no header is there among its first 60 files: raise --max-files 12" in capsys.readouterr().err
 
@@ -71,7 +71,7 @@ def test_links_in_a_circle_are_one_line_each(many: Path, capsys: pytest.CaptureF
     (many / "a" / "atom" / "mma_traits_y.hpp").symlink_to(many / "a" / "atom" / "mma_traits_x.hpp")
     capsys.readouterr()
     assert main([str(many / "a")]) == 4
-    text = printed(capsys)
+    text = read_printed(capsys)
     assert text.count("it can't be read: a link in a circle, or to nothing") == 3  # two lines, and the last one
     assert main([str(many / "a" / "atom" / "mma_traits_x.hpp")]) == 2
     assert "there is no such file or folder" in capsys.readouterr().err
@@ -88,7 +88,7 @@ def test_a_header_that_vanishes_after_the_walk_is_one_line(
 
     monkeypatch.setattr(checkout, "walk", walked)
     assert main([str(many / "a")]) == 4
-    text = printed(capsys)
+    text = read_printed(capsys)
     assert "copy_traits_own.hpp:1:1: " in text and "it can't be read: No such file or directory" in text
 
 
@@ -99,4 +99,4 @@ def test_a_folder_that_cannot_be_listed_is_one_line(many: Path, capsys: pytest.C
         assert main([str(many)]) == 4
     finally:
         (many / "a" / "atom").chmod(0o755)
-    assert "it can't be read: Permission denied" in printed(capsys)
+    assert "it can't be read: Permission denied" in read_printed(capsys)

@@ -55,7 +55,7 @@ struct ALONE {
 HEADERS = {"template": TEMPLATE, "adapter": ONE.replace("PERMUTED", PERMUTED), "memory": TMA}
 
 
-def scanned(
+def scan_changed(
     name: str, old: str, new: str, folder: Path, capsys: pytest.CaptureFixture[str], *options: str
 ) -> tuple[int, str]:
     """The exit code and the report on a header in which a text that stands once is replaced."""
@@ -91,7 +91,7 @@ def test_the_headers_are_right(name: str, tmp_path: Path, capsys: pytest.Capture
 def test_a_mnemonic_that_the_isa_lacks_is_refuted_where_it_stands(
     name: str, old: str, new: str, at: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, printed = scanned(name, old, new, tmp_path, capsys, "--allow-unchecked")
+    code, printed = scan_changed(name, old, new, tmp_path, capsys, "--allow-unchecked")
     assert code == 1 and why in printed
     assert f"mma_traits_own.hpp:{at}: " in printed and "REFUTED" in printed
 
@@ -100,7 +100,7 @@ def test_a_mnemonic_split_over_strings_has_the_place_of_its_beginning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new = '"mma.sync.aligned."  // "kind"\n "kind::f8f6f4.m16n8k33.row.col.f16.e2m3.e4m3.f16 "'
-    code, printed = scanned(
+    code, printed = scan_changed(
         "template", '"mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f16.e2m3.e4m3.f16 "', new, tmp_path, capsys
     )
     assert code == 1 and "mma_traits_own.hpp:8:8: " in printed and "m16n8k33" in printed
@@ -122,7 +122,7 @@ def test_a_mnemonic_split_over_strings_has_the_place_of_its_beginning(
 def test_assembly_that_is_not_read_is_listed(
     old: str, new: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, printed = scanned("template", old, new, tmp_path, capsys)
+    code, printed = scan_changed("template", old, new, tmp_path, capsys)
     assert code == 4 and why in printed and "mma_traits_own.hpp:" in printed
 
 

@@ -62,7 +62,7 @@ def test_arrays_of_a_and_b_exchanged_are_both_named_and_repaired(scan: Scan) -> 
     assert "repair using ARegisters = uint32_t[4]; using BRegisters = uint32_t[2];" in " ".join(printed.split())
 
 
-def declared(scan: Scan, operation: str) -> dict | None:
+def find_declared(scan: Scan, operation: str) -> dict | None:
     """The verdict on the arrays of one more operation in the example headers; None where there is none."""
     _, printed = scan("--format", "json", mma=("}  // namespace own", operation + "}  // namespace own"))
     cases = [one for one in json.loads(printed)["subjects"] if one["name"] == "OP"]
@@ -119,7 +119,7 @@ RESULTS = """struct OP { using SRegisters = uint32_t[1]; using DRegisters = uint
 def test_each_form_of_an_operation_is_compared_with_its_arrays(
     scan: Scan, operation: str, kind: str, said: str
 ) -> None:
-    verdict = declared(scan, operation.replace("KIND", kind))
+    verdict = find_declared(scan, operation.replace("KIND", kind))
     assert verdict is not None and verdict["status"] == ("REFUTED" if said else "PROVED")
     assert not said or verdict["counterexample"]["statement"] == said
 
@@ -132,7 +132,7 @@ def test_each_form_of_an_operation_is_compared_with_its_arrays(
     ],
 )
 def test_an_array_is_repaired_if_all_is_verified_with_it(scan: Scan, kind: str, repair: str | None) -> None:
-    verdict = declared(scan, TYPED.replace("KIND[1]", "KIND[2]").replace("KIND", kind))
+    verdict = find_declared(scan, TYPED.replace("KIND[1]", "KIND[2]").replace("KIND", kind))
     assert verdict is not None and verdict["status"] == "REFUTED"
     assert verdict["counterexample"]["repair"] == repair
 
@@ -150,5 +150,5 @@ def test_an_array_is_repaired_if_all_is_verified_with_it(scan: Scan, kind: str, 
     ],
 )
 def test_what_cannot_be_compared_with_an_array_is_no_alarm(scan: Scan, operation: str, status: str) -> None:
-    verdict = declared(scan, operation)
+    verdict = find_declared(scan, operation)
     assert verdict["status"] == status if verdict else not status

@@ -64,7 +64,7 @@ def extracted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
     return extract
 
 
-def scanned(where: Path, *options: str) -> tuple[int, dict]:
+def scan_folder(where: Path, *options: str) -> tuple[int, dict]:
     report = where / "report.json"
     code = main([str(where), "--format", "json", "-q", "-o", str(report), *options])
     return code, json.loads(report.read_text())
@@ -72,7 +72,7 @@ def scanned(where: Path, *options: str) -> tuple[int, dict]:
 
 @pytest.mark.parametrize("tag", WRONG)
 def test_what_is_wrong_in_a_version_is_found_and_nothing_else(tag: str, extracted: Callable[[str], Path]) -> None:
-    code, found = scanned(extracted(tag))
+    code, found = scan_folder(extracted(tag))
     wrong = {
         (case["name"].partition("<")[0], one["part"]): one
         for case in found["subjects"]

@@ -3,14 +3,14 @@
 
 from dataclasses import replace
 
-from tests.verify.tiling.tilings import F16, TWO_BY_TWO, verified
+from tests.verify.tiling.tilings import F16, TWO_BY_TWO, verify_tiling
 from verify.core.verdict import Status
 from verify.report import Report
 from verify.tiling.as_text import FEW, render
 from verify.tiling.properties import THREADS
 from verify.tiling.spec import TilingSpec
 
-CASE = verified(TilingSpec("mine", F16, TWO_BY_TWO))
+CASE = verify_tiling(TilingSpec("mine", F16, TWO_BY_TWO))
 
 
 def test_the_numbers_come_first_and_then_the_verdicts() -> None:

@@ -10,7 +10,7 @@ import pytest
 from layouts import Layout
 from layouts.atoms import Atom
 from layouts.tiled import TiledMMA
-from tests.verify.tiling.tilings import F16, INTERLEAVED, PREPARE, TWO_BY_TWO, refuted, verdict, verified
+from tests.verify.tiling.tilings import F16, INTERLEAVED, PREPARE, TWO_BY_TWO, list_refuted, verdict, verify_tiling
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Status
 from verify.tiling import bind
@@ -32,8 +32,8 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
         return right._replace(mma=other, operands=tuple(replace(d, mma=other) for d in right.operands))
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
-    found = verified(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
-    assert refuted(found) == {(part, prop) for part in "BC" for prop in (EQUALS, PARTITION)}
+    found = verify_tiling(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
+    assert list_refuted(found) == {(part, prop) for part in "BC" for prop in (EQUALS, PARTITION)}
     assert not any(v.contradiction for v in found.verdicts)
     assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, EQUALS, part).evidence)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from layouts import Layout
-from tests.verify.tiling.tilings import F16, FMA, verdict, verified
+from tests.verify.tiling.tilings import F16, FMA, verdict, verify_tiling
 from verify.tiling.properties import (
     CALLS,
     REGISTERS,
@@ -39,7 +39,7 @@ COUNTED = {
 @pytest.mark.parametrize("case_", COUNTED, ids=lambda case: case[0])
 def test_registers_and_instructions_are_counted(case_: tuple[str, tuple[int, ...], tuple[int, int, int]]) -> None:
     atom, atoms, tile = case_
-    found = verified(TilingSpec("counts", atom, Layout(atoms), tile=tile))
+    found = verify_tiling(TilingSpec("counts", atom, Layout(atoms), tile=tile))
     registers, calls = COUNTED[case_]
     assert verdict(found, REGISTERS).claim.text == f"registers of a thread: {registers}"
     assert verdict(found, CALLS).claim.text == calls

@@ -11,13 +11,13 @@ import pytest
 from layouts import Layout
 from layouts.batched.evaluate import Linear
 from layouts.tiled import tiled_mma
-from tests.verify.tiling.tilings import F16, TWO_BY_TWO, refuted, verified
+from tests.verify.tiling.tilings import F16, TWO_BY_TWO, list_refuted, verify_tiling
 from verify.core.errors import SpecError
 from verify.tiling import every_point
 from verify.tiling.spec import TilingSpec, permutation
 
 
-def doubled(found: Any) -> Any:
+def double(found: Any) -> Any:
     return found * 2
 
 
@@ -30,19 +30,19 @@ def along_n_first(right: Callable[..., Layout], *given: Any) -> Layout:
     return Layout((32, 2, 4, 1), (v.stride, n.stride, m.stride, k.stride))
 
 
-def crowded(right: Callable[..., Layout], *given: Any) -> Layout:
+def crowd(right: Callable[..., Layout], *given: Any) -> Layout:
     return Layout(right(*given).shape, (1, 16, 32, 0))
 
 
-def exchanged(right: Callable[..., Any], *given: Any) -> Any:
+def exchange(right: Callable[..., Any], *given: Any) -> Any:
     v, m, n, k = right(*given)
     return v, n, m, k
 
 
 PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
     "threads numbered along N first": ("_threads", along_n_first),
-    "threads of a smaller atom": ("_threads", crowded),
-    "a thread's place in other digits": ("flat_coord", exchanged),
+    "threads of a smaller atom": ("_threads", crowd),
+    "a thread's place in other digits": ("flat_coord", exchange),
     "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
     "atoms distributed by the other axis": ("_distribute", lambda right, layout, x, y: right(layout, y, x)),
     "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
@@ -63,16 +63,16 @@ def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, n
     tiled_mma._thrfrg.cache_clear()  # seam: the cache
     try:
         atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
-        found = verified(TilingSpec("planted", F16, atoms, tiler))
+        found = verify_tiling(TilingSpec("planted", F16, atoms, tiler))
     except SpecError:
         assert name in REJECTED
     else:
-        assert name not in REJECTED and (refuted(found) or found.contradiction)
+        assert name not in REJECTED and (list_refuted(found) or found.contradiction)
     finally:
         tiled_mma._thrfrg.cache_clear()  # seam: the cache
 
 
-@pytest.mark.parametrize("bug", [doubled, late])
+@pytest.mark.parametrize("bug", [double, late])
 @pytest.mark.parametrize(("owner", "name"), [(Layout, "__call__"), (Linear, "table")])
 def test_a_bug_in_evaluation_is_a_contradiction(
     monkeypatch: pytest.MonkeyPatch, owner: type, name: str, bug: Callable[[Any], Any]
@@ -80,7 +80,7 @@ def test_a_bug_in_evaluation_is_a_contradiction(
     """Of single points or of whole domains: the two are compared, and the proof uses neither."""
     right = getattr(owner, name)
     monkeypatch.setattr(owner, name, lambda *given: bug(right(*given)))
-    assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
+    assert verify_tiling(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
 
 
 def test_a_thread_is_named_within_its_atom() -> None:

@@ -5,11 +5,11 @@ import re
 
 from layouts import Layout
 from layouts.tensor import Tensor
-from tests.verify.tiling.tilings import F16, TWO_BY_TWO, prepared
+from tests.verify.tiling.tilings import F16, TWO_BY_TWO, prepare_tiling
 from verify.tiling.explain import explain_partitions
 from verify.tiling.spec import TilingSpec
 
-TILING = prepared(TilingSpec("mine", F16, TWO_BY_TWO))
+TILING = prepare_tiling(TilingSpec("mine", F16, TWO_BY_TWO))
 
 
 def test_every_operand_has_its_steps_in_order() -> None:

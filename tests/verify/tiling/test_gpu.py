@@ -6,7 +6,7 @@ from __future__ import annotations
 from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout
 from layouts.atoms import Atom, registry
-from tests.verify.tiling.tilings import F16, FMA, INTERLEAVED, PREPARE, TWO_BY_TWO, refuted, verdict, verified
+from tests.verify.tiling.tilings import F16, FMA, INTERLEAVED, PREPARE, TWO_BY_TWO, list_refuted, verdict, verify_tiling
 from verify.core.verdict import Check, Status
 from verify.tiling import gpu
 from verify.tiling.proof import Prover
@@ -36,12 +36,12 @@ def test_a_recorded_run_is_evidence_on_its_own_tiled_mma_only() -> None:
         "another type": (TilingSpec("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
     }
     for name, (spec, status) in specs.items():
-        evidence = verdict(verified(spec, prover), PRODUCT).evidence
+        evidence = verdict(verify_tiling(spec, prover), PRODUCT).evidence
         assert [e.status for e in evidence if e.check is Check.GPU] == [status], name
 
 
 def test_a_recorded_run_that_failed_refutes() -> None:
     runs = tuple(run._replace(mismatches=7) for run in recordings_of_tilings())
-    found = verified(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
-    assert ("", PRODUCT) in refuted(found)
+    found = verify_tiling(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
+    assert ("", PRODUCT) in list_refuted(found)
     assert found.contradiction  # numpy through the same partitions is right: the two checks contradict each other

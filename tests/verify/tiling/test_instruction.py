@@ -30,7 +30,7 @@ C = "((4,8),(2,2)):((32,1),(16,8))"
 SMALLER = f"A of {K8} is 32 threads x 4 values, the atom's 32 threads x 8 values"
 
 
-def verified(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[int, dict[str, object]]:
+def verify_instruction(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[int, dict[str, object]]:
     (folder / "mine.toml").write_text(ATOM.format(ptx=ptx))
     words = ["--atoms", str(folder / "mine.toml"), "--atom", "mine", "--atoms-layout", "2,2,1", "--format", "json"]
     code, out, err = run(capsys, *words)
@@ -56,7 +56,7 @@ def verified(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tupl
 def test_a_tiling_is_unchecked_unless_each_instruction_was_compared(
     ptx: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = verified(tmp_path, capsys, ptx)
+    code, found = verify_instruction(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (4, "UNCHECKED")
     assert reason in json.dumps(found["verdicts"])
 
@@ -77,7 +77,7 @@ def test_a_tiling_of_an_atom_whose_types_are_not_its_instructions_is_refuted(
     ptx: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As the atom is: an atom of f16 that issues bf16 does not multiply f16."""
-    code, found = verified(tmp_path, capsys, ptx)
+    code, found = verify_instruction(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (1, "REFUTED")
     assert expected in json.dumps(found["verdicts"]) and "B is f16, the instruction's is" in json.dumps(
         found["verdicts"]
@@ -88,7 +88,7 @@ def test_a_tiling_of_an_atom_whose_types_are_not_its_instructions_is_refuted(
 def test_a_tiling_is_verified_where_instructions_distribute_alike_or_none_is_issued(
     ptx: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = verified(tmp_path, capsys, ptx)
+    code, found = verify_instruction(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (0, "VERIFIED")
 
 

@@ -13,7 +13,7 @@ import pytest
 from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout
 from layouts.atoms import Atom, registry
-from tests.verify.tiling.tilings import F16, FMA, INTERLEAVED, TWO_BY_TWO, refuted, verdict, verified
+from tests.verify.tiling.tilings import F16, FMA, INTERLEAVED, TWO_BY_TWO, list_refuted, verdict, verify_tiling
 from verify.core.verdict import Status
 from verify.tiling.proof import Prover
 from verify.tiling.properties import (
@@ -43,7 +43,7 @@ def one_of_each() -> dict[str, list[str]]:
 def test_every_registered_atom_is_verified_two_by_two(group: str) -> None:
     prover = Prover()
     for name in one_of_each()[group]:
-        found = verified(TilingSpec(name, name, TWO_BY_TWO), prover)
+        found = verify_tiling(TilingSpec(name, name, TWO_BY_TWO), prover)
         if found.expects.known_defect:
             assert found.as_known, name
         elif (registry()[name].known_defect or "").startswith("ptx:"):  # what it issues cannot be compared
@@ -68,7 +68,7 @@ PERMUTATIONS = {
 @pytest.mark.parametrize("name", PERMUTATIONS)
 def test_every_sort_of_permutation_is_verified(name: str) -> None:
     atom, text = PERMUTATIONS[name]
-    found = verified(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
+    found = verify_tiling(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
     assert found.status == "VERIFIED"
     assert all(v.status.confirmed for v in found.verdicts)
 
@@ -78,13 +78,13 @@ ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,
 
 @pytest.mark.parametrize("text", ATOMS_LAYOUTS)
 def test_every_order_of_atoms_is_verified(text: str) -> None:
-    assert verified(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
+    assert verify_tiling(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
 
 
 def test_a_quadpair_alone_and_four_of_them() -> None:
     """Volta's atom has eight threads, at lanes 0 to 3 and 16 to 19; four of them fill a warp."""
     atom = "SM70_8x8x4_F32F16F16F32_NT"
-    alone, four = verified(TilingSpec("one", atom)), verified(TilingSpec("four", atom, TWO_BY_TWO))
+    alone, four = verify_tiling(TilingSpec("one", atom)), verify_tiling(TilingSpec("four", atom, TWO_BY_TWO))
     assert (alone.status, four.status) == ("VERIFIED", "VERIFIED")
     assert verdict(alone, THREADS).claim.text == "8 threads for one atom, numbered up to 19"
     assert verdict(four, THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
@@ -92,7 +92,7 @@ def test_a_quadpair_alone_and_four_of_them() -> None:
 
 def test_one_scalar_and_one_thread() -> None:
     """The smallest tiled MMA there is: one element, one thread, all strides 0."""
-    found = verified(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
+    found = verify_tiling(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
     assert found.status == "VERIFIED" and verdict(found, THREADS).claim.text == "1 thread for one atom"
 
 
@@ -129,7 +129,7 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] 
 def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     """One atom's C has 32 threads; of four atoms' 128 threads each holds 4 of 512 accumulators."""
     spec, _ = WRONG_TILINGS["the ISA's own C of one atom, forgotten to tile"]
-    wrong = verdict(verified(spec()), EQUALS, "C").counterexample
+    wrong = verdict(verify_tiling(spec()), EQUALS, "C").counterexample
     assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
 
@@ -139,25 +139,25 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
 def test_every_repair_makes_the_whole_tiling_right(name: str) -> None:
     spec, _ = WRONG_TILINGS[name]
     given = spec()
-    found = [(one.claim.part, one.counterexample) for one in verified(given).verdicts]
+    found = [(one.claim.part, one.counterexample) for one in verify_tiling(given).verdicts]
     repairs = {part: wrong.repair for part, wrong in found if wrong is not None and wrong.repair}
     texts = {part: text.split(": ", 1)[1].split("   ")[0] for part, text in repairs.items()}
     assert all(wrong is None or not wrong.proposals for _, wrong in found)
     if texts:
         whole = replace(given, claimed={**given.claimed, **texts})
-        assert whole != given and verified(whole).status == "VERIFIED"
+        assert whole != given and verify_tiling(whole).status == "VERIFIED"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", WRONG_TILINGS)
 def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
     spec, wanted = WRONG_TILINGS[name]
-    found = verified(spec())
-    assert refuted(found) == wanted and not any(v.contradiction for v in found.verdicts)
+    found = verify_tiling(spec())
+    assert list_refuted(found) == wanted and not any(v.contradiction for v in found.verdicts)
 
 
 def test_a_claimed_layout_that_is_the_tilings_written_otherwise() -> None:
     """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not recur."""
     claimed = {"C": "((4,8,8),(2,2,2)):((256,1,16),(128,8,1024))"}
     two = Layout((2, 1, 1))
-    assert verified(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "VERIFIED"
+    assert verify_tiling(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "VERIFIED"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from layouts import Layout, size
-from tests.verify.tiling.tilings import F16, INTERLEAVED, TWO_BY_TWO, prepared
+from tests.verify.tiling.tilings import F16, INTERLEAVED, TWO_BY_TWO, prepare_tiling
 from verify.tiling import reference
 from verify.tiling.spec import TilingSpec, permutation
 
@@ -23,7 +23,7 @@ SPECS = [
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_the_definition_is_what_the_library_evaluates(spec: TilingSpec) -> None:
-    tiling = prepared(spec)
+    tiling = prepare_tiling(spec)
     for tiled in tiling.operands:
         rows, columns = tiled.extent(tiling.covered_shape)
         layout = tiling.mma.layout_TV(tiled.name, Layout((rows, columns)))
@@ -34,19 +34,19 @@ def test_the_definition_is_what_the_library_evaluates(spec: TilingSpec) -> None:
 
 def test_quadpairs_fill_a_warp_before_the_next_one() -> None:
     """Lanes 0 to 3 and 16 to 19 are the first quadpair; the others begin at 4, 8 and 12."""
-    found = reference.threads(prepared(SPECS[2]))
+    found = reference.threads(prepare_tiling(SPECS[2]))
     assert found[:, 0, 0, 0].tolist() == [0, 1, 2, 3, 16, 17, 18, 19]
     assert sorted(found.ravel().tolist()) == list(range(32))
 
 
 def test_a_bug_planted_in_the_library_is_not_in_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
-    tiling = prepared(SPECS[1])
+    tiling = prepare_tiling(SPECS[1])
     before = [reference.elements(tiling, tiled) for tiled in tiling.operands]
 
     def wrong(layout: Layout, *coord: Any) -> int:
         return 7
 
     monkeypatch.setattr(Layout, "__call__", wrong)
-    again = prepared(SPECS[1])
+    again = prepare_tiling(SPECS[1])
     after = [reference.elements(again, tiled) for tiled in again.operands]
     assert all((one == other).all() for one, other in zip(before, after, strict=True))

@@ -14,7 +14,7 @@ from verify.tiling import smem_atom
 F16 = "SM80_16x8x16_F32F16F16F32_TN"
 
 
-def verified(capsys: pytest.CaptureFixture[str], atom: str) -> tuple[int, dict]:
+def verify_swizzle(capsys: pytest.CaptureFixture[str], atom: str) -> tuple[int, dict]:
     words = ["--atom", F16, "--atoms-layout", "2,1,1", "--tile", "96,48,192", "--smem-a", atom, "--format", "json"]
     code = tiling.main(words)
     verdicts = json.loads(capsys.readouterr().out)["subjects"][0]["verdicts"]
@@ -33,7 +33,7 @@ def verified(capsys: pytest.CaptureFixture[str], atom: str) -> tuple[int, dict]:
     ],
 )
 def test_the_tile_is_one_copy_after_another(atom: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, verdict = verified(capsys, atom)
+    code, verdict = verify_swizzle(capsys, atom)
     assert code == 0 and verdict["status"] == "PROVED"
     assert {e["check"]: e["status"] for e in verdict["evidence"]} == {"isa": "PROVED", "proof": expected}
 
@@ -48,7 +48,7 @@ def test_the_tile_is_one_copy_after_another(atom: str, expected: str, capsys: py
     ],
 )
 def test_an_atom_that_cannot_be_repeated(atom: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, verdict = verified(capsys, atom)
+    code, verdict = verify_swizzle(capsys, atom)
     (evidence,) = verdict["evidence"]
     assert (code, verdict["status"], evidence["counterexample"]["statement"]) == (1, "REFUTED", expected)
 
@@ -57,7 +57,7 @@ def test_an_atom_with_no_layout_of_copies_found_is_unchecked(capsys: pytest.Capt
     """No two sums of these 11 strides are equal (Conway and Guy), so that it is no fault of the atom."""
     strides = [1164 - u for u in (594, 309, 161, 84, 44, 24, 13, 7, 4, 2, 1)]
     rows, columns = ",".join(map(str, strides[:5])), ",".join(map(str, strides[5:]))
-    code, verdict = verified(capsys, f"((2,2,2,2,2),(2,2,2,2,2,2)):(({rows}),({columns}))")
+    code, verdict = verify_swizzle(capsys, f"((2,2,2,2,2),(2,2,2,2,2,2)):(({rows}),({columns}))")
     assert (code, verdict["status"]) == (4, "UNCHECKED")
     assert "takes more than 65536 steps" in verdict["evidence"][0]["reason"]
 
@@ -69,7 +69,7 @@ def test_a_swizzle_longer_than_the_only_copy_is_no_fault(capsys: pytest.CaptureF
 
 
 def test_what_does_not_divide_is_refuted_without_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
-    code, verdict = verified(capsys, "(8,7):(7,1)")
+    code, verdict = verify_swizzle(capsys, "(8,7):(7,1)")
     assert code == 1 and [e["check"] for e in verdict["evidence"]] == ["isa"]
 
 
@@ -88,7 +88,7 @@ def test_a_tile_that_is_made_wrongly_is_never_verified(
     wrong = parse_layout(whole)
     assert len({wrong(i) for i in range(96 * 192)}) == 96 * 192
     monkeypatch.setattr(smem_atom, "tile_to_shape", lambda atom, extent: wrong)
-    code, verdict = verified(capsys, "(8,64):(64,1)")
+    code, verdict = verify_swizzle(capsys, "(8,64):(64,1)")
     assert code == 3 and verdict["contradiction"]
 
 
@@ -97,6 +97,6 @@ def test_copies_that_are_not_the_atom_are_found_by_enumeration(
 ) -> None:
     transposed = parse_layout("((8,12),(64,3)):((1,512),(8,6144))")
     monkeypatch.setattr(smem_atom, "tile_to_shape", lambda atom, extent: transposed)
-    code, verdict = verified(capsys, "(8,64):(64,1)")
+    code, verdict = verify_swizzle(capsys, "(8,64):(64,1)")
     (evidence,) = verdict["evidence"]
     assert code == 1 and evidence["counterexample"]["statement"] == "(1, 0) is at offset 1, in a copy of the atom at 64"

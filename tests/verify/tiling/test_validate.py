@@ -169,7 +169,7 @@ def test_what_cannot_be_a_tiling_is_one_line(name: str, capsys: pytest.CaptureFi
     assert run(capsys, *words) == (2, "", f"lanecheck: {line}\n")
 
 
-def replaced(words: list[str], line: str) -> Iterator[list[str]]:
+def list_replaced(words: list[str], line: str) -> Iterator[list[str]]:
     """The words with each suggestion of an error in place; where the permutation is wrong, that axis alone."""
     option, _, problem = line.partition(": ")
     for other in problem.rpartition("; ")[2].removesuffix(" would do").split(" or "):
@@ -187,5 +187,5 @@ def replaced(words: list[str], line: str) -> Iterator[list[str]]:
 def test_suggestions_are_verified(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each suggestion, in place of the wrong argument."""
     words, line = REJECTED[name]
-    for suggestion in replaced(words, line):
+    for suggestion in list_replaced(words, line):
         assert run(capsys, *suggestion, "-q")[0] == 0, suggestion

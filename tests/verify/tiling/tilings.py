@@ -22,15 +22,15 @@ INTERLEAVED = "_,(8,2,2):(1,16,8),_"
 PREPARE, THRFRG = bind.prepare, TiledMMA.thrfrg
 
 
-def verified(spec: TilingSpec, prover: Prover | None = None) -> Case:
+def verify_tiling(spec: TilingSpec, prover: Prover | None = None) -> Case:
     return case(spec, registry(), prover or Prover())
 
 
-def prepared(spec: TilingSpec) -> bind.Tiling:
+def prepare_tiling(spec: TilingSpec) -> bind.Tiling:
     return bind.prepare(spec, bind.find(spec, registry()))
 
 
-def refuted(found: Case) -> set[tuple[str, Any]]:
+def list_refuted(found: Case) -> set[tuple[str, Any]]:
     return {(v.claim.part, v.claim.prop) for v in found.verdicts if v.status is Status.REFUTED}
 
 
@@ -38,7 +38,7 @@ def verdict(found: Case, prop: Property, part: str = "") -> Verdict:
     return next(v for v in found.verdicts if v.claim.prop == prop and v.claim.part == part)
 
 
-def swapped(mma: TiledMMA, operand: str, layout: Layout) -> Layout:
+def swap_strides(mma: TiledMMA, operand: str, layout: Layout) -> Layout:
     """thrfrg of B with the strides of two atoms and of their repetition exchanged: each stays a bijection."""
     tiled = THRFRG(mma, operand, layout)
     if operand != "B":
