@@ -411,8 +411,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
 RECORDED: dict[str, tuple[str, ...]] = {
     "CHANGELOG.md": ("have K = 0 in them, or print K >= 1", "without elements, as at K = 0"),
     "docs/attention.md": (
-        *("head dimension 64", "(M = 192 or 200, N = 192)", "with more (M = 192, N = 300)"),
-        *("With M = 200 and N = 300", "(`setp.equ` with 0)"),
+        *("head dimension 64", "(M = 192 or 200, N = 192 or 300, and grouped heads)"),
     ),
     "docs/campaign.md": ("478 distinct", "(1 where absent: flat)", "such as n:1 divided", "numbers beyond 64"),
     "docs/claims.md": (
