@@ -83,6 +83,12 @@ def in_whole_tiles(ptx: str, table: Mapping[str, Any]) -> dict[str, Any]:
     return {**table, "given": list(given.values())}
 
 
+def claim_as_proved(ptx: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claim for which a kept kernel is proved: in whole tiles where its grid rounds down."""
+    whole = claim_for_all(table)
+    return in_whole_tiles(ptx, whole) if "//" in str(table["grid"]) else whole
+
+
 def prove_two_trips(ptx: str, table: Mapping[str, Any]) -> None:
     """Prove a claim for all sizes of the output, at the sizes of K that take two trips; NotLifted if that fails."""
     proof = Proof(state(table), parse_kernel(ptx, str(table["kernel"])), SEED, lambda steps: None)

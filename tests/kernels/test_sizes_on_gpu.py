@@ -14,7 +14,7 @@ import pytest
 import gpu_checks
 from benchmarks.kernels.lifted import EVERY_PROVED, draw_sizes
 from benchmarks.kernels.silicon import drawn, job, rounded, unpacked
-from benchmarks.kernels.sizes import COMPILED, claim_for_all
+from benchmarks.kernels.sizes import COMPILED, claim_as_proved
 from gpu_checks import Unavailable
 from gpu_checks.compiled import RunCompiled, run_all
 from verify.kernel.claims.launch import Array
@@ -28,6 +28,7 @@ Arrays = Mapping[str, np.ndarray]
 CLAIMED: Mapping[str, Callable[[np.ndarray, Arrays], np.ndarray]] = {
     "mma_relu": lambda product, arrays: np.maximum(product + arrays["bias"], 0),
     "simt_tn": lambda product, arrays: 2 * product + 3 * arrays["C"],
+    "wmma_f16": lambda product, arrays: 2 * product + 3 * arrays["C"],
 }
 Job = tuple[str, RunCompiled, int, Array, np.ndarray]
 
@@ -36,7 +37,7 @@ def jobs_of(name: str, many: int) -> Iterator[Job]:
     """Yield launches of a kernel at random sizes, each with its output's number and what numpy computes."""
     path: Path = COMPILED / f"{name}.ptx"
     ptx, table = path.read_text(encoding="utf-8"), tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
-    statement, draw = state(claim_for_all(table)), random.Random(f"{SEED} {name}")
+    statement, draw = state(claim_as_proved(ptx, table)), random.Random(f"{SEED} {name}")
     statement.step = STEP
     for number in range(many):
         sizes = draw_sizes(statement, draw)
