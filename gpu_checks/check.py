@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from gpu_checks import laws
+from gpu_checks import laws, statements
 from gpu_checks.banks import command as banks
 from gpu_checks.command import show
 from gpu_checks.inference.reconstructed import incomplete
@@ -62,9 +62,11 @@ def _order(file: Path) -> FileContent:
 
 
 def _laws(file: Path) -> FileContent:
-    """Campaigns of laws. CuPy compiles their arithmetic, not a kernel of ours, so none is stale."""
+    """Campaigns of laws. One of another statement than today's is stale; of a law that is gone nothing is compared."""
+    found, today = laws.recordings_of_laws(file), statements.laws()
+    stale = [one.law for one in found if one.law in today and one.text != today[one.law].digest]
     gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
-    return FileContent(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
+    return FileContent(len(found), stale, frozenset(gpus - {None}))
 
 
 def _opcodes(file: Path) -> FileContent:

@@ -106,7 +106,7 @@ def test_a_call_ends_with_the_code_of_the_rule(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("words", [*ON_A_GPU, "probe --opcodes", "laws swizzle", f"discover {MMA} --live"])
+@pytest.mark.parametrize("words", [*ON_A_GPU, "probe --opcodes", "laws SWIZZLE_TILE", f"discover {MMA} --live"])
 @pytest.mark.parametrize("accepted", [False, True])
 def test_without_the_gpu_that_was_asked_for_it_is_4_with_the_reason(words: str, accepted: bool) -> None:
     """In a process of its own: CuPy finds the devices once."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from gpu_checks.laws import MANY, read_shipped
 from proofs.laws import refutations, solve
 from proofs.laws.decide import LawResult
+from proofs.laws.formula import evaluate
 from proofs.laws.refutations import Refutation
 from proofs.laws.solve import Model
 from proofs.symbolic.attempt import Stopped
@@ -97,6 +99,25 @@ def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
         Check.PROOF, STATUS[status], method, engine=solve.version(engine), seconds=result.seconds(engine),
         reason=why, counterexample=wrong,
     )  # fmt: skip
+
+
+def _look_up_campaign(run: object, result: LawResult, _: None) -> list[Evidence]:
+    """Return what a GPU found where it evaluated the statement of a law on a grid, as recorded."""
+    found = read_shipped().get(result.law.name)
+    if found is None:
+        return [leave_unchecked(Check.GPU, "no recorded campaign of this statement on a GPU")]
+    if found.cases < MANY and not found.failures:
+        few = f"{found.cases} cases of it among the {found.points} points of the recorded grid: too few"
+        return [leave_unchecked(Check.GPU, few)]
+    low, high = min(low for low, _ in found.bounds.values()), max(high for _, high in found.bounds.values())
+    wrong = None
+    if found.first is not None:
+        values = ", ".join(f"{x}={value}" for x, value in found.first.items())
+        # In plain Python again, but where any function is meant: its values are not recorded.
+        plain = not result.law.functions and not evaluate(result.law.implication(), found.first, {}, result.law.bits)
+        wrong = Counterexample({}, values, reproduced=plain)
+    method = f"a grid of {low} to {high}, recorded on {found.gpu}"
+    return [finding(Check.GPU, wrong, method, found.cases, status=Status.AGREES, seconds=found.seconds)]
 
 
 def _judge_model(run: object, result: LawResult, _: None) -> list[Evidence]:
@@ -232,7 +253,8 @@ HOLDS = _of_law(
     says={LAW: "the statement, for all extents, strides and ranks"},
     states=lambda result, _: Statement("", result.law.statement),
     proof=_holds,
-    how=("", "z3, and cvc5 where it is installed", ""),
+    gpu=_look_up_campaign,
+    how=("", "z3, and cvc5 where it is installed", "evaluated on a grid, as recorded"),
 )
 MET = _of_law(
     "not_vacuous",

@@ -26,7 +26,7 @@ CALLS = {
     "gpu_checks.banks --list": 0,
     "gpu_checks.probe --list": 0,
     "gpu_checks.probe nonsense": 2,
-    "gpu_checks.laws swizzle --cpu --cases 100": 0,
+    "gpu_checks.laws SWIZZLE_TILE --cpu --cases 100": 0,
     "gpu_checks.banks --help": 0,
     "proofs.laws.certificates --help": 0,
 }

@@ -27,7 +27,7 @@ WRITERS = {
     "the atlas": ("verify.__main__", ["atlas", NAME, "--checks", "isa", "--write", "."]),
     "an export": ("verify.__main__", ["export", "-o", "FILE"]),
     "a map": ("gpu_checks.discover.command", [MMA, "-o", "FILE"]),
-    "a record of laws": ("gpu_checks.laws", ["swizzle", "--cpu", "--cases", "9", "-o", "FILE"]),
+    "a record of laws": ("gpu_checks.laws", ["SWIZZLE_TILE", "--cpu", "--cases", "9", "-o", "FILE"]),
 }
 
 
