@@ -20,18 +20,7 @@ from isa_tables import instruction
 from layouts import Layout, complement, composition, cosize, left_inverse, size, upcast
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
-from tests.site.sources import (
-    constant,
-    count_asserted,
-    differing,
-    is_rejected,
-    layout,
-    list_unowned,
-    operand,
-    read_recorded,
-    text,
-    widths,
-)
+from tests.site.sources import constant, count, differing, find_unowned, layout, operand, read, rejects, text, widths
 from verify.binding.atom import prepare
 from verify.core.errors import Exit
 from verify.kernel.claims import compiled, defaults
@@ -70,7 +59,7 @@ def readme() -> list[Row]:
     bits, correct = layout(one_bit), operand("SM80_16x8x256_S32U1U1S32_TN_XORPOPC", "B")
     return [
         ("a stride of {} in place of {}.", wrong.stride[0][0], right.stride[0][0]),
-        ("{} of {} elements are in no register", len(list_unowned(wrong)), size(wrong)),
+        ("{} of {} elements are in no register", len(find_unowned(wrong)), size(wrong)),
         ("{} of {} have the wrong one", f"{differing(bits, correct):,}", f"{size(bits):,}"),
         read_measured(),
         *exits("README.md"),
@@ -136,11 +125,11 @@ def laws() -> list[Row]:
     multiplied = {paths[f"logical_product, rank {most} by rank {rank}"] for rank in range(1, most + 1)}
     special, step = layout("(2,2,2):(0,1,1)"), layout("3:3")
     run, two = layout("3:1"), layout("2:1")
-    assert [special(step(k)) for k in range(3)] == [0, 1, 2] and is_rejected(lambda: composition(special, step))
+    assert [special(step(k)) for k in range(3)] == [0, 1, 2] and rejects(lambda: composition(special, step))
     mixed, spread, pair = layout("(2,2):(8,12)"), layout("(2,2):(2,3)"), layout("(2,3):(1,1)")
     small, words = layout("(2,2):(1,3)"), layout("2:3")
-    assert is_rejected(lambda: complement(mixed, 5)) and is_rejected(lambda: left_inverse(spread))
-    assert is_rejected(lambda: upcast(words, 2)) and [words(i) // 2 for i in range(2)] == [0, 1]
+    assert rejects(lambda: complement(mixed, 5)) and rejects(lambda: left_inverse(spread))
+    assert rejects(lambda: upcast(words, 2)) and [words(i) // 2 for i in range(2)] == [0, 1]
     assert [pair(spread(i)) for i in range(4)] == [0, 1, 2, 3]
     budget = constant("verify/laws/conformance.py", r"\nBUDGET = (\d+)")
     return [
@@ -181,7 +170,7 @@ def movement() -> list[Row]:
         ("The model has {} banks of four bytes", BANKS),
         ("phases of {} lanes for widths up to 32 bits, of {} lanes for 64 bits, of {} lanes for 128 bits",
          lanes[32], lanes[64], lanes[128]),
-        ("took for {} patterns", len(read_recorded("banks"))),
+        ("took for {} patterns", len(read("banks"))),
     ]  # fmt: skip
 
 
@@ -255,7 +244,7 @@ def int4_report() -> list[Row]:
     return [
         ("k = {}*(lane % {}) + i, n = lane / {}.", right(1) // 8, 4, 4),
         ("lane 1 the elements from k = {} on, where it has those from k = {} on", wrong(1) // 8, right(1) // 8),
-        ("{} of {} points differ, and {} elements", differing(wrong, right), size(wrong), len(list_unowned(wrong))),
+        ("{} of {} points differ, and {} elements", differing(wrong, right), size(wrong), len(find_unowned(wrong))),
         ("k has the stride {}, so that a step of {} in k is {}:", 8, 8, right.stride[0][0]),
         ("lane 1, value 0 the element (n={}, k={})", right(1) % 8, right(1) // 8),
     ]
@@ -272,21 +261,21 @@ def e2m1_report() -> list[Row]:
         ("the columns from {} on are those of i in {}..{}", min(a.locate(0, i)[1] for i in right), right[0], right[-1]),
         ("So i = {} is row {}, column {} in lane 0,", 8, *a.locate(0, 8)),
         ("and i = {} is row {}, column {}.", 16, *a.locate(0, 16)),
-        ("{} of {} elements are wrong", count_asserted("tilelang-e2m1-inverse"), 32 * 32),
+        ("{} of {} elements are wrong", count("tilelang-e2m1-inverse"), 32 * 32),
     ]  # fmt: skip
 
 
 def sm70_report() -> list[Row]:
     lanes = [row + 8 * col // 4 + 4 * rep for row in range(4) for col in range(16) for rep in range(2)]
     return [
-        ("{} of {} elements are sent", count_asserted("tilelang-sm70-b"), 4 * 16),
+        ("{} of {} elements are sent", count("tilelang-sm70-b"), 4 * 16),
         ("lanes up to {} of a warp of {}", max(lanes), 32),
     ]
 
 
 def kernel() -> list[Row]:
     kernels = [name for group in tomllib.loads(text("tests/kernels/corpus.toml")).values() for name in group["kernels"]]
-    (results,) = {int(str(line["results"])) for line in read_recorded("order") if "wgmma" in str(line["name"])}
+    (results,) = {int(str(line["results"])) for line in read("order") if "wgmma" in str(line["name"])}
     dims = {"A": "mk", "B": "kn", "C": "mn"}
     arrays = {name: {"dims": dims[name], "type": "f16", "out": name == "C"} for name in dims}
     product = {"claim": "C[m,n] = sum_k A[m,k]*B[k,n]", "grid": ["cdiv(M, 64)", "cdiv(N, 64)"], "block": 1}
@@ -336,7 +325,7 @@ def list_tiled() -> list[Row]:
 
 ROWS: dict[str, Callable[[], list[Row]]] = {
     "README.md": readme,
-    "docs/index.md": lambda: [read_measured(), ("and {} elements are in no register", len(list_unowned(int4()[0])))],
+    "docs/index.md": lambda: [read_measured(), ("and {} elements are in no register", len(find_unowned(int4()[0])))],
     "CHANGELOG.md": lambda: [
         ("is exit {} unless", int(Exit.UNDECIDED)),
         ("without a GPU is exit {}.", int(Exit.UNDECIDED)),
@@ -369,13 +358,13 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "docs/own-maps/index-arithmetic.md": lambda: [
         (
             "compares {} generated",
-            f"{constant('tests/verify/maps/test_python_meaning.py', r'red[(]many[(](.+)[)], 1'):,}",
+            f"{constant('tests/verify/maps/test_python_meaning.py', r'compare_values[(]many[(](.+)[)], 1'):,}",
         ),
     ],
     "docs/reports/tensor-layouts-s4-b.md": int4_report,
     "docs/reports/tilelang-e2m1-inverse.md": e2m1_report,
     "docs/reports/tilelang-mfma-b-64x16.md": lambda: [
-        ("{} of {} elements are led", count_asserted("tilelang-mfma-b-64x16"), 64 * 16),
+        ("{} of {} elements are led", count("tilelang-mfma-b-64x16"), 64 * 16),
         ("each of {} lanes and {} values one element of a tile of {} rows (k) and {} columns", 64, 16, 64, 16),
     ],
     "docs/reports/tilelang-sm70-b.md": sm70_report,

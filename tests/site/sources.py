@@ -25,7 +25,7 @@ def operand(atom: str, name: str) -> Layout:
     return layout(registry()[atom].operands[name])
 
 
-def read_recorded(name: str) -> list[dict[str, object]]:
+def read(name: str) -> list[dict[str, object]]:
     """The lines of a recording of a GPU."""
     return [json.loads(line) for path in sorted((GPU / name).glob("*.jsonl")) for line in path.open(encoding="utf-8")]
 
@@ -41,7 +41,7 @@ def constant(name: str, pattern: str) -> int:
     return int(eval(found))
 
 
-def count_asserted(report: str) -> int:
+def count(report: str) -> int:
     """How many elements are wrong, as the script of a report asserts, which a test runs."""
     return constant(f"docs/reports/{report}.md", r"^assert len.*\) == (\d+)$")
 
@@ -52,7 +52,7 @@ def widths() -> list[int]:
     return [constant(file, r"(\d+) if on_terminal"), constant(file, r"on_terminal else (\d+)")]
 
 
-def is_rejected(operation: Callable[[], object]) -> bool:
+def rejects(operation: Callable[[], object]) -> bool:
     """Whether a layout operation rejects its input."""
     try:
         operation()
@@ -66,6 +66,6 @@ def differing(one: Layout, other: Layout) -> int:
     return sum(one(i) != other(i) for i in range(size(one)))
 
 
-def list_unowned(one: Layout) -> list[int]:
+def find_unowned(one: Layout) -> list[int]:
     """The elements that no thread and value holds."""
     return sorted(set(range(size(one))) - {one(i) for i in range(size(one))})
