@@ -70,7 +70,7 @@ CASES = [  # claim, words, what the claim is with the change
      "scale * sum_n exp(scale * scale * S[m,n]) * V[n,d]"),
     (with_score("scale * tanh(S[m,n] / scale)"), "scale is not applied in scale*tanh(S[m,n]*rcp(scale))*1.442695",
      with_score("tanh(S[m,n] / scale)")),
-    (f"{with_score(SCORE)} * E[m]", "the factor E[m] is missing", with_score(SCORE)),
+    (f"({with_score(SCORE)}) * E[m]", "the factor E[m] is missing", with_score(SCORE)),
     (with_score("0.25 * S[m,n]"), "the factor 0.25 is missing in 0.25*S[m,n]*1.442695", with_score("S[m,n]")),
     (with_score(SCORE), "it is not divided by sum_n ex2(scale*S[m,n]*1.442695)", "sum_n exp(scale * S[m,n]) * V[n,d]"),
     ("E[m] / (E[m] + eps)", "it is multiplied by E[m] + eps, not divided", "E[m] * (E[m] + eps)"),

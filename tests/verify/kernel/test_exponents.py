@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from tests.verify.kernel.test_signs_and_clamps import TEXT
+from verify.core.errors import SpecError
 from verify.kernel import chance
 from verify.kernel.check import check
 from verify.kernel.claims import expression
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.expression import read_claim
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import values
 from verify.kernel.data.exponents import Pair, inverse, random_pair
@@ -88,6 +90,17 @@ EIGHTH = "mul.f32 z,x,0f3E000000; ex2.approx.ftz.f32 z,z;"
 def test_claims_are_read_as_people_write_them(body: str, claim: str, status: str) -> None:
     """A power, the root of a square, and a logarithm in an exponent: of what is seen to be above 0."""
     assert verdict(body, claim) == status
+
+
+def test_a_factor_behind_a_sum_that_divides_is_not_taken_into_it() -> None:
+    for claim in (
+        "exp(A[i]) / (sum_j exp(A[j])) * B[i]",
+        "exp(A[i]) / sum_j exp(A[j]) * B[j]",
+        "A[i] / sum_j A[j] * 2",
+    ):
+        read_claim(f"C[i] = {claim}")
+    with pytest.raises(SpecError, match=r"where b has no j: write x / \(sum_j a\) \* b, or x / \(sum_j a \* b\) at"):
+        read_claim("C[i] = exp(A[i]) / sum_j exp(A[j]) * B[i]")
 
 
 @pytest.mark.long

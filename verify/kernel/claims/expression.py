@@ -160,8 +160,10 @@ class _ClaimReader:
     def term(self) -> Node:
         found = self.power()
         while self.token in ("*", "/") and self.token:
-            sign = self.next()
+            sign, bare = self.next(), self.token.startswith("sum_")
             right = self.power()
+            if sign == "/" and bare and isinstance(right, Sum):
+                self.check_divisor(right)
             if sign == "/" and isinstance(right, ClaimNumber):
                 if not right.value:
                     self.fail("a division by 0")
@@ -170,6 +172,13 @@ class _ClaimReader:
                 right = Apply("rcp", (right,))
             found = Apply("*", (found, right))
         return found
+
+    def check_divisor(self, node: Sum) -> None:
+        """Refuse x / sum_j a[j] * b: a sum takes in all factors behind it, and b is hardly meant to divide."""
+        _, *rest = list_factors(node.body)
+        if rest and elements(rest[-1]) and not depends(rest[-1], node.index):
+            name = f"sum_{node.index}"
+            self.fail(f"x / {name} a * b, where b has no {node.index}: write x / ({name} a) * b, or x / ({name} a * b)")
 
     def power(self) -> Node:
         """Return a factor, or a product of so many of it: x**2 is x * x."""
