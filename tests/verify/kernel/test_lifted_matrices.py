@@ -6,12 +6,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.verify.kernel import plain
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.runs import LiftedRun
+from verify.kernel.sizes.statement import state
 from verify.kernel.sizes.theorem import prove
 from verify.kernel.sizes.verdict import LiftedKernel, lift
 
@@ -160,3 +164,25 @@ def test_no_wrong_pipeline_of_wgmma_is_proved(name: str) -> None:
     with pytest.raises(NotLifted):
         prove(ptx, table, seed=SEED)
     assert verified(ptx, table) == {"VERIFIED"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layout", ["row", "col"])
+def test_each_element_of_a_matrix_is_followed_where_its_lane_stores_it(layout: str) -> None:
+    """The form of each place, at the sample, is where the interpreter's thread wrote; columns have other places."""
+    table = plain.claim(WMMA, "wmma_f16")
+    statement = state(table)
+    statement.step = 16
+    ptx = text("wmma_f16", ("wmma.store.d.sync.aligned.row", f"wmma.store.d.sync.aligned.{layout}"))
+    kernel = parse_kernel(ptx, "wmma_product")
+    run = LiftedRun(statement, kernel, statement.region(1, statement.numbers(1)), 1, SEED)
+    run.to_the_end(-1)
+    region = next(one for one in run.run.regions if one.stored is not None)
+    assert region.stored is not None and (region.stored.writer >= 0).any()
+    wrote = np.where(region.stored.writer >= 0, region.stored.writer % 128, -1)  # threads of the CTA
+    for access in run.accesses.stores:
+        places = np.broadcast_to(access.offset.value(run.region.sample), run.machine.count).astype(np.int64)
+        at = places[access.threads] + region.array.offset * region.size
+        assert (wrote[at] == access.threads).all()
+        wrote[at[:, None] + np.arange(access.count)] = -1
+    assert (wrote < 0).all()  # and nothing else was written
