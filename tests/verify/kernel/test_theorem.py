@@ -124,3 +124,11 @@ def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
     wrong = ptx.replace("%rd206, %r978, -1431655765;", "%rd206, %r978, -1431633920;")  # wrong from trip 2^17 on
     with pytest.raises(NotLifted):
         prove(wrong, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [("lda", "lda % 8 == 0"), ("ldb", "ldb % 8 == 0"), ("ldc", "ldc % 4 == 0")]
+)
+def test_the_divisor_that_an_aligned_access_needs_is_proposed(missing: str, said: str) -> None:
+    with pytest.raises(NotLifted, match=rf"not aligned at all sizes \(`given` may say {said}\)"):
+        prove(plain.PTX, plain.claim([one for one in plain.GIVEN if not one.startswith(missing)]), seed=SEED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +28,14 @@ from verify.kernel.sizes.forms import (
     Condition,
     Content,
     Fixed,
+    Monomial,
     Polynomial,
     alike,
     both,
     negate,
     truth,
 )
-from verify.kernel.sizes.shadow import Follow, Shadow
+from verify.kernel.sizes.shadow import CTA, Follow, Shadow
 
 ALIGN = 16  # bytes: what the start of every array is a multiple of, at all sizes
 
@@ -236,12 +238,30 @@ class Accesses:
         if any(bases[0] in key or (set(key) & self.arrays.keys()) for key in offset.terms):
             raise shadow.refuse("has an address that is not that of one array", form)
         align = count if count & (count - 1) == 0 else self.arrays[bases[0]]
-        spread = [np.broadcast_to(each, machine.count)[here] for each in offset.terms.values()]
-        if align > ALIGN or any((each % align).any() for each in spread):
-            raise shadow.refuse(f"accesses {align} bytes at once, not aligned at all sizes", offset)
+        steps = {key: _step_of(np.broadcast_to(each, machine.count)[here], align) for key, each in offset.terms.items()}
+        if align > ALIGN or any(step < align for step in steps.values()):
+            raise shadow.refuse(
+                f"accesses {align} bytes at once, not aligned at all sizes{_propose(steps, align)}", offset
+            )
         to.append(
             GlobalAccess(bases[0], offset, condition, np.flatnonzero(here), count, shadow.line, self.moved, zeros)
         )
+
+
+def _step_of(numbers: NDArray[np.int64], align: int) -> int:
+    """Return the largest divisor of `align` that divides all numbers."""
+    return gcd(align, *(int(one) for one in np.unique(numbers)))
+
+
+def _propose(steps: Mapping[Monomial, int], align: int) -> str:
+    """Return in words the divisors of sizes and strides that a claim could give, so that an access is aligned."""
+    needed = {
+        f"{name} % {align // step} == 0"
+        for key, step in steps.items()
+        for name in key
+        if step < align and name.isidentifier() and name not in {*CTA.values(), "j", "J"}
+    }
+    return f" (`given` may say {', '.join(sorted(needed))})" if needed else ""
 
 
 def _implies(condition: Condition, other: Condition) -> bool:
