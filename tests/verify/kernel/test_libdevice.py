@@ -66,6 +66,23 @@ def test_an_exponential_may_end_in_a_sum_that_has_another_value_before(claim: st
     assert found.status == status and any("expf of libdevice" in text for text, _ in found.notes)
 
 
+@pytest.mark.parametrize(
+    ("last", "claim", "status"),
+    [
+        ("mul.f32 y,l,m;", "exp(A[i])", "VERIFIED"),  # nvcc has the factors of logf in another order beside sums
+        ("fma.rn.f32 y,m,l,0f3F800000;", "exp(A[i]) + 1", "VERIFIED"),  # of 1 / (1 + exp(-x))
+        ("fma.rn.f32 y,l,m,0f3F800000;", "exp(A[i]) + 1", "VERIFIED"),
+        ("fma.rn.f32 y,m,l,0f3F800000;", "exp(A[i])", "REFUTED"),
+        ("fma.rn.f32 y,m,0f3F800000,l;", "exp(A[i]) + 1", "UNKNOWN"),
+    ],
+)
+def test_an_exponential_may_end_in_a_sum_with_one_and_has_its_factors_in_any_order(
+    last: str, claim: str, status: str
+) -> None:
+    (found,) = check(EXP.replace("mul.f32 y,m,l;", last), claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
+    assert found.status == status, found.findings
+
+
 def test_a_product_with_the_sum_between_is_no_exponential() -> None:
     text = EXP.replace("mul.f32 y,m,l;", "fma.rn.f32 y,m,x,l;")
     assert replace_functions(parse_kernel(text)) == []

@@ -23,6 +23,7 @@ from verify.kernel.ptx.source import Immediate, Kernel, Operand, PtxInstruction,
 _APART = 1024  # instructions at most that lie between two of a function: several may be interleaved
 _COPIES = 16  # of a register by another, and so on
 _BITS = (1 << 32) - 1
+_COMMUTE = frozenset({"mul", "fma"})  # a compiler writes the factors in either order
 
 
 class LibraryStep(NamedTuple):
@@ -153,19 +154,33 @@ class _Search:
             return one.guard is not None and not one.guard.negated and one.guard.index == names[step.guard].index
         if len(one.operands) != len(step.operands):
             return False
+        orders = [one.operands]
+        if step.words[0] in _COMMUTE:
+            result, left, right, *rest = one.operands
+            orders.append((result, right, left, *rest))
+        for order in orders:
+            made = self._name(step.operands, order, names)
+            if made is not None:
+                names.update(made)
+                return True
+        return False
+
+    def _name(
+        self, steps: Sequence[str], operands: Sequence[Operand], names: Mapping[str, Register]
+    ) -> dict[str, Register] | None:  # fmt: skip
+        """Return the registers that operands give a step's names; None if its constants or known names are others."""
         made: dict[str, Register] = {}
-        for number, (name, operand) in enumerate(zip(step.operands, one.operands, strict=True)):
+        for number, (name, operand) in enumerate(zip(steps, operands, strict=True)):
             given = operand if not number else self.settle(operand)
             if name[0].isdigit() or name[0] == "-":
                 constant = literal(name)
                 if not isinstance(given, Immediate) or constant is None or (given.bits ^ constant.bits) & _BITS:
-                    return False
+                    return None
             elif not isinstance(given, Register) or given.negated or names.get(name, given).index != given.index:
-                return False
+                return None
             else:
                 made[name] = given
-        names.update(made)
-        return True
+        return made
 
     def _is_closed(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> bool:
         """Return whether nothing else jumps into a function, changes its registers or needs what is left out."""
