@@ -15,6 +15,10 @@ from verify.show.command import main
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 MUSEUM = str(Path(__file__).parents[2] / "museum" / "wrong.toml")
 TILE = ["((4,8,2,2),(2,2,8,4)):((256,1,16,1024),(128,8,2048,32))", "--onto", "128x128"]
+TILING = [
+    str(Path(__file__).parents[3] / "examples" / "tilings.toml"), "--only",
+    "four warps, 128 x 128 x 32, rows permuted so that a thread's values are neighbours",
+]  # fmt: skip
 PAGES = {
     "wrong": [MUSEUM, "--only", "1: SM80_16x8x32_S32S4S4S32_TN"],
     "several": ["SM80_16x8x8_F32F16F16F32_TN", "SM70_8x8x4_F32F16F16F32_TN"],
@@ -91,3 +95,20 @@ def test_a_click_or_a_key_shows_one_thread_alone(what: list[str], shown: Browser
     assert {text.split(" ")[0] for text in shown.js(LEFT) if text.startswith("T")} == {f"T{last}"}
     shown.press("\ue00c")
     assert shown.js("document.querySelectorAll('.away').length") == 0
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1200, 3), (400, 1)])
+def test_the_parts_of_a_tiling_are_beside_each_other_and_show_a_thread_alone(
+    width: int, beside: int, shown: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    assert main([*TILING, "--html", "-o", str(path)]) == 0
+    shown.open(address(path), width)
+    assert shown.sideways() <= 0 and shown.violations() == []
+    tops = shown.js("[...document.querySelectorAll('.lc-parts svg')].map(one => one.getBoundingClientRect().top)")
+    assert len(tops) == 3 and tops.count(tops[0]) == beside
+    cell = "[...document.querySelectorAll('.lc-parts .c text')].find(one => /^T5\\b/.test(one.textContent))"
+    shown.js(f"{cell}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    told = "Thread 5 holds 4 of A, 4 of B, 4 of C in the parts that are drawn."
+    assert shown.js("document.querySelector('.lc-lane').textContent") == told
+    assert shown.js("document.querySelectorAll('.lc-whole .away').length") == 0  # warps stay
