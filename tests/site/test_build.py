@@ -156,7 +156,9 @@ def test_a_page_of_many_pictures_is_not_slow_to_load(site: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
-@pytest.mark.parametrize("page", ["api", "claims", "own-maps/functions", "show"])
+@pytest.mark.parametrize(
+    "page", ["api", "claims", "own-maps/functions", "show", "teaching/tv_layout", "tutorial/fragments"]
+)
 def test_axe_finds_nothing_in_the_dark(site: Path, chromium: Browser, page: str) -> None:
     chromium.open(address(site / find_built(page)), dark=True)
     assert chromium.js("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
@@ -181,12 +183,31 @@ def test_a_page_is_whole_in_every_window(site: Path, chromium: Browser, page: st
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
-def test_the_first_screen_has_the_navigation_and_the_quick_start(site: Path, chromium: Browser) -> None:
+def test_the_first_screen_has_the_navigation_the_quick_start_a_picture_and_a_verdict(
+    site: Path, chromium: Browser
+) -> None:
     chromium.open(address(site / "index.html"))
     nav = "document.querySelector('.md-sidebar--primary').getBoundingClientRect()"
     assert chromium.js(f"{nav}.left") >= 0 and chromium.js(f"{nav}.width") > 100
     start = "document.querySelector('#quick-start ~ .highlight').getBoundingClientRect()"
     assert chromium.js(f"{start}.bottom") < 800
+    for what in (".lc-hero .lc-figure", ".lc-hero .several", ".lc-status.REFUTED"):
+        place = f"document.querySelector('{what}').getBoundingClientRect()"
+        assert 0 < chromium.js(f"{place}.top") and chromium.js(f"{place}.bottom") < 800, what
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_a_picture_of_a_chapter_is_read_on_a_phone(site: Path, chromium: Browser) -> None:
+    """Its words are text of the page, so that the drawing alone is scaled."""
+    chromium.open(address(site / "tv-layouts.html"), width=400)
+    wide = "[...document.querySelectorAll('.lc-whole svg')].map(one => one.clientWidth / one.viewBox.baseVal.width)"
+    scales = chromium.js(wide)
+    assert len(scales) == 3 and min(scales) > 0.95 and max(scales) > 1.4, (
+        scales
+    )  # a letter is 8 units; a wrong map is wider
+    assert chromium.js("document.querySelectorAll('figcaption .lc-keys').length") == 3
+    assert list(site.rglob("*.words")) == []
 
 
 @pytest.mark.slow
