@@ -29,6 +29,12 @@ typedef const uint32_t* __restrict__ in_t;
 #define EXPECT(b, n) \
   asm volatile("{.reg .b64 t; mbarrier.arrive.expect_tx.shared::cta.b64 t, [%0], %1;}" \
                :: "r"(AT(b)), "r"(n) : "memory")
+#define COPY_ARRIVE(noinc, b) \
+  asm volatile("cp.async.mbarrier.arrive" noinc ".shared::cta.b64 [%0];" :: "r"(AT(b)) : "memory")
+#define STATE(b, t) asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(t) : "r"(AT(b)) : "memory")
+#define WAIT_STATE(b, t) \
+  asm volatile("{.reg .pred p;\nL: mbarrier.try_wait.shared::cta.b64 p, [%0], %1;\n@p bra D;\nbra L;\nD:\n}" \
+               :: "r"(AT(b)), "l"(t) : "memory")
 #define WAIT(b, ph) \
   asm volatile("{.reg .pred p;\nL: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra D;\nbra L;\nD:\n}" \
                :: "r"(AT(b)), "r"(ph) : "memory")
@@ -414,7 +420,7 @@ K(reused_barrier)(in_t a, uint32_t* c) { __shared__ alignas(8) uint32_t s[64]; u
 // An arrival that doesn't wait for the copies of its thread.
 K(copy_arrive)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) INIT(&b, 64);
   SYNC; COPY_ONLY(s + tid, a + tid, 4);
-  T(ARRIVE(&b), asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(AT(&b)) : "memory"));
+  T(ARRIVE(&b), COPY_ARRIVE(".noinc", &b));
   WAIT(&b, 0); c[tid] = s[63 - tid]; }
 
 // The last group is still on its way.
@@ -633,6 +639,59 @@ K(cuda_barrier_twice)(in_t a, uint32_t* c) { __shared__ uint32_t s[64];
   if (tid == 0) init(&b, 64); SYNC; uint32_t sum = 0; for (int i = 0; i < 3; i++) { s[tid] = a[64 * i + tid];
   b.arrive_and_wait();
   sum += s[63 - tid]; T(, b.arrive_and_wait()); } c[tid] = sum; }
+
+// A copy of libcu++ that its barrier counts.
+K(cuda_memcpy)(in_t a, uint32_t* c) { __shared__ uint32_t s[64];
+  __shared__ cuda::barrier<cuda::thread_scope_block> b;
+  if (tid == 0) init(&b, 64); SYNC; cuda::memcpy_async(s + tid, a + tid, cuda::aligned_size_t<4>(4), b);
+  T(auto t = b.arrive(); (void)t, b.arrive_and_wait());
+  c[tid] = s[63 - tid]; }
+
+// The pipeline of libcu++, of a CTA.
+K(block_pipeline)(in_t a, uint32_t* c) { __shared__ uint32_t s[2][64];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  auto pipe = cuda::make_pipeline(cg::this_thread_block(), &state); uint32_t sum = 0;
+  for (int i = 0; i < 4; i++) { pipe.producer_acquire(); cuda::memcpy_async(&s[i % 2][tid], a + 64 * i + tid,
+  cuda::aligned_size_t<4>(4), pipe); pipe.producer_commit(); T(, pipe.consumer_wait());
+  sum += s[i % 2][63 - tid]; pipe.consumer_release(); } c[tid] = sum; }
+
+// The arrival for copies, which does not release what the thread stored.
+K(copy_arrive_store)(in_t a, uint32_t* c) { __shared__ uint32_t s[64], r[64]; __shared__ uint64_t b;
+  if (tid == 0) INIT(&b, T(64, 128)); SYNC; COPY_ONLY(s + tid, a + tid, 4); r[tid] = a[tid];
+  COPY_ARRIVE(".noinc", &b); T(, ARRIVE(&b)); WAIT(&b, 0); c[tid] = s[63 - tid] + r[63 - tid]; }
+
+// The arrival for copies that adds itself to the count: before the thread's own arrival.
+K(copy_arrive_added)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) INIT(&b, 64); SYNC; COPY_ONLY(s + tid, a + tid, 4); T(ARRIVE(&b), COPY_ARRIVE("", &b));
+  T(COPY_ARRIVE("", &b), ARRIVE(&b)); WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// Copies that an mbarrier counts, begun into a buffer that is still read.
+K(copy_arrive_twice)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b[2]; uint32_t sum = 0;
+  if (tid == 0) { INIT(b, 64); INIT(b + 1, 64); } SYNC;
+  for (int i = 0; i < 2; i++) { COPY_ONLY(s + tid, a + 64 * i + tid, 4); COPY_ARRIVE(".noinc", b + i);
+  WAIT(b + i, 0); sum += s[63 - tid]; T(, SYNC); } c[tid] = sum; }
+
+// A thread may wait for its own copies by their group too.
+K(copy_arrive_own)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) INIT(&b, 64); SYNC; COPY_ONLY(s + tid, a + tid, 4); COMMIT; COPY_ARRIVE(".noinc", &b);
+  WAIT_GROUP(0); c[tid] = s[T(63 - tid, tid)]; WAIT(&b, 0); }
+
+// A wait for the state of a phase that is over long since.
+K(old_state)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; uint64_t first, state;
+  if (tid == 0) INIT(&b, 64); SYNC; STATE(&b, first); WAIT_STATE(&b, first); STATE(&b, state);
+  WAIT_STATE(&b, state); s[tid] = a[tid]; STATE(&b, state); WAIT_STATE(&b, T(first, state)); c[tid] = s[63 - tid]; }
+
+// A state that is computed with, which no wait takes.
+K(changed_state)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; uint64_t state;
+  if (tid == 0) INIT(&b, 64); SYNC; s[tid] = a[tid]; STATE(&b, state); WAIT_STATE(&b, state T(+ 1, ));
+  c[tid] = s[63 - tid]; }
+
+// A count of tries that decides what is computed.
+K(counts_tries)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; uint32_t tries = 0, done = 0;
+  if (tid == 0) INIT(&b, 64); SYNC; s[tid] = a[tid]; ARRIVE(&b); while (!done) {
+  asm volatile("{.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done) : "r"(AT(&b)) : "memory"); if (++tries > 64) __nanosleep(20); }
+  c[tid] = s[63 - tid] T(+ tries, ); }
 
 // Groups of cooperative_groups.
 K(tile_sync)(in_t a, uint32_t* c) { __shared__ uint32_t s[64];

@@ -20,6 +20,7 @@ KERNEL, CLAIM, ATOMS = "kernel/fragment.ptx", "kernel/fragment.toml", "my_atoms.
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 COMPILED = f"this is a compiled kernel: lanecheck check {KERNEL} --claim CLAIM.toml"
 IS_CLAIM = f"this is the claim of a kernel: lanecheck check KERNEL.ptx {CLAIM}"
+IS_CUDA = "this is CUDA C++, which nvcc compiles: lanecheck check a.cu CLAIM.toml, or give its index arithmetic"
 IS_ATOMS = f"this is a file of atoms: lanecheck check {ATOMS}"
 SHAPE = "a shape needs strides, as (4,8):(1,4) or (4,8):(8,1)"
 BEGUN = "11 begin so, give one: SM80_16x8x16_F16F16F16F16_TN, SM80_16x8x16_F32F16F16F32_TN, "
@@ -28,8 +29,12 @@ LINES = {
     f"check {KERNEL}": NO_CLAIM,
     "check x.py::f": NO_CLAIM,
     "check none.ptx": "none.ptx: there is no such file",
-    "check a.cu": "a.cu: CUDA isn't read as it is: give its expressions, `lanecheck index --row … --col …`",
-    "show a.cu": "a.cu: CUDA isn't read as it is",
+    "check a.cu": NO_CLAIM,
+    "check a.cu::k": NO_CLAIM,
+    "check none.cu": "none.cu: there is no such file",
+    f"check {KERNEL}::k": NO_CLAIM,
+    "show a.cu": f"{IS_CUDA}, `lanecheck index --row … --col …`",
+    "index a.cu": IS_CUDA,
     "check ''": "'' names nothing: give a file, a layout in quotes, or a name",
     "scan ''": "'' is the name of no file or folder",
     "lock ''": "'' is the name of no file",
@@ -48,7 +53,7 @@ LINES = {
     f"scan {KERNEL}": COMPILED,
     f"scan {CLAIM}": IS_CLAIM,
     f"scan {ATOMS}": IS_ATOMS,
-    "scan a.cu": "a.cu: CUDA isn't read as it is",
+    "scan a.cu": IS_CUDA,
     "scan x.py": "x.py: name a function of it: x.py::f, x.py::gemm",
     "atom mma.m16n8k16": "`lanecheck check mma.m16n8k16` verifies the atoms that issue it",
     f"atom {CLAIM}": IS_CLAIM,

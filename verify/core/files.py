@@ -116,10 +116,7 @@ def _suggestion(sort: str, path: Path) -> str:
 
 
 def describe_source(path: Path) -> str:
-    """Return which part of a file of Python or CUDA can be checked, as a clause; empty for another file."""
-    if path.suffix == ".cu":
-        ways = "`lanecheck index --row … --col …`, or what it computes: `lanecheck kernel FILE.cu --claim CLAIM.toml`"
-        return f"CUDA isn't read as it is: give its expressions, {ways}"
+    """Return which part of a file of Python can be checked, as a clause; empty for another file."""
     return find_fault(str(path)).removeprefix(f"{path}: ")
 
 

@@ -52,7 +52,7 @@ class Interpretation:
             self._region(at, one, samples.get(one.name)) for at, one in enumerate(launch.arrays)
         ]
         self.earlier = [Interpretation(*one, values, budget, {}, machine, self.regions) for one in launch.before]
-        self.values.floor = launch.floor if self.values.pairs else 0.0
+        self.values.floor = launch.floor if self.values.levels else 0.0
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
         self.values.choices.by_leaves = LARGEST in functions(launch.value)
         self.memory = Global(self.regions, self.values, self.findings)
@@ -119,7 +119,7 @@ class Interpretation:
         if array.kind not in LIMITS and array.limits is not None:
             low, high = array.limits
             return np.asarray(low + (high - low) * points.draw(STEPS + 1, array.shape) / STEPS)
-        if self.values.pairs and array.kind not in LIMITS:  # powers of larger numbers leave what doubles hold
+        if self.values.levels and array.kind not in LIMITS:  # powers of larger numbers leave what doubles hold
             sizes = (1 + points.draw(FINE, array.shape)) / FINE  # no 0, by which nothing is divided
             return np.where(points.draw(2, array.shape) == 0, sizes, -sizes)
         least, most = map(int, array.limits or LIMITS.get(array.kind, (-FEW_NUMBERS, FEW_NUMBERS)))

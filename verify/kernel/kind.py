@@ -15,11 +15,11 @@ from verify.kernel.claims.keys import is_claim
 from verify.kind import SURE, Kind, PropertyTable, Recognition
 from verify.report import Report
 
-FUNCTION = re.compile(r".+\.py::\w+")
+FUNCTION = re.compile(r".+\.(py|ptx|cu)::\w+")
 
 
 def recognize_function(text: str) -> Recognition | None:
-    """Return a recognition of a function of a Python file."""
+    """Return a recognition of a function of a Python file, or of a kernel of a file that has several."""
     return Recognition(SURE, "a function of a file") if FUNCTION.fullmatch(text) else None
 
 
@@ -27,6 +27,9 @@ def describe_file(path: Path) -> str:
     """Return what the file of a kernel or of a claim is, and which command reads it."""
     if path.suffix == ".toml":
         return f"this is the claim of a kernel: lanecheck check KERNEL.ptx {path}"
+    if path.suffix == ".cu":
+        index = "or give its index arithmetic, `lanecheck index --row … --col …`"
+        return f"this is CUDA C++, which nvcc compiles: lanecheck check {path} CLAIM.toml, {index}"
     return f"this is a compiled kernel: lanecheck check {path} --claim CLAIM.toml"
 
 
@@ -84,12 +87,12 @@ KERNEL: Kind[Any] = Kind(
     name="kernel",
     one="a kernel",
     plural="kernels",
-    argument="a compiled kernel (FILE.ptx, or FILE.py::function of Triton, with its claim)",
+    argument="a kernel with its claim (FILE.ptx; FILE.cu, which nvcc compiles; FILE.py::function of Triton)",
     example=("examples/kernel/matmul.ptx", "examples/kernel/matmul.toml"),
     command="verify.kernel.command",
     arguments=arguments,
     spelled=recognize_function,
-    suffixes=(".ptx",),
+    suffixes=(".ptx", ".cu"),
     document=is_claim,
     report=report_kernel,
     says=describe_file,

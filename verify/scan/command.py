@@ -78,7 +78,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if not options.paths:
         raise UsageError("which headers? Give the PATH of a checkout, a folder or a header")
 
-    others = {".toml", ".py", ".cu", *(one for kind in list_kinds() if kind.name != "header" for one in kind.suffixes)}
+    others = {".toml", ".py", *(one for kind in list_kinds() if kind.name != "header" for one in kind.suffixes)}
     if other := next((path for path in map(Path, options.paths) if path.suffix in others and path.is_file()), None):
         raise UsageError(f"{other}: {purpose(other)}")
     read = checkout(options.paths, options.max_files)

@@ -225,13 +225,17 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
     for name, bits in special.items():
         machine.registers[names.index(name)] = Word(bits.astype(np.uint64))
     if form.row.meaning.startswith("barrier_") or form.row.meaning in (
-        "wait", "tensor_load", "bulk_copy", "tensor_commit",
+        "wait", "copy_arrive", "tensor_load", "bulk_copy", "tensor_commit",
     ):  # fmt: skip
         if form.row.meaning != "barrier_init":
             engine = machine.unit(asynchronous.Engine)
             column = machine.shared.order.column(int(base))
             engine.barriers[0, base] = asynchronous.Phases(200, 200, 0, 1, engine.executed, column)
             engine.barriers[0, base].released = np.ones(LANES + column + 1, np.int32)
+            state = Values.reason(machine.values, "is a state", 0)
+            engine.states[state] = int(base), -1  # of a phase that is over
+            labels = np.uint32(state << 3) + np.arange(8, dtype=np.uint32)
+            machine.registers[names.index("%d12")] = Word(np.zeros(1, np.uint64), labels[None])
     for region in run.regions:
         if region.stored is not None and not data:
             region.stored.labels[:] = 0

@@ -17,8 +17,8 @@ from verify.kernel.sizes.induction import same_state
 from verify.kernel.sizes.lifted import LiftedMachine, RunStopped
 from verify.kernel.sizes.runs import LiftedRun
 from verify.kernel.sizes.statement import state
+from verify.kernel.state.copies import Copies
 from verify.kernel.state.machine import Machine
-from verify.kernel.state.memory import Copies
 from verify.kernel.state.products import Products
 from verify.kernel.state.region import Stored
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from verify.kernel.data import floats, levels
 from verify.kernel.data.choices import POLES, POWERS, Choices
-from verify.kernel.data.exponents import Pair
 from verify.kernel.data.histories import NAN, NO_NUMBER, Histories, History
 
 Ids = NDArray[np.uint32]
@@ -27,7 +26,7 @@ class ValueTable(Protocol):
     history: NDArray[np.uint32]
     histories: Histories
     choices: Choices
-    pairs: list[Pair]
+    levels: bool
     poles: set[int]
     infinite: bool
     floor: float
@@ -99,11 +98,11 @@ def _settle_leaves(values: ValueTable, flat: Sequence[Ids], found: Ids) -> Ids:
 
 
 def make_special(values: ValueTable, bits: int, kind: str, code: int) -> int:
-    """Return the id of a constant that is no number: a NaN, or an infinity, which only a run with pairs knows."""
+    """Return the id of a constant that is no number: a NaN, or an infinity, which only a run with exponents knows."""
     found = floats.unpack(bits, "f32" if kind == "tf32" else kind)
     if found.kind == floats.NAN:
         return NAN
-    if not values.pairs:
+    if not values.levels:
         return values.reason(f"an infinity of type {kind} is no number")
     made, values.infinite = values.new(1, code), True
     level = levels.BELOW if found.negative else levels.ABOVE
@@ -116,7 +115,7 @@ def _apply_logarithm(values: ValueTable, ids: Ids, kind: str, marks: tuple[int, 
     """Return the ids of logarithms: of what is known to be positive by their laws, else of an unknown function."""
     level = values.marks("level", ids)
     number = (level == levels.FINITE) & (values.weights(ids) == 0)
-    lawful = (values.marks("sign", ids) == levels.POSITIVE) & number
+    lawful = (values.marks("sign", ids) == levels.POSITIVE) & number & bool(values.choices.pairs)
     found = np.full(ids.shape, NO_NUMBER, np.uint32)
     zero = (
         number & (values.marks("degree", ids) == 0) & values.choices.agree(values.residues[:, ids.astype(np.intp)], 0)

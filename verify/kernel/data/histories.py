@@ -275,8 +275,9 @@ class Histories:
         self._reserved = reserved
         self._others: list[History] = []  # those that follow
         self._numbers: dict[History, int] = {}
-        self._table = np.zeros((reserved, len(History._fields)))
-        self._table[:, History._fields.index("cause")] = np.arange(reserved)
+        self._table = np.zeros((2 * reserved, len(History._fields)))  # with room for more
+        self._table[:reserved, History._fields.index("cause")] = np.arange(reserved)
+        self._filled = reserved
 
     def __len__(self) -> int:
         return self._reserved + len(self._others)
@@ -297,9 +298,12 @@ class Histories:
 
     def table(self) -> NDArray[np.float64]:
         """Return the fields of every history."""
-        if len(self._table) < len(self):
-            self._table = np.concatenate([self._table, self._others[len(self._table) - self._reserved :]])
-        return self._table
+        if self._filled < len(self):
+            if len(self._table) < len(self):
+                self._table = np.concatenate([self._table, np.zeros((len(self), self._table.shape[1]))])
+            self._table[self._filled : len(self)] = self._others[self._filled - self._reserved :]
+            self._filled = len(self)
+        return self._table[: self._filled]
 
     def column(self, name: str) -> NDArray[np.float64]:
         """Return a field of every history."""

@@ -195,6 +195,8 @@ class OpaqueValues(Values):
             own[row] = wide and self.top + count < MOST + self.inputs
             label = np.uint32(self._of_mask(each.mask) << 3)
             labels[row] = np.where([each.mask >> 8 * byte & 255 for byte in range(8)], label + _BYTES, 0)
+        if len(found) == 1 and not lost.any():  # one row for all threads
+            place, lost = place[:1], lost[:1]
         spread, held = labels[place], bits[place]
         if own.any():
             spread, held = np.broadcast_to(spread, (count, 8)).copy(), np.broadcast_to(held, count).copy()

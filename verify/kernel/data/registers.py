@@ -19,7 +19,7 @@ from verify.kernel.data.values import BITS, CODE, FIRST, LIMITS, SIZE, Bits, Ids
 
 _SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)
 _BYTE = np.arange(16, dtype=np.uint32)
-_ZERO = np.zeros(1, np.uint64)
+_ZERO, _NOWHERE = np.zeros(1, np.uint64), np.zeros(1, bool)
 _KIND_SIZE = np.array([SIZE[kind] for kind in CODE], np.uint8)
 _WIDER = {"bf16": "f32", "tf32": "f32", "f16": "f32", "e5m2": "f16"}
 UPPER = {"f32": "bf16", "f16": "e5m2"}  # type -> the type that its upper half is
@@ -43,7 +43,7 @@ class Word:
     One that is made of whole values gets labels when they are asked for: most are only read as values again.
     """
 
-    __slots__ = ("_full", "_labels", "_parts", "bits", "condition", "ids", "kind", "tile")
+    __slots__ = ("_labels", "_parts", "_there", "bits", "condition", "ids", "kind", "tile")
 
     def __init__(self, bits: Bits, labels: Ids | None = None, condition: Condition | None = None) -> None:
         self.bits = bits  # (threads or 1,): the plain bytes, 0 where a byte is data
@@ -52,7 +52,7 @@ class Word:
         self.kind, self.ids = "", labels  # the type and (threads or 1, values) of the whole values that it is made of
         self.tile: Any = None  # the matrix of which it is the first register, as it was last read
         self._parts: dict[tuple[str, int], Ids] = {}
-        self._full: bool | None = None  # whether every thread has data in it, once that was asked for
+        self._there: Mask | None = None  # in which threads (threads or 1) data are in it, once that was asked for
 
     @classmethod
     def of(cls, ids: Ids, kind: str) -> Word:
@@ -95,11 +95,9 @@ class Word:
 
     def data(self, mask: Mask | None) -> bool:
         """Whether any of these threads, of which there is one at least, has data in it."""
-        if self.ids is None or self._full:
-            return self.ids is not None
-        there: Mask = np.asarray(self.ids.any(1))
-        if self._full is None:
-            self._full = bool(there.all())
+        if self.ids is None:
+            return False
+        there = find_decided(self)
         return bool(there.any() if mask is None or len(there) == 1 else there[mask].any())
 
     def elements(self, values: Values, kind: str, width: int) -> Ids:
@@ -157,9 +155,11 @@ def combine_predicates(head: str, left: Word, right: Word, reason: int) -> Word:
     )
 
 
-def find_decided(predicate: Word) -> Mask:
-    """Return in which threads (threads or 1) data decide a predicate."""
-    return np.zeros(1, bool) if predicate.ids is None else np.asarray(predicate.ids.any(1))
+def find_decided(found: Word) -> Mask:
+    """Return in which threads (threads or 1) data decide what a register holds."""
+    if found._there is None:
+        found._there = _NOWHERE if found.ids is None else np.asarray(found.ids.any(1))
+    return found._there
 
 
 def octets(bits: Bits, count: int) -> Bits:

@@ -20,6 +20,10 @@ class RoundingValues(Values):
 
     rounding = True
 
+    def __init__(self, seed: int, primes: int = 3, exponents: bool = False) -> None:
+        super().__init__(seed, primes)
+        self.levels = exponents  # no law of powers and logarithms: what is equal by one may be rounded differently
+
     def field(self, tree: Tree, roles: Sequence[str], operands: Sequence[Ids], kind: str, narrows: str = "") -> Ids:
         """Return the ids of a formula's results, rounded if its arithmetic has a narrower format."""
         made = super().field(tree, roles, operands, kind, narrows)

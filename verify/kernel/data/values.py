@@ -91,10 +91,10 @@ class Values:
         self.origin = np.zeros(capacity, np.uint8)  # of an exact copy, the type of what it is a copy of
         self.history = np.zeros(capacity, np.uint32)
         self.histories = Histories(FIRST)
-        self.top = FIRST
-        self.history[:FIRST] = np.arange(FIRST)
+        self.top, self.history[:FIRST] = FIRST, np.arange(FIRST)
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
         self.causes += [(0, "an infinity in an operation that gives it no meaning"), (0, "is NaN for all data")]
+        self.levels = exponents  # whether infinities are known
         self.infinite, self.floor = False, 0.0  # whether any value is an infinity; numbers up to here stand for -inf
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
@@ -400,7 +400,7 @@ class Values:
         """Return the ids of a function that is no polynomial, of arrays of operands' ids."""
         self.flush()
         flat, both = [one.ravel() for one in ids], (CHOSEN, opaque)
-        made = apply_with_laws(self, name, flat, kind, both) if self.pairs else self.choose(name, flat, kind, opaque)
+        made = apply_with_laws(self, name, flat, kind, both) if self.levels else self.choose(name, flat, kind, opaque)
         return made.reshape(ids[0].shape)
 
     def choose(self, name: str, flat: Sequence[Ids], kind: str, opaque: int) -> Ids:

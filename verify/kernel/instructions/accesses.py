@@ -21,6 +21,7 @@ from verify.kernel.instructions.integers import keep_bits, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Operand, PtxInstruction, Register, Symbol, Vector
 from verify.kernel.state.adders import KIND
 from verify.kernel.state.bound import Run
+from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.memory import (
@@ -30,7 +31,6 @@ from verify.kernel.state.memory import (
     PARAMETER_WINDOW,
     SHARED_WINDOW,
     WINDOW,
-    Octets,
     check_window,
     different,
 )
@@ -185,7 +185,8 @@ def convert_address(machine: Machine, one: PtxInstruction, meaning: Meaning) -> 
 def window_of(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """isspacep: whether a generic address is in the window of a space."""
     put, read, space = machine.writer(one.operands[0]), machine.reader(one.operands[1]), meaning.words["space"]
-    windows = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
+    windows = dict.fromkeys(("shared", "shared::cta", "shared::cluster"), SHARED_WINDOW)  # a cluster has one CTA here
+    windows |= {"local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
 
     def execute(mask: Mask | None) -> None:
         window = machine.numbers(read, mask, "an address") >> np.uint64(WINDOW)
@@ -403,7 +404,7 @@ def copy(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 machine.findings.add("size of a copy", Severity.MEMORY, text, "9.7.9.25.3.1")
                 sizes = np.minimum(sizes, count)
         addresses = np.broadcast_to(source(mask), machine.count)[threads]
-        ends: list[Callable[[Mask], None]] = []  # told when the copies have ended
+        ends: list[Ended] = []  # told when the copies have ended
         for size in sort_distinct(sizes):
             here = sizes == size
             if size:

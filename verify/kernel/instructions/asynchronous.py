@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The copy engine and mbarriers: loads by tensor maps, the phases that count their bytes, and who waited for them.
+"""The copy engine: loads by tensor maps, the phases of mbarriers that count their bytes, and who waited for them.
 
 A load by a tensor map is made at once, and its bytes get the engine's time. A thread may read them once it knows that
 time: it waited for the phase of the mbarrier that counts them, or met at a barrier with a thread that did.
 
-`Engine`                     the mbarriers of a batch of CTAs, and the time of the copy engine
-`barrier_arrive`, `wait`     a thread comes to a phase, or waits for its end; `barrier_expect` says how many bytes come
-`tensor_load`                a box of a tensor arrives, and the phase counts it
+`Engine`         the mbarriers of a batch of CTAs, and the time of the copy engine; `mbarriers` has their instructions
+`tensor_load`    a box of a tensor arrives, and the phase counts it
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -21,21 +20,17 @@ import numpy as np
 from isa_tables import smem
 from isa_tables.formula import evaluate
 from isa_tables.semantics import Meaning
-from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Ids, Mask
 from verify.kernel.instructions.tensor_maps import Box, box_at
-from verify.kernel.ptx.polling import polls
-from verify.kernel.ptx.source import Address, PtxInstruction, Register, Vector
+from verify.kernel.ptx.source import Address, PtxInstruction, Vector
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.bound import Read, Run
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.machine import WAITING, Bind, Machine, Unit
-from verify.kernel.state.memory import Octets
+from verify.kernel.state.machine import Bind, Machine, Unit
 from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
-
-MOST_ARRIVALS = (1 << 20) - 1  # of a phase of an mbarrier: PTX ISA 9.7.13.15.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +49,7 @@ class Engine(Unit):
     executed: Executed
     barriers: dict[tuple[int, int], Phases] = field(default_factory=dict)
     blocked: dict[int, Waiting] = field(default_factory=dict)  # by thread
+    states: dict[int, tuple[int, int]] = field(default_factory=dict)  # id of a phase's state -> address, phase
     time: int = 0
 
     @classmethod
@@ -87,15 +83,7 @@ def shared_at(machine: Machine, operand: Address, mask: Mask | None, space: str 
     return threads, machine.shared_at(machine.address(operand)(mask), threads, generic=not space)
 
 
-def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:
-    """(mbarrier, its address, which of the threads use it) of an instruction, CTA by CTA."""
-    keys = machine.cta[threads] << 32 | addresses
-    for key in sort_distinct(keys):
-        rows = np.flatnonzero(keys == key)
-        yield _barrier(machine, threads[rows], int(addresses[rows[0]])), int(addresses[rows[0]]), rows
-
-
-def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
+def find_barrier(machine: Machine, threads: Ints, address: int) -> Phases:
     """Return the mbarrier at an address of the CTA of these threads."""
     first = int(threads[0])
     found = machine.unit(Engine).barriers.get((int(machine.cta[first]), address))
@@ -112,7 +100,7 @@ def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
     return found
 
 
-def _comes(machine: Machine, phases: Phases, address: int, threads: Ints, time: int = 0) -> None:
+def join_phase(machine: Machine, phases: Phases, address: int, threads: Ints, time: int = 0) -> None:
     """Let threads, and the engine at a time, take part in the phase of an mbarrier that is under way."""
     who = machine.shared.who(int(threads[0]))
     problem = phases.comes(threads, time)
@@ -122,7 +110,7 @@ def _comes(machine: Machine, phases: Phases, address: int, threads: Ints, time: 
         machine.findings.add("a phase without a wait", Severity.LETTER, f"{text}waited for the phase before", PHASE)
 
 
-def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
+def end_phase(machine: Machine, phases: Phases, address: int, cta: int) -> None:
     """Begin the next phase of an mbarrier if this one is over; threads that wait for that go on at once.
 
     So each is on time in this schedule, and what it does then is checked against what nothing orders it before.
@@ -141,147 +129,22 @@ def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
         del waiting[thread]
 
 
+def count_arrivals(machine: Machine, phases: Phases, address: int, thread: int, many: int) -> None:
+    """Take arrivals of a thread, or for it, from those that a phase still needs, and end it if none is left."""
+    phases.pending -= many
+    if phases.pending < 0:
+        text = f"{machine.shared.who(thread)}: more than {phases.count} arrivals in one phase"
+        machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
+        phases.pending = 0
+    end_phase(machine, phases, address, int(machine.cta[thread]))
+
+
 def address_of(one: PtxInstruction, number: int) -> Address:
     """Return an operand that is an address."""
     found = one.operands[number]
     if not isinstance(found, Address):
         raise Unclear(one.line, "the operand is no address")
     return found
-
-
-def barrier_init(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """mbarrier.init: a barrier of so many arrivals at an address."""
-    place, count, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
-
-    def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask, space)
-        counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
-        machine.shared.places(addresses, threads, 8)  # reports those that are outside
-        for thread, address, many in zip(threads, addresses, counts, strict=True):
-            key = int(machine.cta[thread]), int(address)
-            now, found = machine.shared.order.now, machine.unit(Engine)
-            if not 0 < many <= MOST_ARRIVALS:
-                text = f"an mbarrier of {many} arrivals: it has 1 to {MOST_ARRIVALS}"
-                machine.findings.add("count of an mbarrier", Severity.MEMORY, text, "9.7.13.15.9")
-            if key in found.barriers:
-                text = f"{machine.shared.who(int(thread))} initialises the mbarrier at shared address {address}, which "
-                text += "is one already: mbarrier.inval comes first"
-                machine.findings.add("mbarrier initialised again", Severity.MEMORY, text, "9.7.13.15.9")
-            machine.shared.hold(int(address), int(thread), one.line)
-            column = machine.shared.order.column(int(address))
-            found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed, column)
-
-    return execute
-
-
-def barrier_invalidate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """mbarrier.inval: there is no barrier any more, after all that used it."""
-    place, space = address_of(one, 0), meaning.words.get("space")
-
-    def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask, space)
-        for barrier, address, rows in _barriers(machine, threads, addresses):
-            thread = threads[rows[:1]]
-            if problem := barrier.used_after(thread):
-                text = f"{machine.shared.who(int(thread[0]))} invalidates the mbarrier at shared address {address}: "
-                machine.findings.add("race: mbarrier", Severity.RACE, f"{text}{problem}", "9.7.13.15.10")
-            machine.shared.hold(address, int(thread[0]), 0)
-            del machine.unit(Engine).barriers[int(machine.cta[thread[0]]), address]
-
-    return execute
-
-
-def barrier_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
-    place, expects = address_of(one, 1), "expect" in meaning.words
-    space, releases = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
-    amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
-    put = machine.writer(one.operands[0]) if isinstance(one.operands[0], Register) else None
-
-    def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask, space)
-        amounts = np.ones(len(threads), np.int64)
-        if amount is not None:
-            amounts = machine.at(machine.numbers(amount, mask, "an amount"), threads)
-        for barrier, address, rows in _barriers(machine, threads, addresses):
-            begun, cta = barrier.number, int(machine.cta[threads[rows[0]]])
-            together = expects or int(amounts[rows].sum()) > barrier.pending  # one at a time, if the phase may end
-            for part in rows.reshape(-1, 1) if together else (rows,):
-                who = threads[part]
-                if begun != barrier.number:
-                    text = (
-                        f"{machine.shared.who(int(who[0]))}: arrivals of one instruction are of two phases of a barrier"
-                    )
-                    machine.findings.add(
-                        "mbarrier overrun", Severity.STUCK, f"{text} for {barrier.count}", "9.7.13.15.13"
-                    )
-                _comes(machine, barrier, address, who)
-                barrier.bytes += int(amounts[part].sum()) if expects else 0
-                barrier.pending -= len(part) if expects else int(amounts[part].sum())
-                if releases:
-                    barrier.gather(machine.shared.order.clock(who))
-                if barrier.pending < 0:
-                    text = f"{machine.shared.who(int(who[0]))}: more than {barrier.count} arrivals in one phase"
-                    machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
-                    barrier.pending = 0
-                _turn(machine, barrier, address, cta)
-        if put is not None:
-            put(machine.unknown("is the state of an mbarrier", 8), mask)
-
-    return execute
-
-
-def barrier_expect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """mbarrier.expect_tx: more bytes are expected in this phase."""
-    place, amount, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
-
-    def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask, space)
-        amounts = machine.at(machine.numbers(amount, mask, "a number of bytes"), threads)
-        for barrier, address, rows in _barriers(machine, threads, addresses):
-            _comes(machine, barrier, address, threads[rows])
-            barrier.bytes += int(amounts[rows].sum())
-
-    return execute
-
-
-def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """mbarrier.try_wait and test_wait: threads stay until the phase of a parity is over, and know what it released."""
-    place, parity, put = address_of(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
-    space, acquires = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
-    number = next(number for number, each in enumerate(machine.kernel.instructions) if each is one)
-    if not polls(machine.kernel.instructions, number):
-        raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
-
-    def passes(barrier: Phases, members: Ints) -> None:
-        barrier.sees(members, one.line)
-        if acquires and barrier.released is not None:
-            machine.shared.order.learn(members, barrier.released)
-        done = np.zeros(machine.count, bool)
-        done[members] = True
-        put(Word(np.ones(1, np.uint64)), None if done.all() else done)
-
-    def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask, space)
-        parities = machine.at(machine.numbers(parity, mask, "a parity"), threads)
-        if (parities > 1).any():
-            text = f"the parity {int(parities.max())} of a phase: 0 and 1 have a meaning"
-            machine.findings.add("parity of a phase", Severity.LETTER, text, "9.7.13.15.16")
-            parities &= 1
-        for barrier, address, rows in _barriers(machine, threads, addresses):
-            passed = parities[rows] != barrier.number % 2
-            for row in rows[~passed]:
-                key = int(machine.cta[threads[row]]), address
-                machine.unit(Engine).blocked[int(threads[row])] = Waiting(key, int(parities[row]), passes)
-            machine.state[threads[rows[~passed]]] = WAITING
-            for part, over in ((rows[passed], 1), (rows[~passed], 0)):
-                if len(part):
-                    problem = barrier.waits(threads[part], barrier.number - over)
-                    report(machine.findings, machine.shared.who(int(threads[part[0]])), problem, address)
-            if passed.any():
-                passes(barrier, threads[rows[passed]])
-
-    return execute
 
 
 def coordinates_of(machine: Machine, one: PtxInstruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
@@ -327,29 +190,24 @@ def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, lab
     """Let the engine write bytes of shared memory for a thread, and count them at an mbarrier."""
     running, who = machine.unit(Engine), np.array([thread])
     running.time += 1
-    phases = _barrier(machine, who, barrier)
+    phases = find_barrier(machine, who, barrier)
     machine.shared.load_by_engine(places, thread, labels, plain, phases.column, running.time)
     machine.memory.load_by_engine(phases.column, running.time)
     _check_shown(machine, phases, thread, barrier)
     phases.bytes -= int(places.size)
-    _comes(machine, phases, barrier, who, running.time)
+    join_phase(machine, phases, barrier, who, running.time)
     phases.gather(machine.shared.order.end_clock(phases.column, running.time))
-    _turn(machine, phases, barrier, int(machine.cta[thread]))
+    end_phase(machine, phases, barrier, int(machine.cta[thread]))
 
 
 def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) -> None:
     """Let the tensor core arrive at an mbarrier for a thread, with what it releases."""
     who = np.array([thread])
-    phases = _barrier(machine, who, address)
+    phases = find_barrier(machine, who, address)
     _check_shown(machine, phases, thread, address)
-    _comes(machine, phases, address, who)
-    phases.pending -= 1
+    join_phase(machine, phases, address, who)
     phases.gather(clock)
-    if phases.pending < 0:
-        text = f"{machine.shared.who(thread)}: more than {phases.count} arrivals in one phase"
-        machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
-        phases.pending = 0
-    _turn(machine, phases, address, int(machine.cta[thread]))
+    count_arrivals(machine, phases, address, thread, 1)
 
 
 def box_places(machine: Machine, thread: int, start: int, found: Box, first: list[int]) -> Ints:
@@ -399,11 +257,6 @@ def elect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 
 
 BINDS: dict[str, Bind] = {
-    "barrier_init": barrier_init,
-    "barrier_invalidate": barrier_invalidate,
-    "barrier_arrive": barrier_arrive,
-    "barrier_expect": barrier_expect,
-    "wait": wait,
     "tensor_load": tensor_load,
     "elect": elect,
 }

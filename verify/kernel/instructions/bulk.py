@@ -18,9 +18,9 @@ from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, b
 from verify.kernel.instructions.tensor_maps import box_at
 from verify.kernel.ptx.source import Immediate, PtxInstruction
 from verify.kernel.state.bound import Run
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Unit
-from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 from verify.kernel.state.region import Stored
 

@@ -195,7 +195,7 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
     found = _compared_as_numbers(machine, left, right, kind, relation, plain)
-    if not machine.values.pairs or kind not in FORMATS or kind not in SIZE:
+    if not machine.values.levels or kind not in FORMATS or kind not in SIZE:
         return found
     known, truth = compare_known(machine.values, left, right, kind, relation)
     if not known.any():

@@ -18,9 +18,9 @@ from verify.kernel.instructions.opaque import join_bytes, join_registers
 from verify.kernel.instructions.undecided import find_undecided, take_decided
 from verify.kernel.ptx.joins import ControlFlow
 from verify.kernel.state.barriers import RUNNING
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import WARNINGS, Severity, Unclear
 from verify.kernel.state.machine import Machine
-from verify.kernel.state.memory import Octets
 
 MOST = 64  # times that each branch is taken both ways in a batch
 _MILD = frozenset({"branch", "exit", "nothing", "parameter", "trap"})

@@ -21,10 +21,10 @@ from verify.kernel.data.registers import Word, join_octets, octets, word
 from verify.kernel.data.values import LIMITS, SIZE, Ids, Mask
 from verify.kernel.ptx.source import Operand, PtxInstruction, Vector
 from verify.kernel.state.bound import Read, Run
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import DIRECTED, Severity, Unclear, direction_ignored
 from verify.kernel.state.lanes import ranges
 from verify.kernel.state.machine import Bind, Machine
-from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 
 

@@ -23,10 +23,10 @@ from verify.kernel.instructions.comparisons import read_relation
 from verify.kernel.instructions.integers import register_width
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction, Vector
 from verify.kernel.state.bound import Run
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.lanes import WARP
 from verify.kernel.state.machine import Machine
-from verify.kernel.state.memory import Octets
 
 Rule = Callable[[Sequence[Interval]], Interval]
 _INTEGERS = frozenset(f"{letter}{width}" for letter in "bus" for width in (8, 16, 32, 64))

@@ -1,128 +1,207 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the result of a wait that may fail only lead back to it? `polls(instructions, number)` follows the failure.
+"""Does the result of a wait that may fail only lead back to it? `polls(instructions, number)` follows the failures.
 
 How often mbarrier.try_wait fails depends on the schedule. So until it succeeds a kernel may do nothing that another
-number of failures would do differently: on the way back there are branches by the result, nanosleep, and instructions
-that put the same into registers each time. Or a failure leads to another wait for the same phase, as CUTLASS has it,
-and both go on at one place, from where nothing reads what differs.
+number of failures would do differently: all ways of a failure lead to the wait, or to another one for the same phase,
+over branches, nanosleep, and instructions that write registers; where waits are several, all go on at one place. What
+a register holds that was written on such a way may depend on the number of failures (a count of tries, a clock), and
+then nothing but those ways reads it. It does not where it is written anew just before each wait, of what no failure
+changes, or by what follows the success, of its result alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from verify.kernel.ptx.source import Address, Immediate, Operand, PtxInstruction, Register, Vector
+from verify.kernel.ptx.source import Address, Immediate, Operand, PtxInstruction, Register, Symbol, Vector
 
-_STEPS = 64  # of a way back, more than any has
-_PLAIN = frozenset("mov selp setp and or xor not add sub mul mad shl shr cvt cvta".split())
+_STEPS = 512  # of all ways back, more than any wait has
+_PLAIN = frozenset("mov selp setp and or xor not add sub mul mad shl shr cvt cvta min max".split())
+_WAITS = ("try_wait", "test_wait")
 _TRUE = {"eq": int.__eq__, "ne": int.__ne__}
+Known = Mapping[int, int]  # the numbers in registers, where they are known
+
+
+class _Ways(NamedTuple):
+    """The ways from failures of waits for one phase back to one of them."""
+
+    waits: list[int]
+    inner: set[int]  # places on a way, without the waits
 
 
 def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
-    """Return whether a failure of the wait at this place only leads back to it, or to another one for the same."""
-    return _returns(instructions, number) or _waits_again(instructions, number)
+    """Return whether failures of the wait at this place only lead back to it, or to another one for the same."""
+    ways = _find_ways(instructions, number)
+    if ways is None:
+        return False
+    after = [_follow_success(instructions, one) for one in ways.waits]
+    end = next((at for at in after[0] if at not in ways.inner and all(at in other for other in after)), None)
+    if end is None:
+        return False
+    after = [places[: places.index(end)] for places in after]
+    pairs = list(zip(ways.waits, after, strict=True))
+    inside = {*ways.inner, *ways.waits, *(at for places in after for at in places)}
+    changed = {index for at in inside for index in _list_written(instructions[at])}
+    fresh = _find_fresh(instructions, ways, changed)
+    told = [_read_results(instructions, *one) for one in pairs]
+    clean = {index for index, value in told[0].items() if all(other.get(index) == value for other in told)}
+    open_ = changed - fresh - clean  # what may depend on the number of failures
+    others = (one for at, one in enumerate(instructions) if at not in inside)
+    return (
+        not any(open_.intersection(_list_read(one)) for one in others)
+        and not any(_needs(instructions, one) & (changed - fresh) for one in ways.waits)
+        and all(_reads_results(instructions, *one, changed - fresh) for one in pairs)
+        and all(_keeps(instructions, at, clean, open_) for at in ways.inner)
+    )
 
 
-def _returns(instructions: Sequence[PtxInstruction], number: int) -> bool:
-    """Return whether a failure of the wait at this place only leads back to it."""
-    known: dict[int, int] = {index: 0 for index in _registers(instructions[number].operands[0])}
-    early: set[int] = set()  # registers that are read before they are written on the way
-    written = set(known)
-    place, parted = number + 1, False
-    for _ in range(_STEPS):
-        if place == number:
-            return not early & written
-        if place >= len(instructions):
-            return False
+def _find_ways(instructions: Sequence[PtxInstruction], number: int) -> _Ways | None:
+    """Return the ways back from the failures of a wait, and of those that it leads to; None if one leads elsewhere."""
+    found, inner = [number], set[int]()
+    for wait in found:
+        ways = _follow_failure(instructions, wait)
+        if ways is None:
+            return None
+        if not all(place == number or _is_same(instructions[number], instructions[place]) for place in ways[0]):
+            return None
+        found += [place for place in ways[0] if place not in found]
+        inner |= ways[1]
+    return _Ways(found, inner)
+
+
+def _is_same(one: PtxInstruction, other: PtxInstruction) -> bool:
+    """Return whether another wait is for the same phase, in all threads."""
+    return other.words == one.words and other.guard is None and other.operands[1:3] == one.operands[1:3]
+
+
+def _follow_failure(instructions: Sequence[PtxInstruction], wait: int) -> tuple[set[int], set[int]] | None:
+    """Return the waits to which a failure leads, and the places between; None for any other way."""
+    waits, inner, known = set[int](), set[int](), dict.fromkeys(_registers(instructions[wait].operands[0]), 0)
+    done = set[tuple[int, tuple[tuple[int, int], ...]]]()
+    ways: list[tuple[int, dict[int, int], frozenset[int]]] = [(wait + 1, known, frozenset())]
+    while ways:
+        place, known, passed = ways.pop()
+        if place >= len(instructions) or place in passed or len(done) > _STEPS:
+            return None  # an end, or a loop without a wait
         one = instructions[place]
-        goes = _holds(one.guard, known)
-        if goes is None:
-            return False
-        if one.words[0] == "bra":
-            parted = parted or one.guard is not None
-            place = one.target if goes else place + 1
+        if one.words[0] == "mbarrier" and one.words[1] in _WAITS:
+            waits.add(place)
             continue
-        place += 1
-        if one.words[0] == "nanosleep" or not goes:
-            continue
-        again = place <= number  # it was executed on the way to the first wait too
-        if one.words[0] not in _PLAIN or one.guard is not None or (parted and not again):
-            return False
-        for operand in one.operands[1:]:
-            early |= {index for index in _registers(operand) if index not in written}
-        for index in _registers(one.operands[0]):
-            written.add(index)
-            known.pop(index, None)
-        value = _value(one, known)
-        if value is not None and isinstance(one.operands[0], Register):
-            known[one.operands[0].index] = value
-    return False
+        if one.words[0] not in (*_PLAIN, "bra", "nanosleep"):
+            return None
+        state = place, tuple(sorted(known.items()))
+        inner.add(place)
+        if state not in done:
+            done.add(state)
+            ways += [(to, now, passed | {place}) for to, now in _step(one, place, known)]
+    return waits, inner
 
 
-def _waits_again(instructions: Sequence[PtxInstruction], number: int) -> bool:
-    """Return whether a failure leads to another wait for the same phase, and both go on alike at one place."""
-    first, failed = instructions[number], _follow(instructions, number, 0)
-    place = failed[-1]
-    if place >= len(instructions):
-        return False
-    second = instructions[place]
-    if (second.words, second.guard, second.operands[1:3]) != (first.words, None, first.operands[1:3]):
-        return False
-    passed, after = _follow(instructions, number, 1), _follow(instructions, place, 1)
-    join = next((one for one in after if one in passed), None)
-    if join is None or not _returns(instructions, place):
-        return False
-    ways = [number, *failed, *after[: after.index(join)]], [number, *passed[: passed.index(join)]]
-    differ = {index for way in ways for at in way for index in _registers(instructions[at].operands[0])}
-    read = {index for operand in first.operands[1:3] for index in _registers(operand)}
-    if differ & read or any(_read_early(instructions, way) & differ for way in ways):
-        return False
-    others = set(range(len(instructions))) - set(ways[0]) - set(ways[1])
-    inner = {one for way in ways for one in way} - {number, place}
-    if any(instructions[at].words[0] == "brx" or instructions[at].target in inner for at in others):
-        return False
-    return not differ & {index for at in others for index in _list_read(instructions[at])}
+def _step(one: PtxInstruction, place: int, known: Known) -> Iterator[tuple[int, dict[int, int]]]:
+    """Yield where an instruction leads, and what is known there; both ways of a branch of which nothing is known."""
+    goes = _holds(one.guard, known)
+    if one.words[0] == "bra":
+        if goes is not False:
+            yield one.target, dict(known)
+        if goes is not True:
+            yield place + 1, dict(known)
+        return
+    now = dict(known)
+    if goes is not False and one.words[0] != "nanosleep":
+        value = _value(one, known) if goes else None
+        for index in _list_written(one):
+            now.pop(index, None)
+            if value is not None:
+                now[index] = value
+    yield place + 1, now
 
 
-def _follow(instructions: Sequence[PtxInstruction], number: int, value: int) -> list[int]:
-    """Return the places after a wait with a result, up to what is no plain instruction, or is decided by other data."""
-    known, place = dict.fromkeys(_registers(instructions[number].operands[0]), value), number + 1
-    places = []
-    for _ in range(_STEPS):
+def _follow_success(instructions: Sequence[PtxInstruction], wait: int) -> list[int]:
+    """Return the places after the success of a wait, up to what is no plain instruction, or other data decide."""
+    known, place, places = dict.fromkeys(_registers(instructions[wait].operands[0]), 1), wait + 1, list[int]()
+    while place not in places:
         places.append(place)
-        one = instructions[place] if place < len(instructions) else None
-        goes = None if one is None else _holds(one.guard, known)
-        if one is None or goes is None:
+        if place >= len(instructions) or instructions[place].words[0] not in (*_PLAIN, "bra"):
             break
-        if one.words[0] == "bra":
-            place = one.target if goes else place + 1
-            continue
-        if goes and one.words[0] not in (*_PLAIN, "nanosleep"):
+        ways = list(_step(instructions[place], place, known))
+        if len(ways) > 1:
             break
-        place += 1
-        if goes and one.operands and isinstance(one.operands[0], Register):
-            number_made = _value(one, known)
-            known.pop(one.operands[0].index, None)
-            known |= {} if number_made is None else {one.operands[0].index: number_made}
+        ((place, known),) = ways
     return places
 
 
-def _list_read(one: PtxInstruction) -> set[int]:
-    """Return the registers that an instruction reads, and those of its first operand, which some read too."""
+def _read_results(instructions: Sequence[PtxInstruction], wait: int, places: Iterable[int]) -> Known:
+    """Return what registers hold after a success, those whose numbers its result says."""
+    known = dict.fromkeys(_registers(instructions[wait].operands[0]), 1)
+    for place in places:
+        _, known = next(_step(instructions[place], place, known))
+    return known
+
+
+def _reads_results(instructions: Sequence[PtxInstruction], wait: int, places: Iterable[int], open_: set[int]) -> bool:
+    """Return whether what follows a success reads nothing that failures changed, before it is written anew."""
+    left = open_ - _registers(instructions[wait].operands[0])
+    for place in places:
+        if left.intersection(_list_read(instructions[place])):
+            return False
+        left = left - _list_written(instructions[place])
+    return True
+
+
+def _find_fresh(instructions: Sequence[PtxInstruction], ways: _Ways, changed: set[int]) -> set[int]:
+    """Return the registers that are written just before each wait that reads them, always the same."""
+    heads = [at for wait in ways.waits for at in _list_head(instructions, wait, ways.inner)]
+    texts = {index: {_text(instructions[at]) for at in ways.inner if index in _list_written(instructions[at])}
+             for index in changed}  # fmt: skip
+    outside = {index for at in ways.inner if at not in heads for index in _list_written(instructions[at])}
+    found: set[int] = set()
+    for at in heads:
+        one = instructions[at]
+        special = any(isinstance(operand, Symbol) and operand.name.startswith("%") for operand in one.operands)
+        if one.guard or special or _list_read(one) & (changed - found):
+            continue
+        found |= {index for index in _list_written(one) if index not in outside and len(texts[index]) == 1}
+    return found
+
+
+def _list_head(instructions: Sequence[PtxInstruction], wait: int, inner: set[int]) -> list[int]:
+    """Return the places just before a wait that are always executed before it, and in this order."""
+    targets = {one.target for one in instructions if one.words[0] == "bra"}
+    first = wait
+    while first - 1 in inner and instructions[first - 1].words[0] in _PLAIN and first not in targets:
+        first -= 1
+    return list(range(first, wait))
+
+
+def _keeps(instructions: Sequence[PtxInstruction], place: int, clean: set[int], open_: set[int]) -> bool:
+    """Return whether an instruction on a way back writes no result that depends on the number of failures."""
+    one = instructions[place]
+    return not clean.intersection(_list_written(one)) or not open_.intersection(_list_read(one))
+
+
+def _needs(instructions: Sequence[PtxInstruction], wait: int) -> set[int]:
+    """Return the registers that say whether and for what a wait waits."""
+    one = instructions[wait]
     guard = set() if one.guard is None else {one.guard.index}
-    first = one.operands[:1] if one.words[0] not in _PLAIN else ()
+    return guard | {index for operand in one.operands[1:3] for index in _registers(operand)}
+
+
+def _list_read(one: PtxInstruction) -> set[int]:
+    """Return the registers that an instruction reads, and those of its first operand if that may be a source."""
+    guard = set() if one.guard is None else {one.guard.index}
+    writes = one.words[0] in _PLAIN or (one.words[0] == "mbarrier" and one.words[1] in _WAITS)
+    first = () if writes else one.operands[:1]
     return guard | {index for operand in (*first, *one.operands[1:]) for index in _registers(operand)}
 
 
-def _read_early(instructions: Sequence[PtxInstruction], way: Sequence[int]) -> set[int]:
-    """Return the registers that are read on a way before they are written there."""
-    early, written = set[int](), set(_registers(instructions[way[0]].operands[0]))
-    for at in way[1:]:
-        one = instructions[at]
-        first = _registers(one.operands[0]) if one.words[0] != "bra" and one.operands else set()
-        early |= (_list_read(one) - (first if one.words[0] == "mbarrier" else set())) - written
-        written |= first
-    return early
+def _list_written(one: PtxInstruction) -> set[int]:
+    """Return the registers that a plain instruction or a wait writes."""
+    return _registers(one.operands[0]) if one.operands and one.words[0] not in ("bra", "nanosleep") else set()
+
+
+def _text(one: PtxInstruction) -> tuple[object, ...]:
+    return one.words, one.operands[1:]
 
 
 def _registers(operand: Operand) -> set[int]:
@@ -133,14 +212,14 @@ def _registers(operand: Operand) -> set[int]:
     return _registers(operand.base) if isinstance(operand, Address) else set()
 
 
-def _holds(guard: Register | None, known: dict[int, int]) -> bool | None:
+def _holds(guard: Register | None, known: Known) -> bool | None:
     """Whether an instruction is executed; None where that is not known."""
     if guard is None:
         return True
     return None if guard.index not in known else bool(known[guard.index]) != guard.negated
 
 
-def _value(one: PtxInstruction, known: dict[int, int]) -> int | None:
+def _value(one: PtxInstruction, known: Known) -> int | None:
     """Return the number that an instruction makes of known ones; None for any other."""
     parts = [
         operand.bits if isinstance(operand, Immediate)

@@ -15,11 +15,12 @@ import numpy as np
 
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.state.barriers import Barrier, Barriers
+from verify.kernel.state.copies import Copies
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.local_memory import LocalMemory
 from verify.kernel.state.loops import Loops
 from verify.kernel.state.machine import Machine
-from verify.kernel.state.memory import Copies, Shared
+from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import NOBODY, Order
 from verify.kernel.state.phases import Executed, Phases
 from verify.kernel.state.products import Products, Reads
@@ -52,7 +53,7 @@ EMPTY: Mapping[type, frozenset[str]] = {
     Order: frozenset({"engine", "columns", "added", "added_by_lanes", "adds", "beside", "several"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
-    Copies: frozenset({"sources"}),
+    Copies: frozenset({"sources", "counted"}),
     Global: frozenset({"flies", "constants", "fetching"}),
     Stored: frozenset({"constant", "flying", "atomic", "adders", "fetches"}),
     Products: frozenset({"issued", "moving"}),
@@ -74,7 +75,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     },
     Shared: {
         **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
-        **dict.fromkeys(("load_line", "first", "grid"), _TEXT),
+        **dict.fromkeys(("load_line", "counted", "first", "grid"), _TEXT),
         "nearly": _SCRATCH,
         "maybe": _SCRATCH,
         "written": "tells the reads of wgmma of each write, and these are compared",

@@ -25,14 +25,19 @@ class Fetches:
         np.add.at(self.copies, places, 1)
         self.lines[places] = line
 
-    def end(self, places: Ints) -> None:
-        """Note that a thread has waited for a cp.async that read bytes."""
+    def end(self, places: Ints, counted: tuple[int, int] | None) -> None:
+        """Note that a thread has waited for a cp.async that read bytes, or that an mbarrier counts it."""
         np.subtract.at(self.copies, places, 1)
+        if counted is not None:
+            self._load(places, *counted)
 
     def load(self, places: Ints, column: int, time: int, line: int) -> None:
         """Note that the copy engine reads bytes; a thread that knows this time of the column comes after that."""
-        self.loads.setdefault(column, np.zeros(len(self.copies), np.int64))[places] = time
+        self._load(places, column, time)
         self.lines[places] = line
+
+    def _load(self, places: Ints, column: int, time: int) -> None:
+        self.loads.setdefault(column, np.zeros(len(self.copies), np.int64))[places] = time
 
     def check(self, places: Ints, threads: Ints, order: Order, findings: Findings, where: str) -> None:
         """Report writes (threads, bytes) of what a copy may still read; `where` names the array's bytes."""

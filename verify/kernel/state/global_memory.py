@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
 
-Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array,
-`Global` all of them; an `Ended` is told of copies that have ended.
+Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array, `Global` all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,14 +15,14 @@ from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, jo
 from verify.kernel.data.histories import BEFORE, LATELY
 from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
+from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.meetings import READ_LATE, UNUSED, WRITTEN_LATE, Meetings
-from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
+from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, different
 from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Region, Stored
 
-Ended = Callable[[Mask], None]  # tells, by thread, that copies have ended
 NC, BULK, PROXY = "9.7.9.8", "9.7.9.25.6.2", "9.7.13.4"  # of the PTX ISA: ld.global.nc, wait_group, proxy fences
 
 
@@ -141,10 +140,11 @@ class Global:
             return
         fetches.begin(place, self.findings.line)
 
-        def end(done: Mask) -> None:
+        def end(done: Mask, counted: tuple[int, int] | None) -> None:
             rows = done[threads]
-            fetches.end(place[rows])
-            self._note_read(stored, place[rows], threads[rows])
+            fetches.end(place[rows], counted)
+            if counted is None:
+                self._note_read(stored, place[rows], threads[rows])
 
         ends.append(end)
 

@@ -145,7 +145,7 @@ class Machine:
         if self.asynchronous:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
             self.shared.watch_writes(self.products.reads.report_writes)
-        self.specials = special_registers(self.launch, self.thread, ctas)
+        self.specials = special_registers(self.launch, self.thread, ctas, self.values)
 
     def unit(self, kind: type[U]) -> U:
         """Return the batch's unit of a kind."""

@@ -2,13 +2,13 @@
 """Shared memory: the label and the plain bits of every byte, and the windows of all addresses.
 
 Array i of the claim starts at address (i + 1) << 40; generic addresses have windows of their own for shared and local
-memory. `placement` says where the variables of shared memory lie.
+memory. `placement` says where the variables of shared memory lie. Main declarations: `Shared`, `check_window`,
+`different`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, jo
 from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
+from verify.kernel.state.copies import Copies, Ended, Octets
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.order import NOBODY, SEVERAL, Ints, Order, name_cta
 from verify.kernel.state.placement import SHARED_BASE, Placement
@@ -27,7 +28,6 @@ PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
 GENERIC = "6.4.1.1"  # of the PTX ISA: generic addressing
-Octets = NDArray[np.uint8]
 _NONE = np.zeros(1, bool)
 
 
@@ -64,21 +64,6 @@ def _runs(table: NDArray[Any], places: Ints) -> NDArray[Any]:
     return np.asarray(table.reshape(-1, count).take(first // count, 0))
 
 
-@dataclass(slots=True)
-class Copies:
-    """One cp.async of some threads: on its way until each has waited for its group."""
-
-    threads: Ints  # that started it
-    cells: Ints  # (threads, cells of each)
-    places: Ints  # (threads, bytes of each)
-    labels: Ids  # of those bytes when they arrive
-    plain: Octets  # and their plain bits
-    group: Ints  # of each thread
-    line: int  # of the instruction
-    open: Mask  # which threads' bytes are still on their way
-    sources: list[Callable[[Mask], None]]  # told of the threads, by number, that have waited for it
-
-
 class Shared:
     """The shared memory of the CTAs of a batch, one after the other."""
 
@@ -99,6 +84,7 @@ class Shared:
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
         self.loaded_by = np.zeros(ctas * self.span // cell, np.int32)  # the column of `order.engine` that tells of it
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
+        self.counted: set[int] = set()  # of these lines, those of cp.async that an mbarrier counts
         self.held = np.zeros(ctas * self.span // cell, np.int32)  # the line of the mbarrier to which a cell belongs
         self.holds = False  # whether a cell ever belonged to one
         self.nearly: Mask = np.zeros(0, bool)  # accesses of values that are equal, at least before they are rounded
@@ -345,9 +331,15 @@ class Shared:
         late = self.loaded[cells] > self.order.engine[who, self.loaded_by[cells]]
         if late.any():
             at = int(np.flatnonzero(late)[0])
-            text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which the tensor load of "
-            text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"
-            self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.1.2")
+            load, line = self.name_load(int(cells[at]))
+            text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which the {load} of line "
+            text += f"{line} fills, and has not waited for its mbarrier"
+            self.findings.add(f"{load} not waited for", Severity.RACE, text, "9.7.9.25.1.2")
+
+    def name_load(self, cell: int) -> tuple[str, int]:
+        """Return what last filled a cell that a phase of an mbarrier counts, in words, and its line."""
+        line = int(self.load_line[cell])
+        return "cp.async" if line in self.counted else "tensor load", line
 
     def report_left(self) -> None:
         """Report what the copy engine loads for a CTA that has ended, none of whose threads has waited for it."""
@@ -372,7 +364,7 @@ class Shared:
         self.load_line[cells], self.loads = self.findings.line, True
 
     def start_copy(
-        self, places: Ints, threads: Ints, labels: Ids, plain: Octets, group: Ints, ends: list[Callable[[Mask], None]]
+        self, places: Ints, threads: Ints, labels: Ids, plain: Octets, group: Ints, ends: list[Ended]
     ) -> None:
         """Start an asynchronous copy by threads; it arrives when they have waited for its group."""
         cells, who = self._cells(places, threads)
@@ -396,18 +388,55 @@ class Shared:
             if not done.any():
                 continue
             copy.open &= ~done
-            places, cells = copy.places[done], copy.cells[done]
-            self.labels[places], self.plain[places] = copy.labels[done], copy.plain[done]
-            self.pending[cells], self.generic[cells] = 0, True
+            if copy.counted is not None:
+                where = copy.threads[done], copy.counted[0][done]
+                self.order.engine[where] = np.maximum(self.order.engine[where], copy.counted[1])
+                continue
+            cells = self._arrive(copy, done)
             who, flat = np.repeat(copy.threads[done], cells.shape[1]), cells.ravel()
             beside = self.order.unordered_write(flat, who, beside=True) if self.order.beside else None
             self.order.note_write(flat, who, copy.line, beside)
-            if copy.sources:
-                ended = np.zeros(len(waiting), bool)
-                ended[copy.threads[done]] = True
-                for tell in copy.sources:
-                    tell(ended)
+            self._tell_sources(copy, done)
         self.copies = [copy for copy in self.copies if copy.open.any()]
         if self.order.beside:
             for copy in self.copies:  # the other one of two to the same cells
-                self.pending[copy.cells[copy.open]] = copy.line
+                if copy.counted is None:
+                    self.pending[copy.cells[copy.open]] = copy.line
+
+    def _arrive(self, copy: Copies, done: Mask) -> Ints:
+        """Put the bytes of some threads of a copy where they go; return their cells."""
+        places, cells = copy.places[done], copy.cells[done]
+        self.labels[places], self.plain[places] = copy.labels[done], copy.plain[done]
+        self.pending[cells], self.generic[cells] = 0, True
+        return cells
+
+    def _tell_sources(self, copy: Copies, done: Mask, counted: tuple[int, int] | None = None) -> None:
+        """Tell the arrays from which a copy came that some of its threads' bytes are there."""
+        if copy.sources:
+            ended = np.zeros(len(self.order.known), bool)
+            ended[copy.threads[done]] = True
+            for tell in copy.sources:
+                tell(ended, counted)
+
+    def count_copies(self, members: Ints, column: int, time: int) -> tuple[int, NDArray[np.int32]]:
+        """Let an mbarrier count the copies of threads that are on their way, as ones of its column after a time.
+
+        Each thread has a column of its own besides, since it may wait for its copies alone. Returns the last time, and
+        the clock of who knows that these copies have ended.
+        """
+        columns = np.zeros(len(self.order.known), np.int64)
+        columns[members] = [self.order.column(("copies", one)) for one in self.order.local[members].tolist()]
+        for copy in [*self.copies]:
+            here = copy.open & np.isin(copy.threads, members)
+            if copy.counted is not None or not here.any():
+                continue
+            time += 1
+            cells, mine = self._arrive(copy, here), columns[copy.threads[here]]
+            self.order.writer[cells], self.loaded[cells], self.loaded_by[cells] = NOBODY, time, mine[:, None]
+            self.load_line[cells], self.loads = copy.line, True
+            self.counted.add(copy.line)
+            self._tell_sources(copy, here, (column, time))
+            copy.open &= ~here
+            parts = (one[here] for one in (copy.threads, copy.cells, copy.places, copy.labels, copy.plain, copy.group))
+            self.copies.append(Copies(*parts, copy.line, np.ones(len(mine), bool), [], (mine, time)))
+        return time, self.order.end_clock(np.append(columns[members], column), time)

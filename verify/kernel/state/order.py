@@ -139,10 +139,10 @@ class Order:
             self.engine = np.pad(self.engine, ((0, 0), (0, 8)))
         return found
 
-    def end_clock(self, column: int, time: int) -> NDArray[np.int32]:
-        """Return the clock that says that the work of one column up to a time has ended."""
-        found = np.zeros(self.threads + column + 1, np.int32)
-        found[-1] = time
+    def end_clock(self, columns: int | Ints, time: int) -> NDArray[np.int32]:
+        """Return the clock that says that the work of some columns up to a time has ended."""
+        found = np.zeros(self.threads + int(np.max(columns)) + 1, np.int32)
+        found[self.threads + columns] = time
         return found
 
     def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:

@@ -118,9 +118,8 @@ class Reads:
         return f"shared byte {self.shared.byte(cell)}, which {who} wrote at line {self.order.write_line[cell]}"
 
     def _describe_load(self, cell: int) -> str:
-        return (
-            f"shared byte {self.shared.byte(cell)}, which the tensor load of line {self.shared.load_line[cell]} fills"
-        )
+        load, line = self.shared.name_load(cell)
+        return f"shared byte {self.shared.byte(cell)}, which the {load} of line {line} fills"
 
 
 class Products:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from verify.kernel.data.values import Ids
 from verify.kernel.state.adders import Adders
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.fetches import Fetches
-from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 
 if TYPE_CHECKING:

@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.registers import Word
+from verify.kernel.data.values import Values
 
 RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
 AXES = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
-SPECIALS = frozenset({f"%{one}.{axis}" for one in AXES for axis in "xyz"} | {"%laneid", *RANKS})  # that have a meaning
+CLOCKS = {"%clock": 4, "%clock_hi": 4, "%clock64": 8, "%globaltimer": 8, "%globaltimer_lo": 4, "%globaltimer_hi": 4}
+"""Special registers that hold the time, any number, and their bytes."""
+SPECIALS = frozenset({f"%{one}.{axis}" for one in AXES for axis in "xyz"} | {"%laneid", *RANKS, *CLOCKS})
 
 
 def special_registers(
-    launch: Launch, thread: NDArray[np.int64], ctas: Sequence[tuple[int, int, int]]
+    launch: Launch, thread: NDArray[np.int64], ctas: Sequence[tuple[int, int, int]], values: Values
 ) -> dict[str, Word]:
     """Return what each holds; `thread` has the number of each thread in its CTA, one CTA after another."""
     x, y, z = launch.block
@@ -36,4 +39,6 @@ def special_registers(
         named[f"%cluster_nctaid.{letter}"] = np.array([1])
         named[f"%clusterid.{letter}"] = named[f"%ctaid.{letter}"]
         named[f"%nclusterid.{letter}"] = named[f"%nctaid.{letter}"]
-    return {name: Word(found.astype(np.uint64)) for name, found in named.items()}
+    time = values.reason("is what a clock said", 0) << 3
+    clocks = {name: Word(np.zeros(1, np.uint64), np.full((1, size), time, np.uint32)) for name, size in CLOCKS.items()}
+    return clocks | {name: Word(found.astype(np.uint64)) for name, found in named.items()}

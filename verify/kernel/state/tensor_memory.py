@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.values import UNWRITTEN, Ids, Mask
+from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.machine import Machine, Unit
-from verify.kernel.state.memory import Octets, Shared
+from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import ALWAYS, Ints
 from verify.kernel.state.tensor_fences import TensorFences
 
