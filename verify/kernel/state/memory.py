@@ -437,6 +437,8 @@ class Shared:
             self.counted.add(copy.line)
             self._tell_sources(copy, here, (column, time))
             copy.open &= ~here
-            parts = (one[here] for one in (copy.threads, copy.cells, copy.places, copy.labels, copy.plain, copy.group))
-            self.copies.append(Copies(*parts, copy.line, np.ones(len(mine), bool), [], (mine, time)))
+            threads, places, group = copy.threads[here], copy.places[here], copy.group[here]
+            bytes_ = copy.labels[here], copy.plain[here]
+            there = np.ones(len(mine), bool)
+            self.copies.append(Copies(threads, cells, places, *bytes_, group, copy.line, there, [], (mine, time)))
         return time, self.order.end_clock(np.append(columns[members], column), time)
