@@ -28,8 +28,9 @@ LEFT_OUT = {
         "it orders or ends threads and gives no bits",
     ),
     **dict.fromkeys(
-        ("barrier_init", "barrier_invalidate", "barrier_expect", "barrier_arrive", "copy_arrive", "wait", "copy", "copy_group",
-         "bulk_copy", "bulk_group", "tensor_load", "tensor_store", "map_replace", "map_publish", "map_acquire"),
+        ("barrier_init", "barrier_invalidate", "barrier_expect", "barrier_arrive", "copy_arrive", "wait", "copy",
+         "copy_group", "bulk_copy", "bulk_group", "tensor_load", "tensor_store", "map_replace", "map_publish",
+         "map_acquire"),
         "it is asynchronous: what it does shows in when, not in bits",
     ),
     **dict.fromkeys(("address", "window", "own_address", "parameter"), "addresses and parameters differ by launch"),
