@@ -91,6 +91,18 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_deselected() -> None:
+    """Note that some tests of a module were left out."""
+    STATE["sizes"].chosen = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note whether the arguments name some tests alone."""
+    STATE["sizes"].chosen |= any("::" in word for word in session.config.args)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
     """Record which sizes no test was run at."""
     for test, why in STATE["sizes"].complain() if "sizes" in STATE else ():

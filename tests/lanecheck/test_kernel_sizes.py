@@ -82,6 +82,8 @@ def test_sizes_that_no_test_has_are_named() -> None:
     assert [why for _, why in sizes.complain()] == [
         "lanecheck_sizes: no test that ran has mm, as an argument that parametrize or a default gives"
     ]
+    sizes.chosen = True  # by -k, or by its name: the others may have it
+    assert not list(sizes.complain())
     other = NamedSizes()
     assert other.read_tables(make_item(lambda: 0, lanecheck_sizes=7)) == []
     assert [file for file, _ in other.complain()] == ["test_x.py"]
@@ -112,3 +114,4 @@ def test_a_kernel_that_is_right_at_its_tests_sizes_alone(tmp_path: Path) -> None
     again = [*command, "-rA", "test_x.py::test_vector[64][sizes m=33][launch 1: values]"]
     done = subprocess.run(again, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert "FAILED test_x.py::test_vector[64][sizes m=33][launch 1: values]" in done.stdout, done.stdout
+    assert "no test that ran" not in done.stdout

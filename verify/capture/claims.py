@@ -187,7 +187,10 @@ def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> Tes
             )
         if not array.named:
             array.shape, array.strides, array.offset = shape, array.reading.strides, array.reading.offset
-            array.indices, array.named = tuple(f"{array.name}{axis}" for axis in range(len(shape))), True
+            own = element.indices
+            plain = all(map(str.isidentifier, own)) and len(set(own)) == len(own)
+            array.indices = own if plain else tuple(f"{array.name}{axis}" for axis in range(len(shape)))
+            array.named = True
         for index, extent in zip(element.indices, shape, strict=True):
             if index.isidentifier() and sizes.setdefault(index, extent) != extent:
                 raise Unchecked(f"the index {index} has {sizes[index]} values, and {extent} in {array.name}")
