@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from verify.capture.claims import TestClaim, claim_side, list_parts, make_table, refuse_problem
-from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
+from verify.capture.contents import KINDS, Contents, TensorReading, say_made
 from verify.capture.expressions import GivenArray
+from verify.capture.places import Unchecked
 from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.ptx.parse import parse_kernel
 

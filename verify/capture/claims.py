@@ -9,20 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import (
-    KINDS,
-    Contents,
-    Places,
-    TensorReading,
-    Unchecked,
-    count_bits,
-    find_launch,
-    follow,
-    say_made,
-)
+from verify.capture.contents import KINDS, Contents, TensorReading, count_bits, find_launch, follow, say_made
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.masks import Names
 from verify.capture.pieces import write_pieces
+from verify.capture.places import Unchecked, ViewPlaces
 from verify.kernel.claims.expression import elements, read_claim
 
 APART = 256  # bytes before an array, so that none begins where its memory begins
@@ -104,7 +95,7 @@ def claim_side(
     `sides` are parts that make up what the launch wrote.
     """
     (launch, variant), (arrays, alias) = last, given
-    writer, found = Writer(contents, launch, arrays), list[tuple[Places, TensorReading, TensorReading]]()
+    writer, found = Writer(contents, launch, arrays), list[tuple[ViewPlaces, TensorReading, TensorReading]]()
     followed = [follow(contents, side, launch) for side, _ in sides]
     target = next((one for one in arrays if one.name in {alias.get(name) for name in followed[-1][0]}), None)
     if target is None:
@@ -136,11 +127,11 @@ def read_as_written(contents: Contents, reference: TensorReading, kind: str, wro
 
 
 def write_side(
-    writer: Writer, target: GivenArray, places: Places, side: TensorReading, reference: TensorReading
+    writer: Writer, target: GivenArray, places: ViewPlaces, side: TensorReading, reference: TensorReading
 ) -> str:
     """Return the claim that all of an array, at some places, is a reference."""
     own = target.reading.places
-    if len(np.unique(places)) != len(places) or set(places.tolist()) != set(own.tolist()):
+    if places.distinct != len(places) or not places.has_same_set(own):
         raise Unchecked(f"a part of {target.name} is compared")
     reference = unview(writer.contents, reference)
     side = replace(side, shape=reference.shape)
@@ -160,7 +151,7 @@ def unview(contents: Contents, reference: TensorReading) -> TensorReading:
     if layout is None or list(reference.shape) == layout["shape"] or content["dtype"] != reference.dtype:
         return reference
     whole = replace(reference, offset=layout["offset"], shape=tuple(layout["shape"]), strides=tuple(layout["strides"]))
-    return whole if np.array_equal(whole.places, reference.places) else reference
+    return whole if whole.places.is_same(reference.places) else reference
 
 
 def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> TestClaim | None:
@@ -236,7 +227,7 @@ def list_arrays(variant: Mapping[str, Any]) -> tuple[list[GivenArray], dict[str,
             alias[one["arg"]] = equal.name
             continue
         for known in same:
-            if known.reading.dtype != reading.dtype or len(np.intersect1d(known.reading.places, places)):
+            if known.reading.dtype != reading.dtype or known.reading.places.meets(places):
                 raise Unchecked(f"{known.name} and {one['arg']} are different views of one tensor")
         arrays.append(GivenArray(one["arg"], reading))
         alias[one["arg"]] = one["arg"]
@@ -246,7 +237,7 @@ def list_arrays(variant: Mapping[str, Any]) -> tuple[list[GivenArray], dict[str,
 def list_parts(arrays: Sequence[GivenArray], variant: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the arrays that are parts of a larger tensor: memory beyond them may be there."""
     sizes = {one["arg"]: one["elements"] for one in variant["tensors"]}
-    return tuple(one.name for one in arrays if len(np.unique(one.reading.places)) < sizes[one.name])
+    return tuple(one.name for one in arrays if one.reading.places.distinct < sizes[one.name])
 
 
 def make_table(

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verify.capture.places import Unchecked, ViewPlaces
 from verify.capture.table import TorchOperation, by_name
 
 KINDS = {  # type of torch -> type of a claim
@@ -24,17 +24,11 @@ EMPTY = (
     *("torch.empty", "torch.empty_like", "torch.Tensor.new_empty", "torch.empty_strided"),
     *("numpy.empty", "numpy.empty_like"),
 )
-MOST = 1 << 24  # elements of a reading
 PLACED = ("device", "dtype", "layout", "pin_memory", "requires_grad")  # arguments that change no number of a range
 SYNONYMS = {  # names of parameters that the table has once
     **{"input": "a", "self": "a", "other": "b", "negative_slope": "slope", "fill_value": "value"},
     **{"axis": "dim", "keepdims": "keepdim", "k": "diagonal", "min": "low", "max": "high", "normalized_shape": "shape"},
 }
-Places = NDArray[np.int64]
-
-
-class Unchecked(Exception):
-    """What the test says isn't a claim that can be compared: the reason, in words."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +49,14 @@ class TensorReading:
         return cls(table["content"], table["dtype"], table["offset"], shape, strides, bool(table.get("grad")))
 
     @property
-    def places(self) -> Places:
+    def places(self) -> ViewPlaces:
         """Return the place of each element in its storage, in elements, in the order of its indices."""
-        return list_places(self.offset, self.shape, self.strides)
+        return ViewPlaces(self.offset, self.shape, self.strides)
 
 
-def list_places(offset: int, shape: Sequence[int], strides: Sequence[int]) -> Places:
-    """Return the place of each element of a view, in the order of its indices."""
-    if int(np.prod(shape, dtype=object)) > MOST:
-        raise Unchecked(f"a tensor of more than {MOST} elements")
-    found = np.full(tuple(shape), offset, np.int64)
-    for axis, stride in enumerate(strides):
-        found += (np.arange(shape[axis]) * stride).reshape(-1, *[1] * (len(shape) - 1 - axis))
-    return found.ravel()
+def read_layout(layout: Mapping[str, Any]) -> ViewPlaces:
+    """Return where the elements of a content lie."""
+    return ViewPlaces(layout["offset"], layout["shape"], layout["strides"])
 
 
 def count_bits(dtype: str) -> int:
@@ -142,7 +131,7 @@ class Contents:
                 found[name] = default
         return found
 
-    def trace(self, reading: TensorReading, launch: int = -1) -> Iterator[tuple[int, str, Places]]:
+    def trace(self, reading: TensorReading, launch: int = -1) -> Iterator[tuple[int, str, ViewPlaces]]:
         """Yield (content, type, places) of the same numbers: as it is read, and where it is an exact copy of others."""
         places = reading.places
         number, dtype = self.resolve(reading.content, launch), reading.dtype
@@ -159,12 +148,10 @@ class Contents:
                 return
             if not (bytes_alone or is_exact(source.dtype, dtype)) or np.prod(source.shape) != np.prod(layout["shape"]):
                 return
-            own = list_places(layout["offset"], layout["shape"], layout["strides"])
-            order = np.argsort(own)
-            at = np.searchsorted(own[order], places)
-            if (at >= len(own)).any() or (own[order][at] != places).any():
+            moved = places.relocate(read_layout(layout), source.places)
+            if moved is None:
                 return
-            places = source.places[order[at]]
+            places = moved
             number, dtype = self.resolve(source.content, launch), dtype if bytes_alone else source.dtype
 
     def closure(self, number: int) -> Iterator[int]:
@@ -220,7 +207,7 @@ def find_launch(contents: Contents, side: TensorReading) -> int | None:
         number = given["reading"]["content"]
 
 
-def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], str, Places]:
+def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], str, ViewPlaces]:
     """Return (arguments, type, places) of what a launch left: the side without casts and copies; raises Unchecked."""
     places, number, dtype = side.places, side.content, side.dtype
     while (content := contents.table[number])["kind"] != "after":
@@ -232,15 +219,10 @@ def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[st
             refuse_type(content, content["dtype"], dtype)
         if KINDS.get(content["dtype"]) not in BITS and not is_exact(source.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} changes what the launch wrote: it is {content['dtype']} then")
-        layout = content["layout"]
-        own = TensorReading(
-            number, content["dtype"], layout["offset"], tuple(layout["shape"]), tuple(layout["strides"])
-        ).places
-        order = np.argsort(own)
-        at = np.searchsorted(own[order], places)
-        if (at >= len(own)).any() or (own[order][at] != places).any() or len(source.places) != len(own):
+        moved = places.relocate(read_layout(content["layout"]), source.places)
+        if moved is None:
             raise Unchecked(f"a part of {say_made(content)} is compared")
-        places, number, dtype = source.places[order[at]], source.content, dtype if bytes_alone else source.dtype
+        places, number, dtype = moved, source.content, dtype if bytes_alone else source.dtype
     if content["launch"] != launch:
         raise Unchecked(f"launch {content['launch'] + 1} may have written it later")
     return set(content["args"]), dtype, places

@@ -25,10 +25,11 @@ from verify.capture.claims import (
     claim_text,
     order_sides,
 )
-from verify.capture.contents import Contents, TensorReading, Unchecked, find_launch
+from verify.capture.contents import Contents, TensorReading, find_launch
 from verify.capture.elements import explain_part
 from verify.capture.neighbours import list_neighbours
 from verify.capture.pieces import join_events
+from verify.capture.places import Unchecked
 from verify.capture.safety import INSTRUCTIONS, FoundSafety, SafetySearch, TooLong
 from verify.core.errors import SpecError
 from verify.core.verdict import Status

@@ -57,7 +57,7 @@ def _explain(contents: Contents, reading: TensorReading, number: int) -> str:
     content = contents.table[reading.content]
     said = f"the comparison ({content['at']})" if content["kind"] == "compared" else say_made(content)
     layout = content.get("layout")
-    if layout is None or len(np.unique(reading.places)) < int(np.prod(layout["shape"], dtype=object)):
+    if layout is None or reading.places.distinct < int(np.prod(layout["shape"], dtype=object)):
         return (
             f"a part of {said} is read ({content['at']})" if said == "the comparison" else f"a part of {said} is read"
         )

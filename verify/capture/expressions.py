@@ -9,25 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from verify.capture import masks, moments
-from verify.capture.contents import (
-    KINDS,
-    Contents,
-    Places,
-    TensorReading,
-    Unchecked,
-    is_exact,
-    list_places,
-    read_operand,
-    refuse_type,
-    say_made,
-)
+from verify.capture.contents import KINDS, Contents, TensorReading, is_exact, read_operand, refuse_type, say_made
 from verify.capture.gradients import LEAF, write_gradient
 from verify.capture.integers import bound_integers
 from verify.capture.masks import Names, write_number
 from verify.capture.parts import locate_part, write_joined
+from verify.capture.places import Unchecked, ViewPlaces
 from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
@@ -48,17 +36,12 @@ class GivenArray:
     indices: Names = ()  # of the claim, where it first names the array
     named: bool = False  # whether the claim names it
 
-    def fit(self, places: Places, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    def fit(self, places: ViewPlaces, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """Return (shape, strides, offset) of places in the storage, without indices of extent 1; raises Unchecked."""
-        grid = places.reshape(tuple(shape))
-        origin = int(places[0])
-        strides = []
-        for axis, extent in enumerate(shape):
-            at = tuple(1 if one == axis else 0 for one in range(len(shape)))
-            strides.append(int(grid[at]) - origin if extent > 1 else 0)
-        if (list_places(origin, shape, strides) != places).any():
+        found = places.fit(shape)
+        if found is None:
             raise Unchecked(f"the reference reads {self.name} in an order that no strides describe")
-        return tuple(shape), tuple(strides), origin
+        return found
 
 
 @dataclass
@@ -77,7 +60,7 @@ class Writer:
 
     def __post_init__(self) -> None:
         """Find which contents the launch was given, behind copies too."""
-        self.given: dict[tuple[int, str], tuple[GivenArray, Places, Places]] = {}  # by content and type
+        self.given: dict[tuple[int, str], tuple[GivenArray, ViewPlaces, ViewPlaces]] = {}  # by content and type
         for array in self.arrays:
             own = array.reading.places
             for number, dtype, places in self.contents.trace(array.reading):
@@ -122,7 +105,7 @@ class Writer:
             return "" if leaf in self.contents.closure(number) else None
         refuse_type(self.contents.table[leaf], self.leaf.reading.dtype, reading.dtype)
         places = reading.places
-        if set(places.tolist()) != set(self.leaf.reading.places.tolist()):
+        if not places.has_same_set(self.leaf.reading.places):
             raise Unchecked(f"a part of {say_made(self.contents.table[leaf])} has a gradient")
         shape, strides, offset = self.leaf.fit(places, reading.shape)
         axes = [(shape[x], strides[x], name) for x, name in enumerate(names) if name and strides[x]]
@@ -168,12 +151,10 @@ class Writer:
         if found is None:
             return ""
         array, theirs, own, places = found
-        order = np.argsort(theirs)
-        at = np.searchsorted(theirs[order], places)
-        if (at >= len(theirs)).any() or (theirs[order][np.minimum(at, len(theirs) - 1)] != places).any():
+        there = places.relocate(theirs, own)
+        if there is None:
             raise Unchecked(f"the reference reads elements of {array.name} that the kernel isn't given")
-        there = own[order[at]]
-        if len(np.unique(there)) != len(np.unique(own)):
+        if there.distinct != own.distinct:
             return self._name_part(array, there, reading.shape, names)
         kept = [axis for axis, name in enumerate(names) if name]
         shape, strides, offset = array.fit(there, reading.shape)
@@ -181,7 +162,7 @@ class Writer:
             raise Unchecked(f"{array.name} is broadcast in a way that is not read")
         return self._name(array, [(shape[x], strides[x], names[x]) for x in kept if strides[x]], offset)
 
-    def _name_part(self, array: GivenArray, places: Places, shape: Sequence[int], names: Names) -> str:
+    def _name_part(self, array: GivenArray, places: ViewPlaces, shape: Sequence[int], names: Names) -> str:
         """Return an element of a part of an array, which has its own indices."""
         if not array.named:
             kept = [(x, y) for x, y in zip(array.reading.shape, array.reading.strides, strict=True) if x > 1 and y]

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from verify.capture.contents import Contents, TensorReading, Unchecked, read_operand, say_made
+from verify.capture.contents import Contents, TensorReading, read_operand, say_made
 from verify.capture.masks import Names
+from verify.capture.places import Unchecked
 from verify.kernel.claims.expression import (
     LN_2,
     LOG2_E,

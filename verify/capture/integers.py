@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import BITS, KINDS, Contents, Unchecked
+from verify.capture.contents import BITS, KINDS, Contents
+from verify.capture.places import Unchecked
 
 DEEP = 20  # operations
 DEFAULTS = {"bias": "none", "where": True, "initial": "none", "alpha": 1, "exponent": 2}

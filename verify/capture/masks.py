@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, read_operand, say_made
+from verify.capture.contents import KINDS, Contents, TensorReading, read_operand, say_made
+from verify.capture.places import Unchecked
 
 Names = tuple[str, ...]  # of the indices of a reading; "" where it does not depend on one
 OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "==": "!=", "!=": "=="}

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from verify.capture.contents import Contents, TensorReading, Unchecked, read_operand, say_made
+from verify.capture.contents import Contents, TensorReading, read_operand, say_made
 from verify.capture.masks import Names, write_number
+from verify.capture.places import Unchecked
 
 Content = Mapping[str, Any]
 Given = Mapping[str, Any]

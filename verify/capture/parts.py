@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from verify.capture.contents import TensorReading, Unchecked, read_operand, say_made
+from verify.capture.contents import TensorReading, read_operand, say_made
+from verify.capture.places import Unchecked
 
 MOST = 16  # parts that are joined
 Names = tuple[str, ...]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from verify.capture.contents import Contents, Places, TensorReading, Unchecked, find_launch, follow
+from verify.capture.contents import Contents, TensorReading, find_launch, follow
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.parts import MOST, choose, fold, locate_part
+from verify.capture.places import Unchecked, ViewPlaces
 
 Event = Mapping[str, Any]
 
@@ -23,7 +24,7 @@ class Piece(NamedTuple):
     dims: tuple[int | None, ...]  # the axis of each index of the part, None for one of extent 1
 
 
-def locate_piece(target: GivenArray, places: Places, shape: Sequence[int]) -> Piece | None:
+def locate_piece(target: GivenArray, places: ViewPlaces, shape: Sequence[int]) -> Piece | None:
     """Return which part of an array some places are; None for all of it, and for parts along several axes."""
     if not len(places):
         return None
@@ -51,7 +52,7 @@ def list_axes(array: GivenArray) -> list[tuple[int, int]]:
 
 
 def write_pieces(
-    writer: Writer, target: GivenArray, sides: Sequence[tuple[Places, TensorReading, TensorReading]]
+    writer: Writer, target: GivenArray, sides: Sequence[tuple[ViewPlaces, TensorReading, TensorReading]]
 ) -> str:
     """Return the claim that all of an array is what its parts are compared with, (places, part, reference) each."""
     own = list_axes(target)

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from tests.verify.capture.test_operations import EVERY, evaluate
-from verify.capture.contents import Contents, TensorReading, Unchecked, list_places
+from verify.capture.contents import Contents, TensorReading
 from verify.capture.expressions import NAMES, GivenArray, Writer
+from verify.capture.places import Unchecked, ViewPlaces
 from verify.capture.recording.arrays import DRAWS, FILLED, MADE_OF, ArrayRecorder, RecordedArray, install_arrays
 from verify.capture.recording.recorder import Recorder
 from verify.capture.recording.torch_mode import make_mode
@@ -49,7 +50,7 @@ class Bench:
         own = [name for name in names if name]
         _, value = read_claim(f"Z[{','.join(own) or 'i'}] = {text}", double=True)
         axes = {index: at for at, index in enumerate([*own, *(one for one in writer.sizes if one not in own)])}
-        places = list_places(self.given.offset, self.given.shape, self.given.strides)
+        places = ViewPlaces(self.given.offset, self.given.shape, self.given.strides).each
         numbers = np.asarray(self.x).view(np.ndarray).ravel()[places].reshape(self.given.shape or 1)
         found = evaluate(value, {"X": numbers}, axes, writer.sizes)
         found = np.broadcast_to(found, [*(writer.sizes[one] for one in own), *[1] * (len(axes) - len(own))])

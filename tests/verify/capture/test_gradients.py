@@ -18,8 +18,9 @@ from tests.verify.capture.test_operations import (
     read_array,
     word_of,
 )
-from verify.capture.contents import Contents, TensorReading, Unchecked
+from verify.capture.contents import Contents, TensorReading
 from verify.capture.expressions import GivenArray, Writer
+from verify.capture.places import Unchecked
 from verify.capture.table import TorchOperation
 from verify.kernel.claims.expression import read_claim
 

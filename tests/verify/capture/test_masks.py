@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from tests.verify.capture.test_operations import ROWS, call, evaluate, read_array
-from verify.capture.contents import Contents, TensorReading, Unchecked
+from verify.capture.contents import Contents, TensorReading
 from verify.capture.expressions import NAMES, GivenArray, Writer
+from verify.capture.places import Unchecked
 from verify.capture.recording.arrays import ArrayRecorder
 from verify.capture.recording.recorder import Recorder
 from verify.capture.recording.torch_mode import make_mode

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verify.capture.contents import Contents, TensorReading, list_places
+from verify.capture.contents import Contents, TensorReading
 from verify.capture.expressions import GivenArray, Writer
+from verify.capture.places import ViewPlaces
 from verify.capture.table import REQUIRED, TorchOperation, read_table
 from verify.kernel.claims.expression import Apply, Below, ClaimNumber, Element, Scalar, Sum, read_claim
 
@@ -109,7 +110,7 @@ def read_array(array: GivenArray, tensor: Any) -> np.ndarray[Any, Any]:
     return (
         tensor.double()
         .reshape(-1)
-        .numpy()[list_places(array.offset, array.shape, array.strides)]
+        .numpy()[ViewPlaces(array.offset, array.shape, array.strides).each]
         .reshape(array.shape or 1)
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.verify.capture.test_gradients import Recorded
 from tests.verify.capture.test_operations import call, describe, needs_torch
-from verify.capture.contents import Unchecked
+from verify.capture.places import Unchecked
 
 
 def take(view: Callable[[Any], Any]) -> tuple[Any, Any]:
