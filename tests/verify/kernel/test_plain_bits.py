@@ -227,7 +227,7 @@ def test_plain_bits_are_those_of_the_second_coding(name: str) -> None:
 
 def test_a_wrong_bit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = compute_expected
-    monkeypatch.setattr(f"{__name__}.expected", lambda opcode, operands: right(opcode, operands) ^ 1)
+    monkeypatch.setattr(f"{__name__}.compute_expected", lambda opcode, operands: right(opcode, operands) ^ 1)
     assert len(differences(["add.rn.f32"], 1)) > LANES // 2
 
 
