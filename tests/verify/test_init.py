@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.verify.kernel.test_check import ADD
 from verify.__main__ import main
+from verify.kernel.claims.guess import derive_answers
 
 KERNEL = str(Path(__file__).parents[2] / "examples" / "kernel" / "matmul.ptx")
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -187,3 +189,11 @@ def test_what_is_wrong_is_one_line(
     out, err = capsys.readouterr()
     assert out == "" and says in err and err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_one_type_of_all_accesses_to_global_memory_is_that_of_every_array(tmp_path: Path) -> None:
+    (tmp_path / "add.ptx").write_text(ADD.replace("BODY", "add.f32 %f3, %f1, %f2;"))
+    answers = {"kernel": str(tmp_path / "add.ptx"), "claim": "C[i] = A[i] + B[i]"}
+    assert derive_answers(answers)["types"] == "A=f32 B=f32 C=f32"
+    (tmp_path / "add.ptx").write_text(ADD.replace("BODY", "ld.global.b32 %f3, [%d6];"))
+    assert "types" not in derive_answers(answers)

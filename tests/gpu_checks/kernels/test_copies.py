@@ -8,7 +8,7 @@ import pytest
 
 from gpu_checks.inference import copies as inferred
 from gpu_checks.kernels import tensor_memory
-from gpu_checks.kernels.copies import registers
+from gpu_checks.kernels.copies import ROWS, registers
 from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
 from gpu_checks.recordings_io.writer import to_lines, write
@@ -63,6 +63,22 @@ class Lazy(Simulated):
 def test_a_move_that_depends_on_the_addresses_is_reported():
     found = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
     assert not found.sound and any("differently for other addresses" in note for note in found.exceptions)
+
+
+class Astray(Simulated):
+    """The first row is always one that no lane names."""
+
+    def move(self, signature, memory, rows, given):
+        turned = rows.copy()
+        turned[:, 0] = [min(set(range(ROWS)) - set(row.tolist())) for row in rows]
+        return super().move(signature, memory, turned, given)
+
+
+def test_a_byte_from_a_row_that_no_lane_names_has_no_place():
+    found = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Astray)
+    assert not found.sound and "not moved to or from one byte" in found.exceptions[0]
+    places = found.places.reshape(-1, 2)
+    assert places[places[:, 0] < 0].tolist() == [[-1, -1]] * 16
 
 
 def test_a_byte_before_the_address_is_shared_like_any_other():

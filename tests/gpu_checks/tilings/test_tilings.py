@@ -418,3 +418,14 @@ def test_a_wrong_tiling_is_refuted_on_the_gpu():
     wrong = dict(mutants(NAMED["mma_f64"]))["B"]
     run = gpu_checks.tilings.run_tiling(wrong)  # the function, not a module of that name
     assert isinstance(run, TilingRun) and run.mismatches > 0 and not run.equal
+
+
+def test_what_was_run_and_what_was_not_are_counted_apart(capsys, monkeypatch):
+    found = {"mma_f64": RECORDED[0]}
+    runs = "gpu_checks.tilings.command.run_all"
+    monkeypatch.setattr(
+        runs, lambda chosen, seed: ((one, found.get(one.name, Unavailable("no GPU"))) for one in chosen)
+    )
+    assert main(["mma_f64", "mma_f16*"]) == 4
+    count = sum(name.startswith("mma_f16") for name in NAMED)
+    assert capsys.readouterr().out.splitlines()[-1] == f"1 equal, {count} UNCHECKED"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from proofs import BoolTerm, Term, TermError, TermOverflow
 from proofs.errors import UnsupportedTerm
 from proofs.smt.engine import Session, Solver
-from proofs.smt.script import WIDTHS
+from proofs.smt.script import WIDTHS, Script
 from proofs.smt.sexpr import render
 from proofs.smt.term import constant
 from tests.cases import each
@@ -219,3 +219,10 @@ def test_a_bool_on_the_left_of_a_condition_means_what_it_means_on_bools(operatio
             truth = render(found.expr)
             assert holds(width, lane, 0, truth) == ("sat" if wanted else "unsat"), (left, lane)
             assert holds(width, lane, 0, f"(not {truth})") == ("unsat" if wanted else "sat"), (left, lane)
+
+
+def test_a_variable_has_room_for_what_its_last_value_makes_and_for_no_more() -> None:
+    variable = Script(8).variable("t", 16)
+    assert (variable.lo, variable.hi, (variable * 8).hi) == (0, 15, 120)
+    with pytest.raises(TermOverflow):
+        variable * 9

@@ -86,6 +86,12 @@ def _rejects(*arguments: object) -> Layout:
     raise LayoutError("no")
 
 
+def _divide_rejects_adjacent(a: Layout, tiler: Layout) -> Layout:
+    if tiler.stride == 1:
+        raise LayoutError("no")
+    return layouts.logical_divide(a, tiler)
+
+
 def _ends(a: Layout) -> Layout:
     raise SystemExit(0)
 
@@ -139,6 +145,7 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
         ("logical_divide", _divide_turned, "its first mode has not the shape of the tiler"),
         ("logical_divide", _divide_one_tile, "is none of R's"),
         ("logical_divide", _rejects, "is rejected"),
+        ("logical_divide", _divide_rejects_adjacent, "is rejected"),
         ("logical_product", _product_turned, "its first mode is not the block"),
         ("logical_product", _product_in_place, "two coordinates have one value"),
         ("logical_product", _product_backwards, "its copies do not follow one another"),

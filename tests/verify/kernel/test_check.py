@@ -75,6 +75,14 @@ def run_sum(body: str, claim: str = ADDED["claim"], **keys: object) -> LaunchOut
     return run_once(ADD.replace("BODY", body), {**ADDED, "claim": claim, **keys})
 
 
+def test_an_index_that_leaves_an_array_by_one_element_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"the index i\+1 of A leaves its 64 values"):
+        run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i+1] + B[i]")
+    arrays = {**ADDED["arrays"], "A": {"dims": "j", "type": "f32"}}
+    found = run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i+1] + B[i]", sizes={"I": 64, "J": 65}, arrays=arrays)
+    assert found.status == "REFUTED"  # it adds A[i]
+
+
 def test_a_product_is_verified() -> None:
     found = run_once(PRODUCT)
     assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 128)

@@ -7,7 +7,7 @@ import operator
 
 import pytest
 
-from verify.kernel.data.histories import Growth
+from verify.kernel.data.histories import Growth, History, join_histories
 
 
 @pytest.mark.parametrize("operate", [operator.add, operator.sub, operator.mul])
@@ -19,3 +19,9 @@ def test_a_number_on_either_side_has_the_bounds_of_interval_arithmetic(operate, 
         (operate(number, value), [operate(number, end) for end in ends]),
     ):
         assert (found.low, found.high) == (min(results), max(results))
+
+
+def test_a_place_that_may_hold_either_of_two_values_has_the_larger_bounds_of_both() -> None:
+    one, other = History(degree=1, norm=5.0, rounded=0), History(degree=3, norm=2.0, rounded=1)
+    assert join_histories([one, other]) == join_histories([other, one]) == History(degree=3, norm=5.0, rounded=1)
+    assert join_histories([one]) == one

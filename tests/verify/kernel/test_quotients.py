@@ -112,6 +112,14 @@ def test_a_magic_number_that_is_wrong_for_large_numbers_is_no_division() -> None
     assert run(high, "floor(A[i] / 3)", "u32", "u32").status == "UNKNOWN"
 
 
+def test_a_magic_number_of_s32_without_its_correction_is_no_division_of_negative_numbers() -> None:
+    """-3 * 1431655766 / 2^32 is a little below -1, and is rounded down to -2."""
+    body = "mul.hi.s32 %r5, %r2, 1431655766;"
+    exact = run(body, "floor(A[i] * 1431655766 / 4294967296)", "s32", "s32", range=[-900, 900])
+    assert exact.status == "VERIFIED", tell(exact)
+    assert run(body, "floor(A[i] / 3)", "s32", "s32", range=[-900, 900]).status != "VERIFIED"
+
+
 @pytest.mark.parametrize("more", ["", "add.s32 %r5, %r5, 0;"])
 def test_plain_bits_above_a_byte_of_data_are_not_forgotten(more: str) -> None:
     body = f"and.b32 %r2, %r2, 255; or.b32 %r5, %r2, 256; {more}"

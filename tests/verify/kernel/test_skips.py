@@ -48,6 +48,11 @@ def test_a_way_may_read_parameters(address: str) -> None:
     assert elsewhere.status == ("VERIFIED" if address == "c" else "UNKNOWN"), elsewhere.findings
 
 
+def test_a_part_that_a_way_drops_is_no_register_that_it_writes() -> None:
+    found = outcome(STORED.replace("WAY", COMPUTES + " mov.b64 b,{t,t}; mov.b64 {t,_},b;"), "1 / exp2(A[i*1])")
+    assert found.status == "VERIFIED", found.findings
+
+
 @pytest.mark.parametrize(
     "way",
     [

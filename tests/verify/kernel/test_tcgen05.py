@@ -6,12 +6,15 @@ from __future__ import annotations
 import re
 import tomllib
 
+import numpy as np
 import pytest
 
 from tests.kernels.compile import COMPILED
+from tests.verify.kernel.states import bind_instruction
 from tests.verify.kernel.test_check import ADD, ADDED, run_once
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.state.tensor_memory import COLUMNS, LANES, TensorMemory
 
 TEXT = (COMPILED / "tcgen05_32.ptx").read_text()
 CLAIM = tomllib.loads((COMPILED / "tcgen05_32.toml").read_text()) | {"sizes": {"M": 128, "N": 64, "K": 128}}
@@ -180,3 +183,13 @@ def test_what_has_no_meaning_is_named(old: str, new: str, words: str) -> None:
     found = run(old, new)
     assert found.status == "UNKNOWN"
     assert any(words in one.text for one in found.findings), found.findings
+
+
+def test_the_column_behind_the_last_is_out_of_bounds_though_all_are_allocated() -> None:
+    machine, _ = bind_instruction("mov.b32 %r1, 0;")
+    memory = machine.unit(TensorMemory)
+    assert memory.allocate(0, COLUMNS) == 0
+    zero = np.zeros(1, np.int64)
+    assert memory.inside(zero, zero, zero + COLUMNS - 1, zero).all()
+    assert not memory.inside(zero, zero, zero + COLUMNS, zero).any()
+    assert not memory.inside(zero, zero + LANES, zero, zero).any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel import plain
+from tests.verify.kernel import plain, small
 from verify.core.errors import SpecError
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
@@ -132,3 +132,13 @@ def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
 def test_the_divisor_that_an_aligned_access_needs_is_proposed(missing: str, said: str) -> None:
     with pytest.raises(NotLifted, match=rf"not aligned at all sizes \(`given` may say {said}\)"):
         prove(plain.PTX, plain.claim([one for one in plain.GIVEN if not one.startswith(missing)]), seed=SEED)
+
+
+def test_an_access_of_a_part_of_an_element_ends_a_proof() -> None:
+    """It is aligned to elements, and half as wide as one."""
+    load = "@%p1 ld.global.f32 %f2, [%rd5];"
+    assert small.PTX.count(load) == 1
+    half = small.PTX.replace(load, f"mov.b16 %h1, 0;\n\t@%p1 ld.global.b16 %h1, [%rd5];\n\t{load}")
+    half = half.replace(".reg .pred %p<20>;", ".reg .pred %p<20>; .reg .b16 %h<2>;")
+    with pytest.raises(NotLifted, match="an access of parts of elements of A"):
+        prove(half, small.claim(), seed=SEED)

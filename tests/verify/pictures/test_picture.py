@@ -15,7 +15,9 @@ import pytest
 import isa_tables
 from layouts import parse_layout, size
 from layouts.atoms import registry
+from layouts.bank_conflicts import Access
 from layouts.pasted import read_layout
+from layouts.swizzle import Swizzle
 from verify.atom.checker import AtomChecker, prepare_atom
 from verify.binding.completion import atoms as atoms_of
 from verify.core.verdict import Check
@@ -23,6 +25,7 @@ from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis
 from verify.pictures import html, latex, layouts, maps, owners, palette, svg, terminal
 from verify.pictures.atoms import of_atom
+from verify.pictures.banks import phases
 from verify.pictures.picture import WHOLE, Cell, Fault, Picture, Window, grid
 from verify.pictures.zoom import zoom
 
@@ -273,6 +276,21 @@ def test_text_says_without_colour_and_without_unicode_what_is_wrong(wrong: Pictu
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured).replace(" ", "") == terminal.render(wrong, terminal.Style()).replace(
         " ", ""
     )
+
+
+def test_a_column_of_latex_is_as_wide_as_its_longest_line_needs() -> None:
+    def width(letters: int) -> str:
+        one = grid("one", "one", ("m", "n"), (1, 2), lambda row, column: Cell(("x" * letters,)))
+        (found,) = set(re.findall(r"minimum width=([\d.]+)cm", latex.document([Picture("t", (one,))])))
+        return found
+
+    assert [width(letters) for letters in (1, 6, 12, 24)] == ["1", "1.25", "2.5", "5"]
+
+
+def test_the_panels_of_an_access_are_its_phases_below_each_other() -> None:
+    access = Access(tuple(16 * lane for lane in range(32)), 128)
+    panels = list(phases("rows", access, Swizzle(0, 4, 3), place=(2, 1), step=3))
+    assert [panel.place for panel in panels] == [(2, 1), (5, 1), (8, 1), (11, 1)]
 
 
 def test_latex_has_a_node_for_each_cell(wrong: Picture) -> None:

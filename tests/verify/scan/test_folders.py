@@ -12,8 +12,11 @@ import pytest
 
 from verify.scan import checkout
 from verify.scan.command import main
+from verify.scan.program import Program
+from verify.scan.text import Header
 
 HEADERS = Path(__file__).parents[3] / "examples" / "headers"
+NAMED = {"one.hpp": "int", "other.hpp": "float"}  # header -> its type
 
 
 @pytest.fixture
@@ -100,3 +103,15 @@ def test_a_folder_that_cannot_be_listed_is_one_line(many: Path, capsys: pytest.C
     finally:
         (many / "a" / "atom").chmod(0o755)
     assert "it can't be read: Permission denied" in read_printed(capsys)
+
+
+def test_of_two_aliases_of_one_name_that_of_the_own_header_is_meant_and_of_structs_all_are() -> None:
+    texts = {name: f"namespace own {{ using T = {kind}; struct S<{kind}> {{}}; }}" for name, kind in NAMED.items()}
+    program, headers = Program(), [Header(name, text) for name, text in texts.items()]
+    for header in headers:
+        program.add(header)
+    for header in headers:
+        space = program.root.inner["own"]
+        (aliases, _), (structs, _) = program.find("T", space, header), program.find("S", space, header)
+        assert [one.header for one in aliases] == [header]
+        assert [one.header for one in structs] == headers

@@ -139,3 +139,13 @@ def test_assembly_that_is_not_read_is_listed(
 def test_a_fault_in_the_operands_has_its_own_line(scan: Scan, old: str, new: str, place: str, fault: str) -> None:
     code, printed = scan(mma=(old, new))
     assert code == 1 and fault in printed and f"arch/mma_own.hpp:{place}: " in printed
+
+
+@pytest.mark.parametrize("threads", ["-(0 - 32)", "+32", "~(0 - 33)", "32 * !0"])
+def test_a_number_with_a_sign_before_it_is_computed(
+    threads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = "ThrID = Layout<_32>"
+    assert scan_changed("template", old, f"ThrID = Layout<Int<{threads}>>", tmp_path, capsys)[0] == 0
+    code, printed = scan_changed("template", old, f"ThrID = Layout<Int<{threads} - 16>>", tmp_path, capsys)
+    assert code != 0, printed

@@ -101,9 +101,8 @@ def discard(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         threads = machine.list_threads(mask)
         lost = machine.values.nowhere("discard has destroyed what was there") << 3
         labels = np.full((len(threads), LINE), lost, np.uint32)
-        deposit(
-            machine, "global", spread_of(machine, address(mask), threads), threads, labels, labels.astype(np.uint8) * 0
-        )
+        octets = np.zeros(labels.shape, np.uint8)
+        deposit(machine, "global", spread_of(machine, address(mask), threads), threads, labels, octets)
 
     return execute
 

@@ -71,7 +71,5 @@ class Skips:
             elif not machine.bound[place].doubts:
                 return None
             written = one.operands[0].items if isinstance(one.operands[0], Vector) else one.operands[:1]
-            if not all(isinstance(each, Register) for each in written):
-                return None
-            registers.update(each.index for each in written if isinstance(each, Register))
+            registers.update(each.index for each in written if isinstance(each, Register))  # not `_`, a sink
         return None if bases & registers else (join, registers, parameters)
