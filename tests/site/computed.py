@@ -177,13 +177,16 @@ def movement() -> list[Row]:
 def mutants() -> list[Row]:
     page = text("docs/mutants.md")
     listed = [[int(cell) for cell in row.split(" | ")] for row in re.findall(r"^\| all \| (.*) \|$", page, re.M)]
-    attack, first, second, third = listed
+    attack, first, second, third, fourth = listed
     all_of, at_once, since, same, slow, _ = first
     fresh, noticed, later, _ = second
     again, caught, killed, alike, slower, gone = third
     unnoticed = again - caught
     survived, unexecuted = 12, 10  # by the campaign's log
     assert survived + unexecuted == unnoticed == killed + alike + slower + gone
+    other, found, torch, tested, equal, planted, removed = fourth
+    missed = other - found
+    assert missed == torch + tested + equal + planted + removed
     assert isclose(at_once / all_of, 2 / 3, abs_tol=0.02) and since > 68
     right, _, wrong, refuted, _, *faults = attack
     assert refuted <= wrong and not any(faults)
@@ -204,6 +207,12 @@ def mutants() -> list[Row]:
         ("*Unexecuted* ({}).", unexecuted),
         ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, "
          "{} is gone", unnoticed, killed, alike + slower, gone),
+        ("### Seed 2411 a day later: {} other mutants", other),
+        ("The gate noticed {} of {} ({} % to {} % with 95 % confidence), one", found, other, *interval(found, other)),
+        ("; {} survived and {} were unexecuted. Each", 23, missed - 23),  # by the campaign's log
+        ("Each of the {} was then tried", missed),
+        ("*Listed*: {} compute the same. Of the {} that", equal, planted),
+        ("may notice some of the {} as well", tested),
     ]  # fmt: skip
 
 
