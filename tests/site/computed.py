@@ -11,7 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from math import isclose, prod, sqrt
+from math import prod
 from pathlib import Path
 
 from benchmarks import front
@@ -20,6 +20,7 @@ from isa_tables import instruction
 from layouts import Layout, complement, composition, cosize, left_inverse, size, upcast
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
+from tests.site.mutants import compute_mutants
 from tests.site.sources import constant, count, differing, find_unowned, layout, operand, read, rejects, text, widths
 from verify.binding.atom import prepare
 from verify.core.errors import Exit
@@ -174,56 +175,6 @@ def movement() -> list[Row]:
     ]  # fmt: skip
 
 
-def mutants() -> list[Row]:
-    page = text("docs/mutants.md")
-    listed = [[int(cell) for cell in row.split(" | ")] for row in re.findall(r"^\| all \| (.*) \|$", page, re.M)]
-    attack, first, second, third, fourth = listed
-    all_of, at_once, since, same, slow, _ = first
-    fresh, noticed, later, _ = second
-    again, caught, killed, alike, slower, gone = third
-    unnoticed = again - caught
-    survived, unexecuted = 12, 10  # by the campaign's log
-    assert survived + unexecuted == unnoticed == killed + alike + slower + gone
-    other, found, torch, tested, equal, planted, removed = fourth
-    missed = other - found
-    assert missed == torch + tested + equal + planted + removed
-    assert isclose(at_once / all_of, 2 / 3, abs_tol=0.02) and since > 68
-    right, _, wrong, refuted, _, *faults = attack
-    assert refuted <= wrong and not any(faults)
-    return [
-        ("{} right and {} wrong inputs", right, wrong),
-        ("### Seed 0: {} mutants", all_of),
-        ("; {} mutants take half an hour", all_of),
-        ("It did not notice {}.", all_of - at_once),
-        ("{} compute the same", same),
-        ("{} are noticed by a slow test", slow),
-        ("### Seed 1: {} fresh mutants", fresh),
-        ("about {} % ({} of {}; {} % to {} % with", round(100 * noticed / fresh), noticed, fresh,
-         *interval(noticed, fresh)),
-        ("The {} were tried again", later),
-        ("### Seed 2411: {} fresh mutants", again),
-        ("noticed {} of {} ({} % to {} % with", caught, again, *interval(caught, again)),
-        ("*Survived* ({}).", survived),
-        ("*Unexecuted* ({}).", unexecuted),
-        ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, "
-         "{} is gone", unnoticed, killed, alike + slower, gone),
-        ("### Seed 2411 a day later: {} other mutants", other),
-        ("The gate noticed {} of {} ({} % to {} % with 95 % confidence), one", found, other, *interval(found, other)),
-        ("; {} survived and {} were unexecuted. Each", 23, missed - 23),  # by the campaign's log
-        ("Each of the {} was then tried", missed),
-        ("*Listed*: {} compute the same. Of the {} that", equal, planted),
-        ("may notice some of the {} as well", tested),
-    ]  # fmt: skip
-
-
-def interval(part: int, whole: int) -> tuple[int, int]:
-    """Return Wilson's interval with 95 % confidence, in whole percent."""
-    share, z = part / whole, 1.96
-    middle, spread = share + z * z / (2 * whole), z * sqrt(share * (1 - share) / whole + (z / (2 * whole)) ** 2)
-    low, high = (round(100 * (middle + sign * spread) / (1 + z * z / whole)) for sign in (-1, 1))
-    return low, high
-
-
 def agreement() -> Iterator[Row]:
     """The counts of each project, which are the sums of its rows and reasons, and of all projects."""
     reports = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reports").glob("*.md"))
@@ -363,7 +314,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "docs/kernel.md": kernel,
     "docs/laws.md": laws,
     "docs/movement.md": movement,
-    "docs/mutants.md": mutants,
+    "docs/mutants.md": compute_mutants,
     "docs/own-maps/index-arithmetic.md": lambda: [
         (
             "compares {} generated",
