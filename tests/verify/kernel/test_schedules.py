@@ -15,7 +15,16 @@ WAIT = "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 br
 TRY = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n"
 
 
-@pytest.mark.parametrize("register", ["%clock", "%clock64", "%globaltimer", "%globaltimer_lo", "%warpid", "%smid"])
+@pytest.mark.parametrize("register", ["%clock", "%clock64", "%globaltimer", "%globaltimer_lo"])
+def test_a_clock_may_be_looked_at_and_decides_nothing(register: str) -> None:
+    look = f"mov.u32 %r9, {register};"
+    assert run_sum(f"{look} {SUM}").status == "VERIFIED"
+    for use in (f"setp.eq.u32 %p1, %r9, 3; @%p1 {SUM} @!%p1 {SUM}", "cvt.rn.f32.u32 %f3, %r9;"):
+        found = run_sum(f"{look} {use}")
+        assert found.status == "UNKNOWN" and "is what a clock said" in found.findings[0].text, found.findings
+
+
+@pytest.mark.parametrize("register", ["%warpid", "%smid"])
 def test_a_register_of_the_schedule_has_no_meaning(register: str) -> None:
     found = run_sum(f"mov.u32 %r9, {register}; {SUM}")
     assert (found.status, found.steps) == ("UNKNOWN", 0)
@@ -78,6 +87,7 @@ def test_the_lane_that_is_elected_is_no_number() -> None:
         f"WAIT:\n{TRY}@%p2 bra DONE;\nnanosleep.u32 20;\nbra.uni WAIT;\nDONE:",
         f"WAIT:\nmov.u32 %r20, %r3;\n{TRY}selp.b32 %r21, 1, 0, %p2;\nsetp.eq.s32 %p3, %r21, 0;\n@%p3 bra WAIT;",
         f"WAIT:\n{TRY}not.pred %p3, %p2;\n@%p3 bra WAIT;".replace("try_wait", "test_wait"),
+        f"WAIT:\n{TRY}@%p2 bra DONE;\nadd.s32 %r21, %r20, 1;\nbra WAIT;\nDONE:",
     ],
 )
 def test_a_wait_that_leads_back_to_itself_is_a_wait(text: str) -> None:
@@ -89,7 +99,7 @@ def test_a_wait_that_leads_back_to_itself_is_a_wait(text: str) -> None:
     [
         f"WAIT:\n{TRY}selp.b32 %r21, 1, 0, %p2;\nadd.s32 %r3, %r3, 0;",
         f"WAIT:\n{TRY}add.s32 %r21, %r21, 1;\n@!%p2 bra WAIT;",
-        f"WAIT:\n{TRY}@%p2 bra DONE;\nadd.s32 %r21, %r20, 1;\nbra WAIT;\nDONE:",
+        f"WAIT:\n{TRY}@%p2 bra DONE;\nadd.s32 %r21, %r20, 1;\nbra WAIT;\nDONE:\nadd.s32 %r22, %r21, 0;",
         f"WAIT:\n{TRY}@!%p2 st.shared.u32 [%r3+64], %r1;\n@!%p2 bra WAIT;",
         f"WAIT:\n{TRY}@!%p2 bra WAIT2;\nbra DONE;\nWAIT2:\nbar.sync 0;\nbra WAIT;\nDONE:",
         f"WAIT:\n{TRY}".rstrip(),
