@@ -106,7 +106,7 @@ REPORTS = {
     "cycles": (banks, [], f"{OBSERVED[0].pattern.name} "),
     "tilings": (tilings, ["--list"], "simt_f32 "),
     "runs": (tilings, ["simt_f32", "simt_f64_vectors", "simt_dp4a"], "simt_f32 "),
-    "laws": (laws, ["swizzle", "--cpu", "--cases", "9"], "swizzle "),
+    "laws": (laws, ["SWIZZLE_TILE", "--cpu", "--cases", "9"], "SWIZZLE_TILE "),
 }
 
 

@@ -54,7 +54,7 @@ def test_every_help_has_an_example_and_80_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     name = NAMES.get(module) or f"python -m {module.removesuffix('.__main__')}"
-    assert example(module, capsys).startswith(f"  {name} ")
+    assert f"{example(module, capsys)} ".startswith(f"  {name} ")
     _, output = run_command(module, capsys, "--help")
     assert output.startswith(f"usage: {name} ")
     assert [line for line in output.splitlines() if len(line) > 80] == []
