@@ -234,7 +234,7 @@ def test_a_wrong_bit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 ELSEWHERE = {  # classes without a second coding here, by the reason
     "it moves bytes, orders or ends threads, or has no result": (
         "address atomic barrier barrier_arrive barrier_expect barrier_fence barrier_init barrier_invalidate "
-        "branch bulk_copy bulk_group cluster_arrive cluster_wait copy copy_group discard exit fence load "
+        "branch bulk_copy bulk_group cluster_arrive cluster_wait copy copy_arrive copy_group discard exit fence load "
         "map_acquire map_publish map_replace move nothing own_address parameter policy proxy_fence "
         "register_count store tensor_allocate tensor_commit tensor_deallocate tensor_fence tensor_load "
         "tensor_prefetch tensor_store tensor_wait trap wait warp_barrier window"
