@@ -20,7 +20,7 @@ from gpu_checks.tilings.store import recordings_of_tilings
 @pytest.mark.long
 @pytest.mark.parametrize(
     "command",
-    ["probe --list", "banks --list", "tilings --kernel", "laws DIVIDE_* --cpu --cases 1"],
+    ["probe --list", "banks --list", "tilings --kernel", "laws DM --cpu --cases 9"],
 )
 def test_a_closed_pipe_ends_it_without_a_message(command):
     read, written = os.pipe()
