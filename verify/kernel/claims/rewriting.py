@@ -99,7 +99,7 @@ def settle_roots(node: Node, sizes: Mapping[str, int]) -> Node:
     """Return a tree with the roots of squares as numbers: 1 / sqrt(K) is 1/8 where the size K is 64.
 
     >>> from verify.kernel.claims.expression import read_claim
-    >>> eighth, _ = list_factors(settle_roots(read_claim("C[i] = 1 / sqrt(K) * A[i]")[1], {"K": 64}))
+    >>> _, eighth, _ = list_factors(settle_roots(read_claim("C[i] = 1 / sqrt(K) * A[i]")[1], {"K": 64}))
     >>> eighth.value
     Fraction(1, 8)
     """
