@@ -36,8 +36,6 @@ RECORDINGS = Path(__file__).parent / "recordings" / "laws"
 CHUNK = 1 << 22
 ON_GPU, ON_CPU = 10_000_000, 200_000
 MOST = 64  # points of a grid for each case that is wanted: a law that applies more rarely gets fewer cases
-
-
 MANY = 1000  # cases: fewer, where more were wanted, say nothing of a law
 
 

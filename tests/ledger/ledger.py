@@ -109,7 +109,7 @@ def _long(inputs: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]
 
 
 def pages(claims: list[Claim], pictures: Callable[[Claim], str] = lambda _: "") -> dict[str, str]:
-    """The ledger as pages, by their paths in the docs: one of all documents, then one of each with its statements.
+    """Return the ledger as pages by their paths in the docs: one of all documents, then one of each, with statements.
 
     `pictures` is the Markdown of those of a refuted statement, which the site has.
     """
@@ -139,7 +139,7 @@ def _refuted(claims: list[Claim]) -> list[Claim]:
 
 
 def _page(claims: list[Claim], pictures: Callable[[Claim], str]) -> str:
-    """The page of a document: what is refuted, and what is right, then all its statements with their verdicts."""
+    """Return the page of a document: what is refuted, and what is right, then all statements with their verdicts."""
     refuted = _refuted(claims)
     lines = [f"# {_plain(claims[0].title)}", ""]
     lines += [f"{len(claims)} of its statements were evaluated: {len(claims) - len(refuted)} hold, "

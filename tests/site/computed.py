@@ -21,7 +21,7 @@ from layouts import Layout, complement, composition, cosize, left_inverse, size,
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
 from tests.site.mutants import compute_mutants
-from tests.site.sources import constant, count, differing, find_unowned, layout, operand, read, rejects, text, widths
+from tests.site.sources import constant, count, differing, find_unowned, layout, load, operand, rejects, text, widths
 from verify.binding.atom import prepare
 from verify.core.errors import Exit
 from verify.kernel.claims import compiled, defaults
@@ -171,7 +171,7 @@ def movement() -> list[Row]:
         ("The model has {} banks of four bytes", BANKS),
         ("phases of {} lanes for widths up to 32 bits, of {} lanes for 64 bits, of {} lanes for 128 bits",
          lanes[32], lanes[64], lanes[128]),
-        ("took for {} patterns", len(read("banks"))),
+        ("took for {} patterns", len(load("banks"))),
     ]  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def sm70_report() -> list[Row]:
 
 def kernel() -> list[Row]:
     kernels = [name for group in tomllib.loads(text("tests/kernels/corpus.toml")).values() for name in group["kernels"]]
-    (results,) = {int(str(line["results"])) for line in read("order") if "wgmma" in str(line["name"])}
+    (results,) = {int(str(line["results"])) for line in load("order") if "wgmma" in str(line["name"])}
     dims = {"A": "mk", "B": "kn", "C": "mn"}
     arrays = {name: {"dims": dims[name], "type": "f16", "out": name == "C"} for name in dims}
     product = {"claim": "C[m,n] = sum_k A[m,k]*B[k,n]", "grid": ["cdiv(M, 64)", "cdiv(N, 64)"], "block": 1}
@@ -264,7 +264,7 @@ def c_of_m16n8k16() -> list[Row]:
     ]
 
 
-def list_tiled() -> list[Row]:
+def tiling() -> list[Row]:
     tile, grid, block = 128, 16, 4  # a tile of C, its threads, both in each direction; neighbours of a thread
     each = tile // grid  # outputs of a thread in each direction
     return [
@@ -352,7 +352,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
         ("Here {}×{} blocks form a {}×{} grid", 2, 2, 2, 2),
     ],
     "docs/tutorial/tensors.md": lambda: [("A {}×{} block of a row-major {}×{} tile", 4, 4, 128, 128)],
-    "docs/tutorial/tiling.md": list_tiled,
+    "docs/tutorial/tiling.md": tiling,
     "docs/tv-layouts.md": c_of_m16n8k16,
 }  # fmt: skip
 

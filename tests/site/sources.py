@@ -21,39 +21,39 @@ def layout(text: str) -> Layout:
 
 
 def operand(atom: str, name: str) -> Layout:
-    """The layout of an operand of one of CUTLASS's atoms."""
+    """Return the layout of an operand of one of CUTLASS's atoms."""
     return layout(registry()[atom].operands[name])
 
 
-def read(name: str) -> list[dict[str, object]]:
-    """The lines of a recording of a GPU."""
+def load(name: str) -> list[dict[str, object]]:
+    """Load the lines of a recording of a GPU."""
     return [json.loads(line) for path in sorted((GPU / name).glob("*.jsonl")) for line in path.open(encoding="utf-8")]
 
 
 def text(name: str) -> str:
-    """The text of a file of the repository."""
+    """Return the text of a file of the repository."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 def constant(name: str, pattern: str) -> int:
-    """The one number that a file has at a pattern."""
+    """Return the one number that a file has at a pattern."""
     (found,) = set(re.findall(pattern, text(name), re.MULTILINE))
     return int(eval(found))
 
 
 def count(report: str) -> int:
-    """How many elements are wrong, as the script of a report asserts, which a test runs."""
+    """Return how many elements are wrong, as the script of a report asserts, which a test runs."""
     return constant(f"docs/reports/{report}.md", r"^assert len.*\) == (\d+)$")
 
 
 def widths() -> list[int]:
-    """The columns of a report on a terminal, and elsewhere."""
+    """Return the columns of a report on a terminal, and elsewhere."""
     file = "lanecheck/console/command.py"
     return [constant(file, r"(\d+) if on_terminal"), constant(file, r"on_terminal else (\d+)")]
 
 
 def rejects(operation: Callable[[], object]) -> bool:
-    """Whether a layout operation rejects its input."""
+    """Return whether a layout operation rejects its input."""
     try:
         operation()
     except LayoutError:

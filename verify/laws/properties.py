@@ -116,7 +116,8 @@ def _look_up_campaign(run: object, result: LawResult, _: None) -> list[Evidence]
         # In plain Python again, but where any function is meant: its values are not recorded.
         plain = not result.law.functions and not evaluate(result.law.implication(), found.first, {}, result.law.bits)
         wrong = Counterexample({}, values, reproduced=plain)
-    method = f"a grid of {low} to {high}, recorded on {found.gpu}"
+    some = "some functions on " if result.law.functions else ""  # the law speaks of any
+    method = f"{some}a grid of {low} to {high}, recorded on {found.gpu}"
     return [finding(Check.GPU, wrong, method, found.cases, status=Status.AGREES, seconds=found.seconds)]
 
 
