@@ -57,6 +57,7 @@ def test_a_false_law_is_found_with_its_first_point() -> None:
     assert found.first == {"M": 2, "x": 1, "y": 1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "mutant"), [(name, one) for name in LAWS for one in mutants(name)])
 def test_no_law_is_a_tautology(name: str, mutant: ArrayLaw) -> None:
     """Each mutant of a law, which the catalogue declares false, is false somewhere on a grid."""
