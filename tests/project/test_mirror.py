@@ -17,10 +17,10 @@ PROPERTIES = {
     "verify/evidence": {"shared_evidence"},
     "verify/index": {"hostile"},
     "verify/kernel": {
-        "atomic_words", "chains", "copies_in_flight", "data_in_some_threads", "docs", "drawn_operand", "empty_sums",
+        "atomic_words", "chains", "data_in_some_threads", "docs", "drawn_operand", "empty_sums",
         "largest", "lifted_matrices", "meanings", "messages", "modular", "plain_bits", "predicates",
-        "safety_command", "schedules", "signedness", "signs_and_clamps", "tilelang", "unaligned_barriers", "unread",
-        "votes_at_barriers", "wide_strides",
+        "safety_command", "schedules", "signedness", "signs_and_clamps", "sums_in_flight", "tilelang",
+        "unaligned_barriers", "unread", "votes_at_barriers", "wide_strides",
     },
     "verify/maps": {"every_operation", "keys", "planted_commands", "planted_maps", "without_numpy"},
     "verify/movement": {"planted_bugs", "repairs"},

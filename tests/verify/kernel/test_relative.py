@@ -224,7 +224,7 @@ def test_a_difference_in_the_data_of_one_field_is_seen(run: LiftedRun, field: st
 
 
 WAIT = "wgmma.wait_group.sync.aligned "
-OF_PRODUCTS = ("touched", "fenced", "serial", "complete", "committed", "spans", "results", "inputs", "copies")
+OF_PRODUCTS = ("touched", "fenced", "serial", "complete", "committed", "spans", "results", "inputs")
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +252,6 @@ WGMMA: dict[str, Callable[[Products], None]] = {
     "Products.spans": _read_other_cells,
     "Products.results": lambda products: products.results.pop(_first_result(products)),
     "Products.inputs": lambda products: products.inputs.update({0: np.array([products.serial])}),
-    "Products.copies": lambda products: products.copies.add(_first_result(products)),
     "Reads.ended": lambda products: products.reads.ended.__setitem__((0, 0), products.reads.order.now + 5),
     "Reads.reading": lambda products: products.reads.reading.__setitem__(slice(None), 0),
 }
@@ -298,7 +297,7 @@ def test_the_number_of_a_wgmma_alone_is_no_difference(wgmma: LiftedMachine) -> N
             setattr(products, name, value)
 
 
-@pytest.mark.parametrize(("name", "held"), [("issued", [[1]]), ("moving", True)])
+@pytest.mark.parametrize(("name", "held"), [("issued", [[1]])])
 def test_what_no_wgmma_of_a_lifted_kernel_has_ends_a_proof(wgmma: LiftedMachine, name: str, held: object) -> None:
     assert wgmma.products is not None
     kept = getattr(wgmma.products, name)

@@ -55,24 +55,6 @@ def registers_of_vector(one: PtxInstruction, meaning: Meaning, operand: Operand)
 
 def move(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """mov: a register, a number, an address; or to and from a vector of narrower registers."""
-    run = _move(machine, one, meaning)
-    if not machine.asynchronous:
-        return run
-    copies, sources = ([each.index for each in items(operand) if isinstance(each, Register)]
-                       for operand in one.operands)  # fmt: skip
-
-    def execute(mask: Mask | None) -> None:
-        products = machine.products
-        assert products is not None
-        products.moving = True
-        run(mask)
-        products.moving = False
-        products.copy_results(sources, copies, machine.active if mask is None else mask)
-
-    return execute
-
-
-def _move(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     size = max(WIDTHS[meaning.types["d"]] // 8, 1)
     destination, source = one.operands
     if isinstance(destination, Vector):

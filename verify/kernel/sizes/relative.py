@@ -42,7 +42,7 @@ COMPARED: Mapping[type, frozenset[str]] = {
     Global: frozenset({"arrays"}),
     Stored: frozenset({"writer", "reader", "reader_cta", "written", "read"}),
     Products: frozenset(
-        {"reads", "touched", "fenced", "serial", "complete", "committed", "spans", "results", "inputs", "copies"}
+        {"reads", "touched", "fenced", "serial", "complete", "committed", "spans", "results", "inputs"}
     ),
     Reads: frozenset({"ended", "reading"}),
 }
@@ -56,7 +56,7 @@ EMPTY: Mapping[type, frozenset[str]] = {
     Copies: frozenset({"sources", "counted"}),
     Global: frozenset({"flies", "constants", "fetching"}),
     Stored: frozenset({"constant", "flying", "atomic", "adders", "fetches"}),
-    Products: frozenset({"issued", "moving"}),
+    Products: frozenset({"issued"}),
 }
 # and attributes of which a difference changes nothing that a proof rests on
 LISTED: Mapping[type, Mapping[str, str]] = {
@@ -185,8 +185,6 @@ def _products(products: Products) -> dict[str, Any]:
         for register, serials in table.items():
             if (late := serials > products.complete).any():
                 found[f"register {register}, which a wgmma on its way {verb}"] = np.where(late, serials - last, 1)
-                if verb == "writes":
-                    found[f"register {register}, a copy of a wgmma's result"] = np.array(register in products.copies)
     for register, touched in products.touched.items():
         if (late := touched > products.fenced).any():
             found[f"register {register}, written since a wgmma.fence"] = late

@@ -20,9 +20,10 @@ from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import Clock
 
 GROUP = 128  # threads of a warpgroup, four warps: PTX ISA 9.7.15.1
-# Triton unpacks sums in f16 before the wait. ptxas knows which registers a wgmma writes, and waits for them itself:
-# tests/verify/kernel/test_copies_in_flight.py.
-INJECTED = "ptxas 12.9 to 13.4 inserts the wait before the copy (its message C7517)"
+# Triton unpacks sums in f16, and adds sums of f8, before the wait. ptxas knows which registers a wgmma writes, and
+# waits before another instruction of any kind reads or writes them. It does nothing about the registers of A:
+# tests/verify/kernel/test_sums_in_flight.py.
+INJECTED = "ptxas 12.9 to 13.4 inserts that wait (its messages C7514 to C7518)"
 FENCE, WAIT, PROXY = "9.7.15.7.1", "9.7.15.7.3", "9.7.15.4"  # of the PTX ISA: wgmma.fence, wait_group, async proxy
 
 
@@ -136,8 +137,6 @@ class Products:
         self.spans: list[list[tuple[int, Ints]]] = [[] for _ in range(groups)]  # serial, cells that it reads
         self.results: dict[int, Ints] = {}  # register -> by group the serial of the last one that writes it
         self.inputs: dict[int, Ints] = {}  # and that reads it
-        self.copies: set[int] = set()  # the results that are copies: no wgmma wrote them, a mov did
-        self.moving = False  # whether a mov reads, which makes copies
         self.touched: dict[int, Ints] = {}  # register -> by group when a thread last wrote it
         self.fenced = np.full(groups, -1)  # when each group last executed wgmma.fence
 
@@ -152,36 +151,22 @@ class Products:
         """Return the warpgroups that have a thread in a mask."""
         return np.asarray(mask.reshape(len(self.complete), -1).any(1))
 
-    def _owner(self, register: int, active: Mask, writes: bool) -> int:
+    def _find_owner(self, table: dict[int, Ints], register: int, active: Mask) -> int:
         """Return the line of a wgmma on its way to which a register belongs in some active group; 0 for none."""
-        for table in (self.results, self.inputs) if writes else (self.results,):
-            serials = table.get(register)
-            if serials is not None:
-                late = serials[self._there(active) & (serials > self.complete)]
-                if len(late):
-                    return self.lines[int(late.max())]
-        return 0
-
-    def copy_results(self, sources: Iterable[int], copies: Iterable[int], active: Mask) -> None:
-        """Let copies of results that are on their way belong to the same wgmma until it is waited for."""
-        flying = [self.results[one] for one in sources if one in self.results]
-        if not flying:
-            return
-        latest = np.max(flying, axis=0)
-        late = self._there(active) & (latest > self.complete)
-        for register in copies if late.any() else ():
-            self.copies.add(register)
-            self.results[register] = np.where(late, latest, self.results.get(register, 0))
+        serials = table.get(register)
+        if serials is None:
+            return 0
+        late = serials[self._there(active) & (serials > self.complete)]
+        return self.lines[int(late.max())] if len(late) else 0
 
     def check_flight(self, register: int, name: str, active: Mask, writes: bool) -> None:
-        """Report a register of a wgmma that nobody has waited for; a warning where it is only copied."""
-        line = self._owner(register, active, writes)
-        if line and self.moving and not writes:
-            text = f"a register of the wgmma of line {line} is copied, and nobody has waited for that"
-            self.findings.add("copy of a register in flight", Severity.LETTER, f"{text}; {INJECTED}", WAIT)
-        elif line:
-            text = f"{name} belongs to the wgmma of line {line}, which nobody has waited for"
+        """Report a register of a wgmma that nobody has waited for; a warning if it is a sum, which ptxas waits for."""
+        if writes and (line := self._find_owner(self.inputs, register, active)):
+            text = f"{name} is an operand of the wgmma of line {line}, which nobody has waited for"
             self.findings.add("register in flight", Severity.RACE, text, WAIT)
+        elif line := self._find_owner(self.results, register, active):
+            text = f"{name} is a sum of the wgmma of line {line}, which nobody has waited for; {INJECTED}"
+            self.findings.add("sum in flight", Severity.LETTER, text, WAIT)
 
     def find_unfenced(self, groups: Ints, registers: Iterable[int]) -> int | None:
         """Return a register written after the last wgmma.fence of one of the groups; -1 where there was no fence."""
@@ -194,12 +179,9 @@ class Products:
         return None
 
     def forget(self, groups: Ints, registers: Iterable[int]) -> None:
-        """Let the sums of a wgmma on its way be used by the next one: those of one shape keep their order.
-
-        Copies of sums don't: the copy itself has to wait.
-        """
+        """Let the sums of a wgmma on its way be used by the next one: those of one shape keep their order."""
         for register in registers:
-            if register in self.results and register not in self.copies:
+            if register in self.results:
                 self.results[register][groups] = 0
 
     def issue(self, groups: Ints, results: Iterable[int], inputs: Iterable[int], cells: list[Ints]) -> None:
@@ -210,7 +192,6 @@ class Products:
             for register in registers:
                 table.setdefault(register, np.zeros(len(self.complete), np.int64))[groups] = self.serial
         for register in results:
-            self.copies.discard(register)
             if register in self.touched:
                 self.touched[register][groups] = 0
         for place, group in enumerate(groups.tolist()):
