@@ -19,7 +19,6 @@ from verify.kernel.data.registers import ROOM, Word, join_octets, octets, widest
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import keep_bits, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Operand, PtxInstruction, Register, Symbol, Vector
-from verify.kernel.state.adders import KIND
 from verify.kernel.state.bound import Run
 from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.findings import Severity, Unclear
@@ -290,14 +289,12 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning, space: str = "
     registers = registers_of_vector(one, meaning, one.operands[0])
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
     rooms = [register_width(machine, each) for each in registers]
-    count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
+    count = size * len(puts)
     way = "nc" if "nc" in meaning.words else ""
 
     def execute(mask: Mask | None) -> None:
         threads = machine.list_threads(mask)
         labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, way)
-        if strong and any([machine.findings.withdrawn(kind) for kind in ("race: read after write", KIND)]):
-            raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count
         for place, (put, room) in enumerate(zip(puts, rooms, strict=True)):
             label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]

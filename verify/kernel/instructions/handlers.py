@@ -110,6 +110,7 @@ def bind_instructions(machine: Machine) -> list[Finding]:
     elif machine.skips:
         machine.fork = _load("skips").Skips(machine).skip
     accounted: set[object] = set()
+    flags = _load("flags").guard_flag if any(one.is_strong for one in machine.kernel.instructions) else None
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters
         missing.append(Finding("no meaning", Severity.UNKNOWN, line, f"clusters of several CTAs have none: {text}"))
@@ -125,6 +126,8 @@ def bind_instructions(machine: Machine) -> list[Finding]:
                 run = _load("opaque").guard_data(machine, one, found, run)
             if opaque and found.row.meaning in ("load", "store"):
                 run = _load("reached").guard_access(machine, one, found, run)
+            if flags is not None:
+                run = flags(machine, one, found, run)
         except Unclear as error:
             missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
             continue

@@ -15,7 +15,6 @@ from itertools import product
 from verify.kernel.ptx.source import Address, Kernel, Operand, Register, Symbol, Vector
 
 DRAWN = 8  # CTAs beside those of corners and edges
-STRONG = frozenset("acquire release acq_rel relaxed volatile mmio".split())
 LOADS = frozenset("ld ldu ldmatrix prefetch prefetchu applypriority isspacep".split())
 ELSEWHERE = frozenset("global const param".split())  # a load from there reads nothing that the thread put away
 KEPT = "kept in memory"  # stands for all that is stored, in local memory as a spilled pointer is
@@ -51,10 +50,9 @@ def find_exchange(kernel: Kernel) -> str:
     for one in kernel.instructions:
         words = set(one.words)
         head, shared = one.words[0], any(word.startswith("shared") for word in one.words)
-        strong = head in ("ld", "st") and words & STRONG
         cluster = words & {"cluster", "multimem"} and head in ("barrier", "mapa", "multimem", "clusterlaunchcontrol")
         if head in ("multimem", "clusterlaunchcontrol", "mapa") or cluster or (
-            (strong or head in ("atom", "red")) and not shared
+            (one.is_strong or head in ("atom", "red")) and not shared
         ) or (head == "cp" and "reduce" in words):  # fmt: skip
             return f"line {one.line}: {one.text[:60]}"
     return ""

@@ -12,6 +12,7 @@ WIDTHS = {
     **{f"{letter}{bits}": bits for letter in "busf" for bits in (8, 16, 32, 64)},
     **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "b128": 128, "tf32": 32},
 }
+STRONG = frozenset("acquire release acq_rel relaxed volatile mmio".split())
 
 
 class PtxError(UsageError):
@@ -77,6 +78,11 @@ class PtxInstruction:
     target: int = -1  # of a branch: the number of the instruction
     targets: tuple[int, ...] = ()  # of brx.idx
     column: int = 0  # of the last .loc, from 1; 0 if it says none
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it is a strong load or store: an access by which threads may wait for each other."""
+        return self.words[0] in ("ld", "st") and not STRONG.isdisjoint(self.words)
 
     @property
     def opcode(self) -> str:

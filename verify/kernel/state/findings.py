@@ -103,6 +103,7 @@ class Findings:
         self.found: dict[tuple[str, int], Finding] = {}
         self.line = 0  # of the instruction that is executed
         self.notes: dict[str, set[int]] = {}  # what a verdict takes for granted -> the lines that rest on it
+        self.flags: set[int] = set()  # addresses of strong accesses
         self.late: set[int] = set()  # threads of a CTA that may look at a phase of an mbarrier after the next one
         self.loose: set[int] = set()  # and that access Tensor Memory, with nothing that orders a later access after it
 

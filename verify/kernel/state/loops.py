@@ -102,10 +102,13 @@ class Loops:
 
     def _endless(self, loop: Loop, mask: Mask) -> None:
         machine = self.machine
-        if ((machine.state == RUNNING) & ~mask).any():
-            # A spin lock or a flag: whether it ends depends on the other threads, which may still write.
+        flag = any(one.is_strong for one in machine.kernel.instructions[loop.first : loop.last])
+        if flag or ((machine.state == RUNNING) & ~mask).any():
+            # A spin lock or a flag: whether it ends depends on the other threads, which may still write, and on CTAs
+            # that come later.
             text = (
-                f"{self._name_loop(loop)} goes round without a change until another thread writes: no meaning for that"
+                f"{self._name_loop(loop)} goes round without a change until another thread writes: no meaning for that; "
+                "let a barrier or the end of a launch order the two"
             )
             raise Unclear(machine.findings.line, text)
         text = (
