@@ -107,7 +107,7 @@ class Loops:
             # A spin lock or a flag: whether it ends depends on the other threads, which may still write, and on CTAs
             # that come later.
             text = (
-                f"{self._name_loop(loop)} goes round without a change until another thread writes: no meaning for that; "
+                f"{self._name_loop(loop)} goes round without a change until another thread writes: no meaning for it; "
                 "let a barrier or the end of a launch order the two"
             )
             raise Unclear(machine.findings.line, text)
