@@ -42,7 +42,7 @@ LEFT_OUT = {
     **dict.fromkeys(
         ("product", "sparse_product", "wgmma", "tensor_product", "load_matrix", "store_matrix", "move_matrix",
          "fragment_load", "fragment_store", "fragment_product", "tensor_from", "tensor_to",
-         "tensor_allocate", "tensor_deallocate", "tensor_commit"),
+         "tensor_allocate", "tensor_deallocate", "tensor_relinquish", "tensor_commit"),
         "it has recordings of its own, of which element goes where",
     ),
 }  # fmt: skip

@@ -237,7 +237,7 @@ ELSEWHERE = {  # classes without a second coding here, by the reason
         "branch bulk_copy bulk_group cluster_arrive cluster_wait copy copy_arrive copy_group discard exit fence load "
         "map_acquire map_publish map_replace move nothing own_address parameter policy proxy_fence "
         "register_count store tensor_allocate tensor_commit tensor_deallocate tensor_fence tensor_load "
-        "tensor_prefetch tensor_store tensor_wait trap wait warp_barrier window"
+        "tensor_relinquish tensor_prefetch tensor_store tensor_wait trap wait warp_barrier window"
     ),
     "what it gives is decided by which thread comes first": "atomic_any",
     "lanes execute it together: test_lanes compares it": "elect match reduce shuffle vote",

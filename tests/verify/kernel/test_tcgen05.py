@@ -61,6 +61,25 @@ def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
     assert any(words in one.text for one in found.findings), found.findings
 
 
+GIVE_UP = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
+SECOND = "{ .reg .pred q; .reg .b32 w; mov.u32 w, %tid.x; shr.u32 w, w, 5; setp.ne.u32 q, w, 1; @q bra OVER; "
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status"),
+    [
+        (GIVE_UP, "", "VERIFIED"),
+        (r"(tcgen05.alloc.*;)", GIVE_UP + r" \1", "REFUTED"),
+        (r"(fence::after_thread_sync;)", rf"\1 {SECOND}{GIVE_UP} OVER: }}", "VERIFIED"),
+        (r"(fence::before_thread_sync;)", rf"\1 {SECOND}{GIVE_UP} OVER: }}", "REFUTED"),  # of warp 1, unordered
+    ],
+)
+def test_a_cta_that_has_given_up_allocating_allocates_no_more(old: str, new: str, status: str) -> None:
+    found = run(old, new)
+    assert found.status == status, found.findings
+    assert all("may allocate no more" in one.text for one in found.findings)
+
+
 @pytest.mark.parametrize(("lanes", "status"), [(0, "VERIFIED"), (1, "UNKNOWN")])
 def test_a_mask_of_lanes_that_leaves_out_none_changes_nothing(lanes: int, status: str) -> None:
     """CUTLASS gives tcgen05.mma four registers of zeros."""

@@ -34,8 +34,8 @@ MODULES: Mapping[str, str] = {
     "dot": "dot half_dot",
     "sparse": "sparse_product",
     "wmma": "fragment_load fragment_store fragment_product",
-    "tcgen05": "tensor_allocate tensor_deallocate tensor_fence tensor_from tensor_to tensor_wait tensor_commit "
-    "tensor_product",
+    "tcgen05": "tensor_allocate tensor_deallocate tensor_relinquish tensor_fence tensor_from tensor_to tensor_wait "
+    "tensor_commit tensor_product",
     "tensor_maps": "map_replace map_publish map_acquire",
     "together": "shuffle vote reduce match warp_barrier barrier fence nothing policy branch exit trap",
     "proxies": "barrier_fence proxy_fence",

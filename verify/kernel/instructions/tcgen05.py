@@ -58,6 +58,7 @@ def allocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             if many not in (32, 64, 128, 256, 512):
                 raise Unclear(one.line, f"{many} columns of Tensor Memory: a power of two from 32 to 512 is allocated")
             thread = np.array([warp * 32])
+            machine.unit(TensorMemory).check_permit(int(machine.cta[thread[0]]), int(thread[0]))
             first = machine.unit(TensorMemory).allocate(int(machine.cta[thread[0]]), int(many))
             if first is None:
                 text = f"{machine.shared.who(int(thread[0]))} waits for {many} columns of Tensor Memory for ever: "
@@ -82,6 +83,16 @@ def deallocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             if not machine.unit(TensorMemory).free(int(machine.cta[warp * 32]), int(at), int(many), int(warp) * 32):
                 text = f"{machine.shared.who(int(warp) * 32)}: no allocation gave {many} columns from {at:#x} on"
                 machine.findings.add("wrong deallocation", Severity.MEMORY, text, ALLOCATION)
+
+    return execute
+
+
+def relinquish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+    """tcgen05.relinquish_alloc_permit: the CTA allocates nothing any more."""
+
+    def execute(mask: Mask | None) -> None:
+        for warp in whole_warps(machine, mask, 32):
+            machine.unit(TensorMemory).relinquish(int(machine.cta[warp * 32]), int(warp) * 32)
 
     return execute
 
@@ -366,6 +377,7 @@ class _Multiplication:
 BINDS: dict[str, Bind] = {
     "tensor_allocate": allocate,
     "tensor_deallocate": deallocate,
+    "tensor_relinquish": relinquish,
     "tensor_from": load,
     "tensor_to": store,
     "tensor_wait": wait,

@@ -44,6 +44,8 @@ class TensorMemory(Unit):
         self.plain = np.zeros((ctas, LANES, 0, 4), np.uint8)
         self.allocated = np.zeros((ctas, COLUMNS), bool)
         self.pieces: list[dict[int, int]] = [{} for _ in range(ctas)]  # first column -> columns
+        self.relinquished: dict[int, int] = {}  # CTA -> the line at which one of its warps gave up allocating
+        self.allocations: list[list[tuple[int, int]]] = [[] for _ in range(ctas)]  # (thread, time)
         shape = (ctas, LANES // PART, COLUMNS)
         self.product = np.zeros(shape, np.int32)  # the number of the last tcgen05.mma that uses a part of a column
         self.issuer = np.zeros(shape, np.int32)  # the column of `order.engine` for the thread that issued it
@@ -76,6 +78,23 @@ class TensorMemory(Unit):
                 self.labels[cta, :, here], self.plain[cta, :, here] = UNWRITTEN << 3, 0
                 return first
         return None
+
+    def check_permit(self, cta: int, thread: int) -> None:
+        """Note an allocation by a warp, named by its first thread; report one of a CTA that has given up allocating."""
+        self.allocations[cta].append((thread, self.order.now))
+        if (line := self.relinquished.get(cta)) is not None:
+            self._report_permit(f"{self.shared.who(thread)} allocates Tensor Memory after line {line}")
+
+    def relinquish(self, cta: int, thread: int) -> None:
+        """Let a CTA give up allocating; report allocations of other warps that nothing orders before that."""
+        self.relinquished.setdefault(cta, self.findings.line)
+        known = self.order.known[thread]
+        if any(when > known[self.order.local[warp]] for warp, when in self.allocations[cta]):
+            self._report_permit(f"{self.shared.who(thread)} may do so before another warp allocates Tensor Memory")
+
+    def _report_permit(self, text: str) -> None:
+        text += ": once a thread of a CTA has executed tcgen05.relinquish_alloc_permit, the CTA may allocate no more"
+        self.findings.add("allocation after relinquish_alloc_permit", Severity.MEMORY, text, ALLOCATION)
 
     def _make(self, first: int) -> None:
         """Have memory from a column on."""
