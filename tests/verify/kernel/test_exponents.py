@@ -344,3 +344,47 @@ def test_a_row_that_is_wholly_masked_needs_a_guard(guard: str, status: str) -> N
     """The maximum of such a row is -inf, and -inf less -inf is NaN: a guard puts 0 in its place."""
     body = f"{LOW}add.f32 v,x,y; max.f32 z,v,y; {guard} sub.f32 v,v,z; ex2.approx.ftz.f32 v,v; mul.f32 z,v,x;"
     assert verdict(body, "0*A[i]") == status
+
+
+TWO = "ex2.approx.ftz.f32 z,x; ex2.approx.ftz.f32 v,y; add.f32 v,z,v; lg2.approx.ftz.f32 v,v;"  # log2 of their sum
+SUM = "(exp2(A[i]) + exp2(B[i]))"
+NATURAL = "mul.f32 v,v,0f3F317218; sub.f32 z,x,v; mul.f32 z,z,0f3FB8AA3B; ex2.approx.ftz.f32 z,z;"
+LESS = "sub.f32 z,x,v; ex2.approx.ftz.f32 z,z;"
+
+
+@pytest.mark.parametrize(
+    ("body", "claim"),
+    [
+        (TWO + LESS, f"exp2(A[i]) / {SUM}"),
+        (TWO + LESS, f"exp2(A[i] - log2{SUM})"),
+        (TWO + "add.f32 z,x,v; ex2.approx.ftz.f32 z,z;", f"exp2(A[i]) * {SUM}"),
+        (TWO + NATURAL, f"exp(A[i]) / {SUM}"),
+        (TWO + "mul.f32 v,v,0f40400000;" + LESS, f"exp2(A[i]) / {SUM}**3"),
+        (TWO + "add.f32 v,v,v;" + LESS, f"exp2(A[i]) / {SUM}**2"),
+        (TWO + "sub.f32 z,v,v; add.f32 v,z,v;" + LESS, f"exp2(A[i]) / {SUM}"),
+        (TWO + "fma.rn.f32 z,v,0fBF800000,x; ex2.approx.ftz.f32 z,z;", f"exp2(A[i]) / {SUM}"),
+        (TWO + "max.f32 z,v,x; sub.f32 w2,v,z; ex2.approx.ftz.f32 w2,w2; sub.f32 z,x,z; ex2.approx.ftz.f32 z,z; "
+         "div.full.f32 z,w2,z;", f"{SUM} / exp2(A[i])"),
+        (TWO + "ex2.approx.ftz.f32 w2,v; lg2.approx.ftz.f32 v,w2;" + LESS, f"exp2(A[i]) / {SUM}"),
+    ],
+)  # fmt: skip
+def test_a_power_of_a_logarithm_is_what_the_logarithm_is_of(body: str, claim: str) -> None:
+    assert verdict(body, claim) == "VERIFIED"
+    assert verdict(body, f"0 - {claim}") == "value"
+    assert verdict(body, claim.replace("A[i]) + exp2(B[i])", "A[i]) + 2*exp2(B[i])")) == "value"
+
+
+@pytest.mark.parametrize(
+    ("body", "claim"),
+    [
+        # the root of a logarithm's argument may be either of two, and so may anything made of it
+        (TWO + "mul.f32 v,v,0f3F000000; ex2.approx.ftz.f32 z,v; mul.f32 z,z,z;", SUM),
+        (TWO + "mul.f32 v,v,0f3F000000; add.f32 v,v,v; ex2.approx.ftz.f32 z,v;", SUM),
+        (TWO + "rcp.approx.ftz.f32 v,v; rcp.approx.ftz.f32 v,v; ex2.approx.ftz.f32 z,v;", SUM),
+        (TWO + "mul.f32 v,v,y; div.full.f32 v,v,y; ex2.approx.ftz.f32 z,v;", SUM),
+        ("lg2.approx.ftz.f32 z,x; ex2.approx.ftz.f32 z,z;", "A[i]"),
+        ("mul.f32 z,x,x; lg2.approx.ftz.f32 z,z; ex2.approx.ftz.f32 z,z;", "A[i]*A[i]"),
+    ],
+)
+def test_a_power_of_half_a_logarithm_or_one_of_any_number_has_no_law(body: str, claim: str) -> None:
+    assert verdict(body, claim) == "unknown"

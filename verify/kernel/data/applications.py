@@ -10,9 +10,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data import floats, levels
-from verify.kernel.data.choices import POLES, POWERS, Choices
-from verify.kernel.data.histories import NAN, NO_NUMBER, Histories, History
+from verify.kernel.data import floats, levels, logarithms
+from verify.kernel.data.choices import LAWLESS, POLES, POWERS, Choices
+from verify.kernel.data.exact import ExactBatch
+from verify.kernel.data.histories import NAN, NO_NUMBER, Histories, History, Numbers
 
 Ids = NDArray[np.uint32]
 _MINUS_INFINITY = 0xFF800000  # in an f32
@@ -27,9 +28,15 @@ class ValueTable(Protocol):
     histories: Histories
     choices: Choices
     levels: bool
+    signs: NDArray[np.uint8]
+    primes: list[np.uint64]
+    logged: bool
     poles: set[int]
     infinite: bool
     floor: float
+
+    def flush(self) -> None:
+        """Compute what is queued."""
 
     def new(self, count: int, kind: int) -> int:
         """Return the first of so many new ids of a type."""
@@ -54,7 +61,13 @@ def apply_with_laws(values: ValueTable, name: str, flat: Sequence[Ids], kind: st
     """Return the ids of a function's results; `marks` are what it leaves with laws and without."""
     if name == "lg2":
         return _apply_logarithm(values, flat[0], kind, marks)
-    found = values.choose(name, flat, kind, marks[0] if name in POWERS else marks[1])
+    logs = values.marks("logs", flat[0])
+    if name == "ex2" and (open_ := (logs != logarithms.NONE) & (logs != logarithms.PLAIN)).any():
+        found = np.empty(flat[0].shape, np.uint32)
+        for law, where in (("ex2", ~open_), (LAWLESS, open_)):
+            found[where] = values.choose(law, [flat[0][where]], kind, marks[0])
+    else:
+        found = values.choose(name, flat, kind, marks[0] if name in POWERS else marks[1])
     if name == "max" and values.choices.by_leaves:
         found = _settle_leaves(values, flat, found)
     if values.floor and any(values.weights(each).any() for each in flat):
@@ -165,3 +178,46 @@ def _settle_infinities(values: ValueTable, name: str, flat: Sequence[Ids], found
     elif name == "ex2":
         made = np.where(first == levels.BELOW, np.uint32(values.constant(0, kind)), made)
     return made.astype(np.uint32)
+
+
+def carry_signs(values: ValueTable, batch: ExactBatch, history: Numbers) -> NDArray[np.uint8] | None:
+    """Return the signs of an operation's results, the sum of those operands' that their histories name; None for 0."""
+    carried = values.histories.column("carried")[history].astype(np.uint8)
+    if not carried.any():
+        return None
+    made = np.zeros(batch.count, np.uint8)
+    for at, one in enumerate(batch.operands):
+        made ^= values.signs[np.concatenate(one)] * (carried >> np.uint8(at) & np.uint8(1))
+    return made
+
+
+def apply_to_signs(
+    values: ValueTable, name: str, flat: Sequence[Ids], place: slice, residues: Sequence[NDArray[np.uint64]]
+) -> None:
+    """Give a function's results the signs of their logarithms, and a power of 2 the sign that its exponent lost."""
+    signs = [values.signs[one] for one in flat]
+    if name == "log2":
+        values.logged = True
+        values.signs[place] = values.choices.find_signs(residues[0], values.residues[:, place])
+    elif name == "ex2":
+        values.choices.turn_signs(values.residues[:, place], signs[0])
+    elif name in logarithms.CHOOSING and any(one.any() for one in signs):
+        values.signs[place] = logarithms.choose_signs(name, values.choices.turns(residues), signs)
+
+
+def invert_numbers(values: ValueTable, ids: Ids, code: int) -> Ids | None:
+    """Return the ids of the inverses of a few numbers; None for anything else."""
+    values.flush()
+    unique, place = np.unique(ids, return_inverse=True)
+    past = [values.histories[int(one)] for one in values.history[unique]]
+    known = len(unique) < 16 and not any(one.degree or one.has_marks for one in past)
+    if not known or not values.residues[:, unique].all():
+        return None
+    made = values.new(len(unique), code)
+    for at, (one, old) in enumerate(zip(unique, past, strict=True), made):
+        for row, p in zip(values.residues, values.primes, strict=True):
+            row[at] = pow(int(row[one]), -1, int(p))
+        values.sample[at] = 1 / values.sample[one]
+        both = old.norm + old.denominator
+        values.history[at] = values.histories.number(History(norm=both, denominator=both, sign=old.sign))
+    return (made + place.reshape(ids.shape)).astype(np.uint32)

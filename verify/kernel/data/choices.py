@@ -29,6 +29,7 @@ from verify.kernel.data.exponents import Pair, inverse
 Residues = NDArray[np.uint64]  # (primes, n)
 Samples = NDArray[np.float64]
 _LOG2_E, _LN_2 = (Fraction(float(np.float32(one))) for one in (np.log2(np.e), np.log(2.0)))
+LAWLESS = "ex2 without laws"  # the name of a power of 2 whose exponent has logarithms that are not known well enough
 POLES = frozenset({"rcp", "rsqrt", "lg2"})  # functions that are infinite at 0
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -75,6 +76,7 @@ def _keep_infinities(function: Callable[..., Any]) -> Callable[[Samples], Sample
 
 POWERS: dict[str, Callable[[Samples], Samples]] = {
     "ex2": _keep_infinities(np.exp2),
+    LAWLESS: _keep_infinities(np.exp2),
     "log2": _keep_infinities(np.log2),
     "lg2": _keep_infinities(np.log2),
     "rcp": _keep_infinities(lambda x: 1 / x),
@@ -86,10 +88,10 @@ ROUNDED: dict[str, Callable[[Samples], Samples]] = {
 }
 
 
-def _split_log2_e(number: Fraction) -> tuple[int, Fraction]:
+def split_log2_e(number: Fraction) -> tuple[int, Fraction]:
     """Return the power of log2(e) in a number, 1 or -1 of a power of 2 times log2(e) or ln(2), and what is left.
 
-    >>> _split_log2_e(Fraction(float(np.float32(np.log2(np.e)))) / 8), _split_log2_e(Fraction(3))
+    >>> split_log2_e(Fraction(float(np.float32(np.log2(np.e)))) / 8), split_log2_e(Fraction(3))
     ((1, Fraction(1, 8)), (0, Fraction(3, 1)))
     """
     for power, of in ((1, _LOG2_E), (-1, _LN_2)):
@@ -168,6 +170,25 @@ class Choices:
         """Return whether a function has no law modulo p, so that two arguments which are taken for one matter."""
         return not self.pairs or name not in ("ex2", "rcp")
 
+    def turns(self, residues: Sequence[Residues]) -> NDArray[np.bool_]:
+        """Return where the function of an argument z, or of the gap z of two, is z plus one of -z."""
+        gap = self._minus(*residues) if len(residues) > 1 else residues[0]
+        return np.asarray(self._minus(np.zeros_like(gap), gap)[0] < gap[0])
+
+    def find_signs(self, numbers: Residues, logarithms: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        """Return a bit for each pair: whether a number is not 2^x, and so -2^x, where x is its logarithm."""
+        made, half = np.zeros(numbers.shape[1], np.uint8), len(self.pairs)
+        for place, pair in enumerate(self.pairs):
+            other = pair.power(logarithms[half + place].astype(np.uint64)) != numbers[place]
+            made |= other.astype(np.uint8) << np.uint8(place)
+        return made
+
+    def turn_signs(self, powers: NDArray[np.uint32], signs: NDArray[np.uint8]) -> None:
+        """Multiply powers of 2 modulo each p by their signs, in place."""
+        for place, row in enumerate(powers[: len(self.pairs)]):
+            turned = (signs >> np.uint8(place) & np.uint8(1)).astype(bool)
+            row[turned] = np.uint32(self.primes[place, 0]) - row[turned]
+
     def agree(self, left: NDArray[Any], right: NDArray[Any] | int) -> NDArray[np.bool_]:
         """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""
         half, same = len(self.pairs), np.asarray(left == right)
@@ -178,7 +199,7 @@ class Choices:
 
         So log2(exp(x)) * ln(2) is x, which it is not for the numbers that f32 has in place of these.
         """
-        power, of = _split_log2_e(number) if self.pairs else (0, number)
+        power, of = split_log2_e(number) if self.pairs else (0, number)
         rows = [of.numerator * pow(of.denominator, -1, int(p)) % int(p) for p in self.primes[:, 0]]
         if not power:
             return rows

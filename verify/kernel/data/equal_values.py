@@ -63,7 +63,7 @@ def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
     numbers = sort_distinct(values.history[np.concatenate([old[apart], new[apart]]) >> np.uint32(3)])
     first = values.new(len(pairs), 0)
     span = slice(first, values.top)
-    for name in ("kind", "sample"):
+    for name in ("kind", "sample", "signs"):
         getattr(values, name)[span] = getattr(values, name)[pairs]
     values.residues[:, span] = values.residues[:, pairs]
     values.history[span] = values.histories.number(join_histories([values.histories[int(one)] for one in numbers]))

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from math import floor, inf, isfinite, nextafter, trunc
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data import levels
+from verify.kernel.data import levels, logarithms
 from verify.kernel.data.residues import Stack
 
 Numbers = NDArray[np.uint32]  # of histories, one for each value
@@ -52,6 +53,8 @@ class History(NamedTuple):
     unit: float = MIXED  # it is this number times an integer combination of products of inputs and of functions
     weight: float = 0.0  # what numbers that stand for -inf make up of it; UNKNOWN_WEIGHT if that is not known
     joined: int = 0  # whether it is the largest of several, as a sum of their hashes
+    logs: int = logarithms.NONE  # what is known of the logarithms in it
+    carried: int = 0  # bits of the operands whose signs modulo p it has, as `logarithms` has them
 
     @property
     def has_marks(self) -> bool:
@@ -61,7 +64,8 @@ class History(NamedTuple):
     @property
     def growth(self) -> Growth:
         """Its bounds, to compute with."""
-        return Growth(*self[:3], self.low, self.high, self.level, self.sign, self.divided, self.unit, self.weight)
+        ends, logs = (self.low, self.high), self.logs
+        return Growth(*self[:3], *ends, self.level, self.sign, self.divided, self.unit, self.weight, logs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ class Growth:
     divided: int = 0  # whether it is a quotient
     unit: float = MIXED  # 0 for the number 0
     weight: float = 0.0  # of numbers that stand for -inf
+    logs: int = logarithms.NONE  # what is known of the logarithms in it
+    carried: int = 0  # bits of operands
 
     @property
     def _known_sign(self) -> int:
@@ -94,7 +100,8 @@ class Growth:
             unit = self.unit if self.degree else other.unit
         elif not self.degree * other.degree and self.unit and other.unit:  # a constant term
             unit = MIXED
-        return Growth(degree, norm, denominator, *ends, level, sign, divided, unit, weight)
+        logs, carried = logarithms.join(self.logs, other.logs), self.carried ^ other.carried
+        return Growth(degree, norm, denominator, *ends, level, sign, divided, unit, weight, logs, carried)
 
     def __add__(self, other: Any) -> Growth:
         other = _lift(other)
@@ -121,7 +128,16 @@ class Growth:
         sign, divided = min(self.sign, other.sign), self.divided | other.divided
         denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
         weight = self._scale(other) if self.weight else other._scale(self)
-        return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, weight)
+        logs, odd = logarithms.scale(self.logs or other.logs, (other if self.logs else self)._find_number())
+        more = weight, logs, (self.carried | other.carried) * odd
+        return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, *more)
+
+    def _find_number(self) -> Fraction | None:
+        """Return the constant that it is, if a double holds it."""
+        if self.degree or self.weight or self.level or self.logs or self.low != self.high:
+            return None
+        number = Fraction(self.low)
+        return number if number.denominator.bit_length() - 1 == self.denominator else None
 
     def _weight_beside(self, other: Growth) -> float:
         """Return its weight in a sum: beside a number that stands for -inf, a small constant is one that adds to it."""
@@ -178,7 +194,8 @@ def joined_growth(parts: Sequence[History]) -> Growth:
     clear = [one for one in parts if not one.cause] or parts
     divided = max(one.divided for one in parts)
     low, high = min(one.low for one in clear), max(one.high for one in clear)
-    return Growth(degree, norm, denominator, low, high, divided=divided, unit=find_unit(clear))
+    logs = logarithms.OPEN * any(one.logs for one in clear)
+    return Growth(degree, norm, denominator, low, high, divided=divided, unit=find_unit(clear), logs=logs)
 
 
 def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
@@ -204,7 +221,8 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
         unit = find_unit(parts)
     sign, divided = _chosen_sign(name, parts), int(name in ("rcp", "rsqrt"))
     weight = parts[0].weight if name in ("max", "min") and len({one.weight for one in parts}) == 1 else 0.0
-    return Growth(max(degree, 1), norm, denominator, low, high, 0, sign, divided, unit, weight)
+    logs = logarithms.apply(name, [one.logs for one in parts])
+    return Growth(max(degree, 1), norm, denominator, low, high, 0, sign, divided, unit, weight, logs)
 
 
 def find_unit(parts: Sequence[Growth | History]) -> float:
@@ -243,7 +261,9 @@ def merge(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool
         cause = NAN if growth.level == levels.NAN else NO_NUMBER
     level = growth.level if growth.level < levels.UNDEFINED else levels.FINITE
     divided, unit, weight = growth.divided, growth.unit, growth.weight
-    return History(*bounds, cause, *marks, growth.low, growth.high, level, growth.sign, divided, unit, weight)
+    ends, logs, carried = (growth.low, growth.high), growth.logs, growth.carried
+    found = History(*bounds, cause, *marks, *ends, level, growth.sign, divided, unit, weight, logs=logs)
+    return found._replace(carried=carried) if carried else found
 
 
 def apply(name: str, opaque: int, parts: Sequence[History]) -> History:
@@ -265,7 +285,10 @@ def widest(parts: Sequence[Growth | History]) -> Growth:
 
 def join_histories(histories: Sequence[History]) -> History:
     """Return the history of a place that may hold any of several values."""
-    return History(*map(max, *histories)) if len(histories) > 1 else histories[0]
+    if len(histories) == 1:
+        return histories[0]
+    logs = reduce(logarithms.join, [one.logs for one in histories])
+    return History(*map(max, *histories))._replace(logs=logs)
 
 
 class Histories:
@@ -344,7 +367,8 @@ class Histories:
             return self.mark_product(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
         bounds, rounded = (growth.degree, growth.norm, growth.denominator), LATELY * rounds
         made = History(*bounds, narrowed=event, rounded=rounded, low=growth.low, high=growth.high)
-        return np.array([self.number(made._replace(divided=growth.divided, unit=growth.unit))], np.uint32)
+        made = made._replace(divided=growth.divided, unit=growth.unit, logs=growth.logs)
+        return np.array([self.number(made)], np.uint32)
 
     def mark_product(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
         """Return the numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
@@ -360,6 +384,7 @@ class Histories:
             found = found >> np.uint64(bits)
         bounds = growth.degree, growth.norm, growth.denominator
         rule = History(*bounds, low=growth.low, high=growth.high, divided=growth.divided, unit=growth.unit)
+        rule = rule._replace(logs=growth.logs)
         ends, new = rule[10:], LATELY if rounds else 0
         made = [
             self.number(

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import inf, isfinite
@@ -28,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
-from verify.kernel.data.applications import apply_with_laws, lose_poles, make_special
-from verify.kernel.data.choices import Choices
+from verify.kernel.data import applications, logarithms
+from verify.kernel.data.applications import apply_with_laws, make_special
+from verify.kernel.data.choices import LAWLESS, Choices
 from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
 from verify.kernel.data.exponents import random_pair
 from verify.kernel.data.floats import decode, fits
@@ -65,7 +67,7 @@ LIMITS = {  # integer type -> its least and greatest number
     for sign in "su"
     for bits in (8, 16, 32, 64)
 }
-_TABLES = ("residues", "sample", "kind", "origin", "history")  # of `Values`, by id
+_TABLES = ("residues", "sample", "kind", "origin", "history", "signs")  # of `Values`, by id
 EVEN = 1e-9  # what rounding makes of a 0 on the sample is below
 USED = "an integer is used as a number of type {}, from {} to {}"
 _QUEUED = 1 << 17  # elements of a batch
@@ -90,6 +92,8 @@ class Values:
         self.kind = np.zeros(capacity, np.uint8)
         self.origin = np.zeros(capacity, np.uint8)  # of an exact copy, the type of what it is a copy of
         self.history = np.zeros(capacity, np.uint32)
+        self.signs = np.zeros(capacity, np.uint8)  # of what its logarithms are of, as `logarithms` has them
+        self.logged = False  # whether there is a logarithm with laws
         self.histories = Histories(FIRST)
         self.top, self.history[:FIRST] = FIRST, np.arange(FIRST)
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
@@ -153,7 +157,7 @@ class Values:
         self.contracted = {int(number[one]) for one in self.contracted if kept[one]}
         pairs = ((one, of, by) for one, (of, by) in self.quotients.items() if kept[one] and kept[of])
         self.quotients = {int(number[one]): (int(number[of]), by) for one, of, by in pairs}
-        self.origin[len(old) : self.top] = 0
+        self.origin[len(old) : self.top] = self.signs[len(old) : self.top] = 0
         self.top, self.copies = len(old), []
 
     def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
@@ -227,6 +231,7 @@ class Values:
 
         def bounds(parts: Sequence[History]) -> History:
             growth = [one.growth for one in parts]
+            growth = [replace(one, carried=1 << at) if one.logs else one for at, one in enumerate(growth)]
             return merge(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event, bool(narrows))
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
@@ -284,9 +289,13 @@ class Values:
     def with_histories(self, key: Any, ids: Ids, rule: Callable[[Sequence[History]], History], kind: str) -> Ids:
         """Return the same values with other histories, by a rule for each."""
 
+        def keep(parts: Sequence[History]) -> History:
+            made = rule(parts)
+            return made._replace(carried=1) if made.logs else made
+
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             flat = np.concatenate(parts[0])
-            return self.exact(flat), self.histories.combine([self.history.take(flat)], rule)
+            return self.exact(flat), self.histories.combine([self.history.take(flat)], keep)
 
         made = self._queue((*key, kind), compute, [ids.ravel()], ids.size, kind)
         if self.quotients and kind in LIMITS:
@@ -351,8 +360,11 @@ class Values:
         with np.errstate(invalid="ignore", over="ignore"):  # of samples: inf - inf, as of masks, is a NaN there too
             found, history = batch.compute(batch.operands)
         history, start = np.broadcast_to(history, batch.count), 0
+        signs = applications.carry_signs(self, batch, history) if self.logged else None
         for first, end in batch.made:
             place, part = slice(first, end), slice(start, start + end - first)
+            if signs is not None:
+                self.signs[place] = signs[part]
             self.residues[:, place] = found.residues[:, part]
             self.sample[place] = found.sample[part]
             self.history[place] = history[part]
@@ -411,32 +423,24 @@ class Values:
         joined = [self.marks("joined", one) > 0 for one in flat] if self.choices.joins(name) else []
         made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts], joined)
         self.residues[:, place], self.sample[place] = made
-        if name == "ex2":
+        if name in ("ex2", LAWLESS):
             self.above |= {self.line} if (parts[0].sample > EVEN).any() else set()
             self.units |= {one.unit for one in self.histories.among(self.history[flat[0]]) if not one.cause}
+        if (name == "log2" or self.logged) and not joined:
+            applications.apply_to_signs(self, name, flat, place, [one.residues for one in parts])
 
         def unknown(parts: Sequence[History]) -> History:
             self.hashed = widest((self.hashed, *parts)) if self.choices.is_hashed(name) else self.hashed
-            return apply(name, opaque, parts)._replace(joined=int(bool(joined)))
+            made = apply(name, opaque, parts)
+            return made._replace(joined=1, logs=logarithms.NONE) if joined else made
 
         self.history[place] = self.histories.combine([self.history[one] for one in flat], unknown)
-        return lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
+        return applications.lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
         """Return the ids of inverses: of a number it is a number, of anything else a function of it."""
-        self.flush()
-        unique, place = np.unique(ids, return_inverse=True)
-        past = [self.histories[int(one)] for one in self.history[unique]]
-        if len(unique) < 16 and not any(one.degree or one.has_marks for one in past) and self.residues[:, unique].all():
-            made = self.new(len(unique), CODE[kind])
-            for at, (one, old) in enumerate(zip(unique, past, strict=True), made):
-                for row, p in zip(self.residues, self.primes, strict=True):
-                    row[at] = pow(int(row[one]), -1, int(p))
-                self.sample[at] = 1 / self.sample[one]
-                both = old.norm + old.denominator
-                self.history[at] = self.histories.number(History(norm=both, denominator=both, sign=old.sign))
-            return (made + place.reshape(ids.shape)).astype(np.uint32)
-        return self.apply("rcp", [ids], kind, FREE)
+        made = applications.invert_numbers(self, ids, CODE[kind])
+        return self.apply("rcp", [ids], kind, FREE) if made is None else made
 
     def equal(self, left: NDArray[Any], right: NDArray[Any]) -> Mask:
         """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""

@@ -94,6 +94,7 @@ def place(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
     flat, first = ids.ravel(), values.new(ids.size, CODE[kind])
     here = slice(first, values.top)
     values.residues[:, here], values.sample[here] = values.residues[:, flat], values.sample[flat]
+    values.signs[here] = values.signs[flat]
     every, where = np.unique(np.broadcast_to(slots, ids.shape), return_inverse=True)
     marks = [values.histories.number(History(slot=one, last=END - one if one else 0)) for one in every.tolist()]
     both = values.history[flat], np.array(marks, np.uint32)[where.ravel()]
