@@ -11,12 +11,15 @@ import json
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from benchmarks.kernels.score import write_page
 from tests.kernels import compile as corpus
+from tests.kernels import on_gpu
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 
@@ -24,7 +27,8 @@ RECORD = Path(__file__).with_suffix(".json")  # name in the corpus -> verdict
 PAGE = Path(__file__).parents[2] / "docs" / "attention.md"
 MARKS = "<!-- gate -->", "<!-- /gate -->"  # of the page: what lies between is the table
 TITLE = (
-    "| kernels | type | head dimensions | targets | compiles | verified | unknown |\n|---|---|---|---|---:|---:|---:|"
+    "| kernels | type | head dimensions | targets | compiles | verified | unknown | agree on a GPU | unchecked there |\n"
+    "|---|---|---|---|---:|---:|---:|---:|---:|"
 )
 FAMILIES = {  # source -> what the table calls its kernels
     **dict.fromkeys(("softmax.py", "softmax_loss.py"), "softmax and losses"),
@@ -59,6 +63,7 @@ def describe(row: corpus.Row) -> tuple[str, str, int]:
 
 def table(verdicts: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of the table: how many compiles of each family and type have which verdict."""
+    there = on_gpu.read_record()[1]
     groups: dict[tuple[str, str], list[tuple[corpus.Row, int]]] = {}
     for row in list_rows():
         family, kind, head = describe(row)
@@ -67,12 +72,14 @@ def table(verdicts: Mapping[str, str]) -> Iterator[str]:
     for (family, kind), rows in sorted(groups.items(), key=lambda one: ORDER.index(one[0][0])):
         heads = ", ".join(map(str, sorted({head for _, head in rows if head}))) or "-"
         targets = ", ".join(sorted({row.target for row, _ in rows}, key=lambda name: int(name[3:].rstrip("a"))))
-        yield _count(f"{family} | {kind} | {heads} | {targets}", [verdicts[row.name] for row, _ in rows])
-    yield _count("all | | | ", [verdicts[row.name] for row in list_rows()])
+        yield _count(f"{family} | {kind} | {heads} | {targets}", [row.name for row, _ in rows], verdicts, there)
+    yield _count("all | | | ", [row.name for row in list_rows()], verdicts, there)
 
 
-def _count(head: str, verdicts: Sequence[str]) -> str:
-    counts = " | ".join(map(str, (len(verdicts), verdicts.count("VERIFIED"), verdicts.count("UNKNOWN"))))
+def _count(head: str, names: Sequence[str], verdicts: Mapping[str, str], there: Mapping[str, Any]) -> str:
+    checks = Counter(verdicts[name] for name in names) + Counter(there[name]["status"] for name in names)
+    columns = ("VERIFIED", "UNKNOWN", on_gpu.AGREES, on_gpu.UNCHECKED)
+    counts = " | ".join(map(str, (len(names), *(checks[column] for column in columns))))
     return f"| {head} | {counts} |".replace("|  |", "| |")
 
 

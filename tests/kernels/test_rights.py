@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.kernels import rights
+from tests.kernels import on_gpu, rights
 
 
 def test_the_page_has_the_table_of_the_record() -> None:
@@ -20,3 +20,14 @@ def test_no_right_kernel_is_refuted_and_at_most_three_are_unknown() -> None:
     assert counts["VERIFIED"] >= 40 and counts["UNKNOWN"] <= 3 and set(counts) <= {"VERIFIED", "UNKNOWN"}
     heads = {rights.describe(row)[2] for row in rights.list_rows()}
     assert {32, 64, 128, 256} <= heads and {"sm_80", "sm_90", "sm_100"} <= {row.target for row in rights.list_rows()}
+
+
+def test_every_right_kernel_ran_on_a_gpu_within_its_tolerance_or_is_for_another_target() -> None:
+    gpu, found = on_gpu.read_record()
+    targets = {row.name: row.target for row in rights.list_rows()}
+    assert sorted(found) == sorted(targets)
+    for name, one in found.items():
+        if one["status"] == on_gpu.UNCHECKED:
+            assert targets[name] == "sm_100" and gpu in one["reason"]
+        else:
+            assert one["status"] == on_gpu.AGREES and one["gap"] < one["allowed"] <= 2e-2
