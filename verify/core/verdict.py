@@ -196,6 +196,9 @@ class Counterexample(NamedTuple):
     unique: bool = False  # whether it is the only one
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
     proposals: tuple[Proposal, ...] = ()  # repairs that are not verified yet: never shown
+    causes: tuple[
+        str, ...
+    ] = ()  # all that is wrong, without numbers of a run: a baseline compares it; empty: its words
 
 
 class ProductOperand(NamedTuple):

@@ -22,7 +22,7 @@ from verify.kernel.data.histories import NAN, History
 from verify.kernel.data.registers import join_octets, word
 from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.state.findings import Finding, Severity, not_beyond
+from verify.kernel.state.findings import NOWHERE, Finding, Severity, not_beyond
 
 PART = 256  # values of an index of the claim's target that are computed at once
 WHOLE = 2.0**53  # every integer below it is a double
@@ -178,9 +178,9 @@ class Comparison:
         line, text = self.values.causes[cause]
         where = f"{self.array.element(first)} and {many - 1} others"
         if cause < 3:
-            found = Finding("value from nowhere", Severity.MEMORY, line, f"{where} come from a value that {text}")
+            found = Finding(NOWHERE, Severity.MEMORY, line, f"{where} come from a value that {text}")
         elif cause in self.values.lost.values():
-            found = Finding("value from nowhere", Severity.MEMORY, line, f"{text}; {where} depend on it")
+            found = Finding(NOWHERE, Severity.MEMORY, line, f"{text}; {where} depend on it")
         else:
             found = Finding("no meaning", Severity.UNKNOWN, line, f"{where} depend on it: {text}")
         self.findings.append(found)

@@ -33,6 +33,7 @@ class Mending:
     file: str = ""  # which has this PTX; empty if it was compiled, or came as a text
     entry: str = ""  # the name of the kernel in it
     launch: Launch | None = None  # whose arrays have strides
+    good: str = "verified"  # what a kernel is that has no fault: SAFE where nothing is claimed of its values
 
 
 def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
@@ -54,7 +55,8 @@ def propose(found: Sequence[Finding], mending: Mending | None = None) -> tuple[P
     ptx = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
     where = f"{first.source} (PTX {ptx})" if first.source else ptx
     cuda = f" ({row['cuda']})" if "cuda" in row else ""
-    words = f"{row['missing']}: with {row['insert'].rstrip(';')}{cuda} before {where} the kernel is verified"
+    words = f"{row['missing']}: with {row['insert'].rstrip(';')}{cuda} before {where} the kernel is "
+    words += mending.good if mending is not None else "verified"
     edits: tuple[Edit, ...] = ()
     if mending is not None and mending.file:
         places = [Place(mending.file, line, find_begin(line, mending.ptx) + 1) for line in lines]
@@ -79,7 +81,7 @@ def _propose_steps(found: Sequence[Finding], mending: Mending | None) -> tuple[P
                 Edit(Place(mending.file, line, at + 1), Place(mending.file, line, end + 1), swap.new)
                 for line, at, end in spans
             )
-        words = f"{swap.words}: with that at {where} the kernel is verified"
+        words = f"{swap.words}: with that at {where} the kernel is {mending.good}"
         made.append(Proposal(words, partial(swap_register, swap=swap), edits))
     return tuple(made)
 

@@ -140,7 +140,7 @@ def _verify(
             return False
 
     own = file if not words and Path(file).is_file() else ""
-    mending = Mending(ptx, confirms, own, outcomes[0].kernel, found.launches[0])
+    mending = Mending(ptx, confirms, own, outcomes[0].kernel, found.launches[0], "verified" if claimed else "SAFE")
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
         if case_of is None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -23,7 +24,16 @@ from verify.core.verdict import (
 from verify.evidence.run import Run
 from verify.kernel.check import LaunchOutcome
 from verify.kernel.mends import Mending, mend, propose
-from verify.kernel.state.findings import CAUSE, GUARD_LOST, WARNINGS, Finding, Severity, fold_findings
+from verify.kernel.state.findings import (
+    CAUSE,
+    GUARD_LOST,
+    NOWHERE,
+    WARNINGS,
+    Finding,
+    Severity,
+    fold_findings,
+    mask_numbers,
+)
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -76,6 +86,26 @@ class JudgedKernel:
     def of(self, key: str) -> list[Finding]:
         """Return the findings that are evidence on a property, in the order of time."""
         return [one for one in self.outcome.findings if one.severity in SEVERITIES[key]]
+
+    def quote(self, one: Finding) -> tuple[str, ...]:
+        """Return the line of a finding and a caret below it: of its source, or of the PTX if that names no source."""
+        place = find_source(one, self.file)
+        if place is not None or one.source or self.mending is None:
+            return quote_source(place)
+        return quote_line(self.mending.ptx.split("\n"), one.line, 1)
+
+    def name_causes(self, key: str) -> tuple[str, ...]:
+        """Return all that is wrong with a property, whatever the sizes: kinds, words without numbers, and lines."""
+        found = (one for one in self.of(key) if one.severity is not Severity.UNKNOWN)
+        return tuple(sorted({f"{one.kind}: {mask_numbers(one.text)}: {self._read_line(one)}" for one in found}))
+
+    def _read_line(self, one: Finding) -> str:
+        """Return the text of a finding's line in its source, or in the PTX without the names of registers."""
+        lines = quote_source(find_source(one, self.file))
+        if not lines and self.mending is not None:
+            lines = quote_line(self.mending.ptx.split("\n"), one.line, 1)
+        text = lines[0].partition(" | ")[2] if lines else ""
+        return re.sub(r"%\w+", "%", text)
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
@@ -172,11 +202,12 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
-        rest = (*quote_source(find_source(certain[0], judged.file)), *(spell_finding(one) for one in certain[1:LISTED]))
+        rest = (*judged.quote(certain[0]), *(_spell_next(one, certain[0]) for one in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
         wrong = Counterexample(
             {"line": certain[0].line}, spell_finding(certain[0]), damage=rest + more, replay=judged.replay,
             proposals=propose([certain[0], *(one for one in found if one.line != certain[0].line)], judged.mending),
+            causes=() if key in ("values", "precision") else judged.name_causes(key),
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
@@ -192,6 +223,11 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         return Evidence(Check.ISA, Status.UNCHECKED, method, points=outcome.compared, reason=reason)
     status = Status.PROVED if outcome.proved or key != "values" else Status.AGREES
     return Evidence(Check.ISA, status, method, points=outcome.compared if key == "values" else 0)
+
+
+def _spell_next(one: Finding, first: Finding) -> str:
+    """Return a finding that is told below the first one: what is written with a lost value follows from its cause."""
+    return f"{'so: ' * (one.kind == NOWHERE != first.kind)}{spell_finding(one)}"
 
 
 def _chance(outcome: LaunchOutcome) -> str:
@@ -220,11 +256,22 @@ def find_source(one: Finding, file: str) -> Place | None:
 
 def quote_source(place: Place | None) -> tuple[str, ...]:
     """Return a line of source, and a caret below its column; nothing if it isn't there."""
-    lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines() if place is not None else []
-    if place is None or place.line > len(lines) or not (text := lines[place.line - 1].expandtabs()).strip():
+    if place is None:
         return ()
-    caret = max(place.column - 1 - (len(text) - len(text.lstrip())), 0)
-    return f"{place.line} | {text.strip()}", f"{' ' * len(str(place.line))} | {' ' * caret}^"
+    lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    return quote_line(lines, place.line, place.column)
+
+
+def quote_line(lines: Sequence[str], number: int, column: int) -> tuple[str, ...]:
+    """Return a line of a text, and a caret below its column; nothing if it isn't there.
+
+    >>> quote_line(["  bar.sync 0;"], 1, 3)
+    ('1 | bar.sync 0;', '  | ^')
+    """
+    if not 0 < number <= len(lines) or not (text := lines[number - 1].expandtabs()).strip():
+        return ()
+    caret = max(column - 1 - (len(text) - len(text.lstrip())), 0)
+    return f"{number} | {text.strip()}", f"{' ' * len(str(number))} | {' ' * caret}^"
 
 
 @cache

@@ -47,12 +47,16 @@ class Alert:
     related: tuple[tuple[str, Place], ...] = ()  # the consequences that are written elsewhere, a line each
     fixes: tuple[Fix, ...] = ()  # repairs that were verified, as changes of files
     exact: str = ""  # the text with the seed of this run, where `text` leaves it out
+    causes: tuple[str, ...] = ()  # what a kernel does wrong, whatever its sizes, if its words depend on them
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same finding in another run: of what it is about and its first two lines, wherever it is."""
-        said = LINES.sub("#", "\n".join(self.text.split("\n", 2)[:2]))
-        return _digest((self.rule, self.subject, self.part, self.place.file if self.place else "", said))
+        """The same for the same finding in another run: of what it is about and its first two lines, wherever it is.
+
+        Of a kernel it is of all causes, so that a new one below an old one is a new finding.
+        """
+        said = self.causes or (LINES.sub("#", "\n".join(self.text.split("\n", 2)[:2])),)
+        return _digest((self.rule, self.subject, self.part, self.place.file if self.place else "", *said))
 
     @property
     def claim_fingerprint(self) -> str:
@@ -127,7 +131,9 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
     # the text and the fingerprint of an alert stay as they are with other sizes and seeds
     text = re.sub(r" --seed \d+", "", exact) if case.family else text
     fixes = tuple(one for one in verdict.fixes if one.edits)
-    return Alert(prop.key, prop.words, level, case.family or case.name, text, part, place, known, related, fixes, exact)
+    causes = verdict.counterexample.causes if verdict.counterexample is not None else ()
+    subject = case.family or case.name
+    return Alert(prop.key, prop.words, level, subject, text, part, place, known, related, fixes, exact, causes)
 
 
 def _text(case: Case, verdict: Verdict) -> str:

@@ -23,7 +23,8 @@ def name_sizes(case: Case) -> str:
 
 
 def _resemblance(case: Case) -> Hashable:
-    """Return what cases that have one cause share: their family, their verdicts, and the words but for numbers."""
+    """Return what cases that have one cause share: their family, verdicts, causes, and words but for numbers."""
     words = ((v.counterexample.statement if v.counterexample else v.reason) for v in case.verdicts)
     parts = ((v.claim.part, v.claim.prop.key, v.status) for v in case.verdicts)
-    return case.family, case.headline, tuple(parts), tuple(re.sub(r"\d+", "#", each) for each in words)
+    causes = tuple(v.counterexample.causes for v in case.verdicts if v.counterexample is not None)
+    return case.family, case.headline, tuple(parts), tuple(re.sub(r"\d+", "#", each) for each in words), causes

@@ -24,6 +24,20 @@ def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.
     assert "k.ptx --safety --grid 1 --block 64 --param 'A=const f32[64]' --param 'C=f32[63]' --seed" in said
 
 
+def test_without_lines_of_the_source_the_report_quotes_the_ptx_and_tells_what_follows_below_its_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = DOUBLE.replace("st.global", "\nst.global")
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{body}\nret;\n}}\n")
+    launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[63]", "--param", "C=f32[64]"]
+    assert main([str(tmp_path / "k.ptx"), *launch]) == 1
+    said = capsys.readouterr().out
+    number = HEAD.count("\n") + 1
+    assert f"\n  {number} | ld.global.f32 %f1, [%d4];" in said and f"\n  {' ' * len(str(number))} | ^\n" in said
+    assert f"so: line {number + 1}: value from nowhere: CTA 0, thread 63 writes C[63] of 64" in " ".join(said.split())
+    assert said.count("-lineinfo") == 1
+
+
 def test_a_name_behind_the_file_says_which_of_several_kernels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.atom.test_command import ENTRY, user_file
+from tests.verify.kernel.test_safety import HEAD, REVERSE
 from verify.__main__ import main as lanecheck
 
 WRONG_B = "((4,8),(2,2)):((16,1),(8,32))"
@@ -118,3 +119,38 @@ def test_what_is_no_baseline_is_refused(
     assert end.value.code == 2
     said = capsys.readouterr().err
     assert words in said and "Traceback" not in said
+
+
+LAUNCH = ["--safety", "--grid", "1", "--block", "64", "--param"]
+RACE = REVERSE.replace("bar.sync 0;", "").replace("sub.u32 %r6, 252, %r4;", "xor.b32 %r6, %r4, 128;")
+ARRAYS = ["A=const f32[128]", "--param", "C=f32[128]", "--seed", "1"]
+
+
+def list_fingerprints(tmp_path: Path, body: str, launch: list[str]) -> list[str]:
+    """Return the fingerprints of what is wrong with a kernel."""
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{body}\nret;\n}}\n")
+    log = tmp_path / "log.sarif"
+    assert lanecheck(["kernel", str(tmp_path / "k.ptx"), *launch, "--format", "sarif", "-o", str(log)]) == 1
+    return [one["partialFingerprints"]["finding/v1"] for one in json.loads(log.read_text())["runs"][0]["results"]]
+
+
+def test_what_a_kernel_does_wrong_is_the_same_with_other_sizes_and_seeds_and_no_other_line(tmp_path: Path) -> None:
+    large, small = [*LAUNCH, *ARRAYS], [*LAUNCH, *ARRAYS[:-1], "9"]
+    large[4] = "128"
+    assert list_fingerprints(tmp_path, RACE, large) == list_fingerprints(tmp_path, RACE, small)
+    assert list_fingerprints(tmp_path, RACE, large) == list_fingerprints(tmp_path, f"\n\n{RACE}", small)
+    other = RACE.replace("ld.shared.u32 %r8, [%r7]", "ld.shared.u32 %r8, [%r7+0]")
+    assert list_fingerprints(tmp_path, RACE, large) != list_fingerprints(tmp_path, other, large)
+
+
+def test_a_new_race_below_an_accepted_one_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    launch = [*LAUNCH, *ARRAYS]
+    (accepted,) = list_fingerprints(tmp_path, RACE, launch)
+    baseline = str(tmp_path / "accepted.sarif")
+    (tmp_path / "log.sarif").rename(baseline)
+    assert lanecheck(["kernel", str(tmp_path / "k.ptx"), *launch, "--baseline", baseline]) == 0
+    (both,) = list_fingerprints(tmp_path, f"{RACE}\nst.shared.u32 [%r5], %r8;", launch)
+    assert both != accepted
+    capsys.readouterr()
+    assert lanecheck(["kernel", str(tmp_path / "k.ptx"), *launch, "--baseline", baseline]) == 1
+    assert "0 (1 of its findings are gone)" in " ".join(capsys.readouterr().out.split())

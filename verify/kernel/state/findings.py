@@ -38,6 +38,7 @@ class Finding(NamedTuple):
 
 
 CAUSE = "wrong operand"  # the kind of the finding that names the first cause of a wrong element
+NOWHERE = "value from nowhere"  # and of what is written with a value that nobody gave
 GUARD_LOST = "guard not kept"  # a kind of findings
 NOT_NAN = "no NaN is among the data that are compared"  # a note
 FLUSHED = "no subnormal number is flushed to zero"  # and these
@@ -57,11 +58,22 @@ def fold_findings(findings: Iterable[Finding]) -> list[Finding]:
     causes: dict[tuple[str, Severity, str], list[Finding]] = {}
     for one in findings:
         words = one.text.rpartition(": ")[0] if one.kind == "no meaning" else ""
-        causes.setdefault((one.kind, one.severity, words or _NUMBERS.sub("#", one.text)), []).append(one)
+        causes.setdefault((one.kind, one.severity, words or mask_numbers(one.text)), []).append(one)
     return [_once(several) for several in causes.values()]
 
 
 _NUMBERS = re.compile(r"(?<![a-z_%])\d+(?:\.\d+)?")
+
+
+def mask_numbers(text: str) -> str:
+    """Return a text without its numbers, those in names apart.
+
+    >>> mask_numbers("CTA 0, thread 1 reads %r2")
+    'CTA #, thread # reads %r2'
+    """
+    return _NUMBERS.sub("#", text)
+
+
 _LINES = 4  # that are named of one cause
 
 

@@ -17,7 +17,7 @@ from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
 from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.fetches import Fetches
-from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.findings import NOWHERE, Findings, Severity, Unclear
 from verify.kernel.state.meetings import READ_LATE, UNUSED, WRITTEN_LATE, Meetings
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, different
 from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
@@ -325,10 +325,10 @@ class Global:
         if lost.any():
             row, column = (int(one[0]) for one in np.nonzero(lost))
             line, text = self.values.causes[int(labels[row, column]) >> 3]
-            source = f"line {line}: " if line and line != self.findings.line else ""
+            source = f"line {line}: {text}" if line and line != self.findings.line else f"a value that {text}"
             where = region.where(int(place[row, column]))
-            text = f"{self.who(int(threads[row]))} writes {where} with what comes from a value that {source}{text}"
-            self.findings.add("value from nowhere", Severity.MEMORY, text)
+            text = f"{self.who(int(threads[row]))} writes {where} with what comes from {source}"
+            self.findings.add(NOWHERE, Severity.MEMORY, text)
 
     # ---- on opaque data
 
