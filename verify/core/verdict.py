@@ -196,9 +196,7 @@ class Counterexample(NamedTuple):
     unique: bool = False  # whether it is the only one
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
     proposals: tuple[Proposal, ...] = ()  # repairs that are not verified yet: never shown
-    causes: tuple[
-        str, ...
-    ] = ()  # all that is wrong, without numbers of a run: a baseline compares it; empty: its words
+    causes: tuple[str, ...] = ()  # all that is wrong, without numbers of a run, for a baseline; empty: its words
 
 
 class ProductOperand(NamedTuple):
