@@ -28,7 +28,7 @@ LABELS = re.compile(r"\s*(?:[\w$%.]+:(?!:)\s*)*")  # before an instruction of a 
 class Mending:
     """The PTX of a kernel that is wrong, and how a change of it is tried."""
 
-    ptx: str
+    ptx: str  # of the kernel, whole
     confirms: Callable[[str], bool]  # whether a kernel is verified, given its PTX
     file: str = ""  # which has this PTX; empty if it was compiled, or came as a text
     entry: str = ""  # the name of the kernel in it
