@@ -27,7 +27,7 @@ RECORD = Path(__file__).with_suffix(".json")  # name in the corpus -> verdict
 PAGE = Path(__file__).parents[2] / "docs" / "attention.md"
 MARKS = "<!-- gate -->", "<!-- /gate -->"  # of the page: what lies between is the table
 TITLE = (
-    "| kernels | type | head dimensions | targets | compiles | verified | unknown | agree on a GPU | unchecked there |\n"
+    "| kernels | type | head dimensions | targets | compiles | verified | unknown | agree on a GPU | unchecked |\n"
     "|---|---|---|---|---:|---:|---:|---:|---:|"
 )
 FAMILIES = {  # source -> what the table calls its kernels
