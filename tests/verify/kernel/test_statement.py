@@ -12,6 +12,7 @@ from verify.core.errors import SpecError
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.refute import find_sizes
 from verify.kernel.sizes.region import times, total
 from verify.kernel.sizes.statement import AllSizes, state
 from verify.kernel.sizes.theorem import prove
@@ -133,3 +134,52 @@ def test_a_grid_has_at_most_65535_ctas_in_y(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("verify.kernel.sizes.statement.MOST_YZ", 1 << 20)
     with pytest.raises(NotLifted, match="and of a form"):
         prove(ptx, small.claim(), seed=SEED)
+
+
+def named(rows: str, columns: str, stride: str = "lda") -> dict[str, Any]:
+    """Return the small kernel's claim with other names for the indices of the output and the stride of A."""
+    arrays = {
+        "A": {"dims": f"{rows}k", "type": "f32", "strides": [stride, 1]},
+        "B": {"dims": f"k{columns}", "type": "f32"},
+        "C": {"dims": rows + columns, "type": "f32", "out": True},
+    }
+    return small.claim(
+        claim=f"C[{rows},{columns}] = sum_k A[{rows},k]*B[k,{columns}]", arrays=arrays,
+        grid=[f"cdiv({rows.upper()},4)", f"cdiv({columns.upper()},8)", 1],
+        params=["A", "B", "C", rows.upper(), columns.upper(), "K", stride, "ldb", "ldc"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "columns", "stride"), [("i", "j", "lda"), ("j", "i", "lda"), ("m", "n", "cx")])
+def test_a_size_or_stride_may_have_the_name_of_a_symbol_of_proofs(rows: str, columns: str, stride: str) -> None:
+    """The numbers of rounds are J and j in a proof, and CTAs have cx: C[i,j] has a size J."""
+    theorem = prove(small.PTX, named(rows, columns, stride), seed=SEED)
+    assert theorem.statement.names == (rows.upper(), columns.upper(), "K")
+
+
+def test_a_wrong_kernel_with_such_names_is_refuted_at_sizes_that_it_has() -> None:
+    ptx = small.twin("rows_of_6_bits")
+    table = named("j", "i")
+    with pytest.raises(NotLifted, match="and of a form") as failed:
+        prove(ptx, table, seed=SEED)
+    sizes = next(find_sizes(failed.value.statement, failed.value))
+    assert sizes.keys() == {"J", "I", "K", "lda", "ldb", "ldc"} and sizes["J"] >= 64
+
+
+@pytest.mark.parametrize("name", ["N", "ldb", "J"])
+def test_an_array_has_another_name_than_sizes_and_strides(name: str) -> None:
+    table = small.claim(claim=f"C[m,n] = sum_k {name}[m,k]*B[k,n]", params=[name, *small.claim()["params"][1:]])
+    table["arrays"] = {name: table["arrays"]["A"], "B": table["arrays"]["B"], "C": table["arrays"]["C"]}
+    with pytest.raises(NotLifted, match=f"{name} is an array and a size or stride"):
+        prove(small.PTX, table, seed=SEED)
+
+
+def test_an_output_with_one_index_is_refused_by_name() -> None:
+    arrays = {"A": {"dims": "mk", "type": "f32"}, "B": {"dims": "k", "type": "f32"},
+              "C": {"dims": "m", "type": "f32", "out": True}}  # fmt: skip
+    table = small.claim(claim="C[m] = sum_k A[m,k]*B[k]", arrays=arrays, grid=["cdiv(M,4)", 1, 1],
+                        params=["A", "B", "C", "M", "M", "K", "lda", "K", "K"])  # fmt: skip
+    with pytest.raises(
+        NotLifted, match=r"only an output with two indices, as C.m,n., has a proof for all sizes yet; C has 1"
+    ):
+        prove(small.PTX, table, seed=SEED)

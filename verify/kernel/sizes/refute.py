@@ -74,8 +74,7 @@ def _opposite(condition: Condition, region: SizeRegion) -> Iterator[Linear]:
 def _smallest(statement: AllSizes, region: SizeRegion, facts: Sequence[Linear]) -> dict[str, int] | None:
     """Return the smallest sizes at which polynomials are at least 0, as far as z3 finds any."""
     summed = statement.summed[1]
-    symbol = next(iter(statement.size(summed).terms.keys() - {()}))[0]
-    order = [symbol, *(next(iter(statement.size(one.size).terms.keys() - {()}))[0] for one in statement.axes)]
+    order = [statement.symbol(summed), *(statement.symbol(one.size) for one in statement.axes)]
     order += [name for name in region.factors if name not in order]
     names = (*statement.names, *statement.stride_names())
     known = {name for fact in facts for key in fact for name in key}
@@ -84,13 +83,9 @@ def _smallest(statement: AllSizes, region: SizeRegion, facts: Sequence[Linear]) 
         limits = [total({(): room * axis.tile}, times(statement.size(axis.size).thread(0), -1))
                   for axis in statement.axes if room is not None]  # fmt: skip
         found = find_point([*facts, *limits], order)
-        if found is not None and all(_symbol(statement, name) in found for name in names):
-            return {name: statement.divisors.get(name, 1) * found[_symbol(statement, name)] for name in names}
+        if found is not None and all(statement.symbol(name) in found for name in names):
+            return {name: statement.divisors.get(name, 1) * found[statement.symbol(name)] for name in names}
     return None
-
-
-def _symbol(statement: AllSizes, name: str) -> str:
-    return next(iter(statement.size(name).terms.keys() - {()}))[0]
 
 
 def runnable(statement: AllSizes, sizes: Mapping[str, int]) -> dict[str, Any] | None:

@@ -32,6 +32,7 @@ MOST = (1 << 31) - 1  # in x; the largest s32 too
 MOST_YZ = 65535  # in y and z
 AHEAD = 4  # trips by which a pipeline may compute addresses before it reads there
 INNER = 1  # the CTA of the sample, in each direction of a grid of 3
+OWN = (*AXES, "j", "J")  # symbols of every proof: CTAs and rounds. C[i,j] has a size J, which then has another symbol
 
 
 @dataclass
@@ -62,8 +63,11 @@ class AllSizes:
 
     def size(self, name: str) -> Polynomial:
         """Return the form of a size, or of a stride with a name."""
-        by = self.divisors.get(name, 1)
-        return Polynomial.symbol(name) if by == 1 else Polynomial.symbol(f"{name}'") * Polynomial.number(by)
+        return Polynomial.symbol(self.symbol(name)) * Polynomial.number(self.divisors.get(name, 1))
+
+    def symbol(self, name: str) -> str:
+        """Return the symbol of a size or stride: its name, or with a divisor that of the quotient."""
+        return f"{name}'" if self.divisors.get(name, 1) > 1 or name in OWN else name
 
     def symbols(self, numbers: Mapping[str, int]) -> dict[str, int]:
         """Return the values of the symbols, of numbers for the names; SpecError where a divisor does not divide."""
@@ -72,7 +76,7 @@ class AllSizes:
             by = self.divisors.get(name, 1)
             if number % by:
                 raise SpecError("given", f"{name} % {by} == 0 does not hold of {name} = {number}")
-            found[name if by == 1 else f"{name}'"] = number // by
+            found[self.symbol(name)] = number // by
         return found
 
     def form(self, text: object) -> Polynomial:
@@ -331,6 +335,9 @@ def state(table: Mapping[str, Any]) -> AllSizes:
         raise NotLifted(0, "a block that depends on sizes has no meaning yet")
     if any(len(each) > 2 for each in dims.values()):
         raise NotLifted(0, "an array with more than two indices, as batches have, has no meaning for all sizes yet")
+    if len(target.indices) != 2:
+        many = f"{target.name} has {len(target.indices)}"
+        raise NotLifted(0, f"only an output with two indices, as C[m,n], has a proof for all sizes yet; {many}")
     given = GivenSizes(table.get("given", ()))
     strides = {name: strides_of(name, one) for name, one in arrays.items()}
     _check_nodes(claimed, table.get("scalars", {}))
@@ -342,6 +349,8 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     )
     for name in given.divisors.keys() - {*names, *made.stride_names()}:
         raise SpecError("given", f"no size is named {name!r}")
+    for name in arrays.keys() & {*names, *made.stride_names(), *OWN}:
+        raise NotLifted(0, f"{name} is an array and a size or stride: give the array another name")
     if not made.shares_axis:
         made.cta = tuple(INNER if number in {one.number for one in axes} else 0 for number in range(3))  # type: ignore[assignment]
         made.tiles = {one.index: Polynomial.symbol(AXES[one.number]) for one in axes}
