@@ -40,7 +40,11 @@ def test_what_is_done_with_the_sum_is_proved(ends: str, claimed: str) -> None:
     ("ends", "claimed", "why"),
     [
         (ADDS, SUM, "another value"),
-        (ADDS.replace("[%rd21];\n add", "[%rd21+32];\n add"), f"{SUM} + C[m,n]", "and other bounds|outside of the CTA"),
+        (
+            ADDS.replace("[%rd21];\n add", "[%rd21+32];\n add"),
+            f"{SUM} + C[m,n]",
+            "another mask than its bounds|outside of the CTA",
+        ),
         (INSIDE.replace("bra $end;\n", "bra $end;\n add.s64 %rd21, %rd21, 32;\n"), f"{SUM} + C[m,n]", "C"),
         (LAST, f"relu({SUM})", "another value"),
         (RELU, SUM, "another value"),

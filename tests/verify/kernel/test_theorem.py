@@ -142,3 +142,33 @@ def test_an_access_of_a_part_of_an_element_ends_a_proof() -> None:
     half = half.replace(".reg .pred %p<20>;", ".reg .pred %p<20>; .reg .b16 %h<2>;")
     with pytest.raises(NotLifted, match="an access of parts of elements of A"):
         prove(half, small.claim(), seed=SEED)
+
+
+COLUMNS = "setp.lt.s32 %p2, %r15, %r2;"
+
+
+@pytest.mark.parametrize(("bits", "by"), [(1, 2), (2, 4)])
+def test_the_divisor_with_which_a_mask_is_the_bounds_is_proposed(bits: int, by: int) -> None:
+    """A mask of whole pairs or fours of columns is right if N is a multiple of these."""
+    assert small.PTX.count(COLUMNS) == 1
+    ptx = small.PTX.replace(COLUMNS, f"and.b32 %r40, %r15, {-1 << bits};\n\tsetp.lt.s32 %p2, %r40, %r2;")
+    with pytest.raises(NotLifted, match=rf"another mask than its bounds \(`given` may say N % {by} == 0\)"):
+        prove(ptx, small.claim(), seed=SEED)
+    assert prove(ptx, small.claim(given=[f"N % {by} == 0"]), seed=SEED).period == 1
+    (found,) = check(ptx, claim_of(small.claim(sizes={"M": 4, "N": 9, "K": 2})), seed=SEED)
+    assert found.status == "REFUTED"
+
+
+def test_no_divisor_is_proposed_where_none_makes_a_mask_right() -> None:
+    ptx = small.PTX.replace(COLUMNS, f"add.s32 %r40, %r2, -8;\n\t{COLUMNS.replace('%r2;', '%r40;')}")
+    with pytest.raises(NotLifted, match="another mask than its bounds: "):
+        prove(ptx, small.claim(), seed=SEED)
+
+
+@pytest.mark.slow
+def test_what_triton_knew_of_a_size_is_proposed() -> None:
+    """It masks 16 rows at once where M was said to be a multiple of 16."""
+    given = ["K % 8 == 0", *plain.GIVEN[1:]]
+    ptx = (plain.COMPILED / "triton_90.ptx").read_text(encoding="utf-8")
+    with pytest.raises(NotLifted, match=r"`given` may say M % 16 == 0"):
+        prove(ptx, plain.claim(given, "triton_90"), seed=SEED)

@@ -20,6 +20,7 @@ from verify.kernel.sizes.runs import LiftedRun
 from verify.kernel.sizes.statement import INNER
 
 Key = tuple[tuple[Monomial, int], ...]  # of an inequality: its terms in order
+DIVISORS = (2, 4, 8, 16, 32, 64, 128)  # by which a size is tried to be divisible, to say what a claim could give
 
 
 class Bounds:
@@ -181,18 +182,33 @@ class Bounds:
                 raise NotLifted(access.line, "a mask that is open is false in some thread")
         chosen = [_pick_threads(one, access.threads, count) for one in parts if isinstance(one, Polynomial)]
         masks = [self._keys(one, len(access.threads)) for one in chosen]
-        for row in range(len(access.threads)):
-            had = {each[row] for each in masks}
-            for place in range(2):  # of the first element, and of the last
-                keys = {each[place][row] for each in ends} - {()}
-                enough = keys == had - {()} if access.zeros else keys <= had  # else only those in its mask read it
-                if not enough:
-                    at = ", ".join(str(each[row, 0]) for each in indices)
-                    text = f"{access.array}[{at}] of the sample has the mask {describe(access.mask)}, and other bounds"
-                    raise NotLifted(
-                        access.line, text, _words(keys),
-                        [Less(Polynomial.of(dict(key))) for key in keys ^ (had - {()})], self.region,
-                    )  # fmt: skip
+        had = [{each[row] for each in masks} for row in range(len(access.threads))]
+        wanted = [[{each[place][row] for each in ends} for row in range(len(had))]
+                  for place in range(2)]  # fmt: skip  # of the first element, and of the last
+        pairs = [pair for keys in wanted for pair in zip(keys, had, strict=True)]
+        for row, pair in enumerate(pairs):
+            keys, mask = map(self._leave_implied, pair)
+            # a mask that leaves no zero may be narrower: its threads alone read the element
+            if (access.zeros and keys != mask) or not keys <= mask:
+                at = ", ".join(str(each[row % len(had), 0]) for each in indices)
+                text = f"{access.array}[{at}] of the sample has another mask than its bounds{self._propose(pairs)}"
+                raise NotLifted(
+                    access.line, text, f"{describe(access.mask)}, and bounds {_words(keys)}",
+                    [Less(Polynomial.of(dict(key))) for key in keys ^ mask], self.region,
+                )  # fmt: skip
+
+    def _propose(self, pairs: list[tuple[set[Key], set[Key]]]) -> str:
+        """Return in words the divisor of a size with which all bounds and masks are the same; "" if none is."""
+        statement = self.run.statement
+        differ = [(bounds, mask, self._leave_implied(bounds), self._leave_implied(mask)) for bounds, mask in pairs]
+        for name in statement.names:
+            symbol, given = statement.symbol(name), statement.divisors.get(name, 1)
+            for by in DIVISORS:
+                every = ([_divide(keys, symbol, by) for keys in each] for each in differ)
+                # what the region implies of one is true of the other too, however that is written
+                if all(more <= mask and less <= bounds for bounds, mask, more, less in every):
+                    return f" (`given` may say {name} % {given * by} == 0)"
+        return ""
 
     def _keys(self, form: Polynomial, rows: int) -> list[Key]:
         """Return of each thread the inequality form >= 0 in its normal form."""
@@ -200,16 +216,24 @@ class Bounds:
         table = np.stack([np.broadcast_to(form.terms[name], rows) for name in names])
         different, place = np.unique(table, axis=1, return_inverse=True)
         parts = [dict(zip(names, numbers, strict=True)) for numbers in different.T.tolist()]
-        keys = [self._key({name: number for name, number in part.items() if number}) for part in parts]
+        keys = [_key({name: number for name, number in part.items() if number}) for part in parts]
         return [keys[at] for at in place.ravel().tolist()]
 
-    def _key(self, part: Linear) -> Key:
-        """Return the inequality part >= 0 in a normal form; () where the region implies it."""
-        part = tighten(part)
-        key = tuple(sorted((monomial, number) for monomial, number in part.items() if number))
-        if key not in self._implied:
-            self._implied[key] = self.region.holds(part)
-        return () if self._implied[key] else key
+    def _leave_implied(self, keys: set[Key]) -> set[Key]:
+        """Return the inequalities that the region does not imply."""
+        for key in keys - self._implied.keys():
+            self._implied[key] = self.region.holds(dict(key))
+        return {key for key in keys if not self._implied[key]}
+
+
+def _key(part: Linear) -> Key:
+    """Return the inequality part >= 0 in its normal form."""
+    return tuple(sorted((monomial, number) for monomial, number in tighten(part).items() if number))
+
+
+def _divide(keys: set[Key], symbol: str, by: int) -> set[Key]:
+    """Return inequalities in their normal form once a symbol is a number times it."""
+    return {_key({monomial: number * by ** monomial.count(symbol) for monomial, number in key}) for key in keys}
 
 
 def _pick_threads(form: Polynomial, threads: NDArray[np.int64], count: int) -> Polynomial:
