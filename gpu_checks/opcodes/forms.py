@@ -29,7 +29,8 @@ LEFT_OUT = {
     ),
     **dict.fromkeys(
         ("barrier_init", "barrier_invalidate", "barrier_expect", "barrier_arrive", "copy_arrive", "wait", "copy",
-         "copy_group", "bulk_copy", "bulk_group", "tensor_load", "tensor_store", "map_replace", "map_publish",
+         "copy_group", "bulk_copy", "bulk_reduce", "bulk_group", "tensor_load", "tensor_store", "tensor_reduce",
+         "map_replace", "map_publish",
          "map_acquire"),
         "it is asynchronous: what it does shows in when, not in bits",
     ),

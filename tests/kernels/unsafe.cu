@@ -921,3 +921,54 @@ K(last_element)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid
 
 // The bound of a CTA for that of the grid.
 K(grid_tail)(in_t a, uint32_t* c, int n) { int i = bid * 64 + tid; if (T(tid, i) < n) c[i] = a[i]; }
+
+// A bulk reduction whose source is written again before it was read.
+K(bulk_sum_source)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; for (int i = 0; i < 2; i++) {
+  s[tid] = a[64 * i + tid]; FENCE; SYNC; if (tid == 0) { BULK_ADD(c, s, 256); T(, WAIT_READ); } SYNC;
+  } if (tid == 0) WAIT_ALL; }
+
+// What it changed, after a wait for its source alone.
+K(bulk_sum_read)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; FENCE; SYNC;
+  if (tid == 0) { BULK_ADD(c, s, 256); T(WAIT_READ, WAIT_ALL); } SYNC; c[64 + tid] = c[tid]; if (tid == 0) WAIT_ALL; }
+
+// A barrier between its start and the wait.
+K(bulk_sum_late)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; FENCE; SYNC;
+  if (tid == 0) { BULK_ADD(c, s, 256); T(, WAIT_ALL); } SYNC; if (tid == 0) WAIT_ALL; else c[64 + tid] = c[tid]; }
+
+// Sums of the copy engine, of threads, and plain ones.
+K(bulk_sum_atomics)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; s[tid] = a[tid]; FENCE; SYNC;
+  if (tid == 0) { BULK_ADD(c, s, 256); WAIT_ALL; } T(c[tid] += 1, atomicAdd(c + tid, 1)); }
+
+// Shuffles order no memory.
+K(shuffled)(in_t a, uint32_t* c) { __shared__ uint32_t s[2]; uint32_t v = a[tid];
+  for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+  if (lane == 0) s[warp] = v; uint32_t w = __shfl_sync(~0u, v, 0); T(__syncwarp(), SYNC); c[tid] = s[1 - warp] + w; }
+
+// The last group of a pipeline is waited for by a wait for all but one.
+K(tail_of_groups)(in_t a, uint32_t* c) { __shared__ uint32_t s[3][64]; uint32_t r = 0;
+  for (int i = 0; i < 2; i++) COPY(&s[i][tid], a + 64 * i + tid);
+  for (int i = 0; i < 4; i++) { if (i < T(4, 3)) WAIT_GROUP(1); else WAIT_GROUP(0); SYNC; r += s[i % 3][63 - tid];
+  if (i + 2 < 4) COPY(&s[(i + 2) % 3][tid], a + 64 * (i + 2) + tid); } c[tid] = r; }
+
+// The phase of an empty stage, off by one.
+K(full_and_empty)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[2][64]; __shared__ uint64_t f[2], e[2];
+  if (tid == 0) { for (int i = 0; i < 2; i++) { INIT(f + i, 1); INIT(e + i, 64); } FENCE; } SYNC; uint32_t r = 0;
+  for (int i = 0; i < 4; i++) { if (tid == 0) { if (i >= 2) WAIT(e + i % 2, T(1, 0)); EXPECT(f + i % 2, 256);
+  LOAD(s[i % 2], a + 64 * i, 256, f + i % 2); } WAIT(f + i % 2, i / 2 & 1); r += s[i % 2][63 - tid];
+  ARRIVE(e + i % 2); } c[tid] = r; }
+
+// A stage that is released before its last read.
+K(read_twice)(in_t a, uint32_t* c) { __shared__ alignas(16) uint32_t s[64]; __shared__ uint64_t f, e;
+  if (tid == 0) { INIT(&f, 1); INIT(&e, 32); FENCE; } SYNC; uint32_t r = 0; if (warp == 0) { if (lane == 0)
+  for (int i = 0; i < 3; i++) { if (i) WAIT(&e, (i - 1) & 1); EXPECT(&f, 256); LOAD(s, a + 64 * i, 256, &f); } }
+  else { for (int i = 0; i < 3; i++) { WAIT(&f, i & 1); r += s[lane]; T(ARRIVE(&e), ); r += s[63 - lane];
+  T(, ARRIVE(&e)); } c[lane] = r; } }
+
+// A barrier in every second trip.
+K(every_second)(in_t a, uint32_t* c) { __shared__ uint32_t s[2][64]; uint32_t r = 0; for (int i = 0; i < 4; i++) {
+  s[i % 2][tid] = a[64 * i + tid]; T(if (i % 2 == 0),) SYNC; r += s[i % 2][63 - tid]; } c[tid] = r; }
+
+// A strong load, and a plain store or an atomic operation of another CTA.
+K(peek)(in_t a, uint32_t* c, uint32_t* flag) { if (tid == 0) { uint32_t v;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
+  if (v < 100) T(*flag = v + 1, atomicAdd(flag, 1)); } c[bid * 64 + tid] = 1; }

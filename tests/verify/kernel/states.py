@@ -33,9 +33,10 @@ from verify.kernel.state.tensor_memory import TensorMemory
 U = TypeVar("U", bound=Unit)
 
 LANES = 128
+BY_DATA = frozenset({"atomic_any", "bulk_reduce", "tensor_reduce"})  # classes with a meaning on opaque data alone
 MATRICES = frozenset(
     "product sparse_product load_matrix store_matrix fragment_load fragment_store fragment_product tensor_product "
-    "tensor_store bulk_copy".split()
+    "tensor_store tensor_reduce bulk_copy bulk_reduce".split()
 )
 TEXT = """.version 9.0
 .target sm_100a
@@ -95,7 +96,7 @@ def effect(form: Form, data: bool, masked: bool) -> str:
 
 
 def _effect(form: Form, data: bool, masked: bool) -> str:
-    machine, run = bind_instruction(f"{form.before} {form.text}", opaque=form.row.meaning == "atomic_any")
+    machine, run = bind_instruction(f"{form.before} {form.text}", opaque=form.row.meaning in BY_DATA)
     _fill(machine, run, form, data)
     mask = np.arange(LANES) // 32 % 2 == 0 if masked else None
     if form.row.meaning == "tensor_product":  # a thread issues it

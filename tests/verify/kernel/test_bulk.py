@@ -10,6 +10,7 @@ import pytest
 from tests.isa_tables.test_sections import SECTIONS
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.safety import check_safety
 
 HEAD = """.version 8.0
 .target sm_90a
@@ -120,3 +121,71 @@ def test_a_box_is_cut_at_the_end_of_the_array() -> None:
                 "shl.b32 %r20, %r10, 5; add.s32 %r20, %r20, %r1; setp.lt.u32 %p3, %r20, 40;\n"
                 "@%p3 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", m=20)  # fmt: skip
     assert (found.status, found.findings) == ("VERIFIED", ())
+
+
+REDUCES = {
+    "piece": KERNELS["piece"].replace(
+        "cp.async.bulk.global.shared::cta.bulk_group", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32"
+    ),
+    "box": KERNELS["box"].replace(
+        "cp.async.bulk.tensor.2d.global.shared::cta.", "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
+    ),
+}
+PLAIN = "END:\nld.param.u64 %d9, [C]; mul.wide.u32 %d8, %r1, 4; add.s64 %d9, %d9, %d8; "
+
+
+def add(name: str, old: str = "", new: str = "") -> LaunchOutcome:
+    """The outcome of a kernel whose two CTAs both add to the first tile of C, one part of its text exchanged."""
+    text = REDUCES[name].replace(
+        "mul.wide.u32 %d4, %r10, 512; shl.b32 %r11, %r10, 4;", "mov.b64 %d4, 0; mov.b32 %r11, 0;"
+    )
+    assert old in text
+    launch = {"grid": 2, "block": 32, "sizes": {"M": 16, "K": 8}, "params": ["A", {"map": "C", "box": [8, 16]}, "C"]}
+    arrays: dict[str, Any] = {**ARRAYS, "C": {**ARRAYS["C"], "strides": [8, 1]}}
+    text = text.replace(old, new) if old else text
+    (found,) = check_safety(text, claim_of(launch | {"arrays": arrays}, claimed=False), seed=3)
+    return found
+
+
+@pytest.mark.parametrize("name", REDUCES)
+def test_a_bulk_reduction_of_several_ctas_is_safe(name: str) -> None:
+    found = add(name)
+    assert (found.status, found.findings) == ("SAFE", ())
+    assert add(name, END, PLAIN + "red.global.add.u32 [%d9], 1;\nret;\n}\n").status == "SAFE"
+
+
+@pytest.mark.parametrize("name", REDUCES)
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("cp.async.bulk.wait_group.read 0;", "st.shared.f32 [%r2], %f1;", "may still read"),
+        ("bar.sync 0;", "", "nothing orders the two"),
+        (END, PLAIN + "ld.global.u32 %r20, [%d9];\nret;\n}\n", "which other threads change atomically"),
+        (END, PLAIN + "st.global.u32 [%d9], %r1;\nret;\n}\n", "which other threads change atomically"),
+        ("st.shared.v4.f32 [%r5], {%f1, %f2, %f3, %f4};", "", "nobody has written"),
+    ],
+)
+def test_a_wrong_bulk_reduction_is_refuted(name: str, old: str, new: str, words: str) -> None:
+    found = add(name, old, new)
+    assert found.status == "REFUTED", found.findings
+    assert any(words in one.text for one in found.findings), found.findings
+
+
+@pytest.mark.parametrize(("wait", "status"), [("wait_group 0", "SAFE"), ("wait_group.read 0", "REFUTED")])
+def test_what_a_bulk_reduction_changed_is_read_after_a_wait_for_all_of_it(wait: str, status: str) -> None:
+    text = (
+        REDUCES["piece"]
+        .replace("wait_group.read 0", wait)
+        .replace(END, f"{PLAIN}ld.global.u32 %r20, [%d9];\nret;\n}}\n")
+    )
+    text = text.replace("@%p1 bra END;", "@%p1 bra OVER;").replace("END:\n", "OVER: bar.sync 0;\n")
+    launch = {"grid": 2, "block": 32, "sizes": {"M": 32, "K": 8}, "params": ["A", {"map": "C", "box": [8, 16]}, "C"]}
+    arrays: dict[str, Any] = {**ARRAYS, "C": {**ARRAYS["C"], "strides": [8, 1]}}
+    text = text.replace("add.s64 %d9, %d9, %d8;", "add.s64 %d9, %d9, %d8; add.s64 %d9, %d9, %d4;")
+    assert check_safety(text, claim_of(launch | {"arrays": arrays}, claimed=False), seed=3)[0].status == status
+
+
+def test_a_bulk_reduction_has_no_meaning_with_a_claim() -> None:
+    claim = {"grid": 1, "block": 32, "sizes": {"M": 16, "K": 8}, "claim": "C[m,k] = A[m,k]", "arrays": ARRAYS}
+    (found,) = check(REDUCES["piece"], claim_of(claim | {"params": ["A", {"map": "C", "box": [8, 16]}, "C"]}), seed=3)
+    assert found.status == "UNKNOWN" and "without a claim alone" in found.findings[0].text

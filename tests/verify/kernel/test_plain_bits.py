@@ -239,7 +239,7 @@ ELSEWHERE = {  # classes without a second coding here, by the reason
         "register_count store tensor_allocate tensor_commit tensor_deallocate tensor_fence tensor_load "
         "tensor_relinquish tensor_prefetch tensor_store tensor_wait trap wait warp_barrier window"
     ),
-    "what it gives is decided by which thread comes first": "atomic_any",
+    "what it gives is decided by which thread comes first": "atomic_any bulk_reduce tensor_reduce",
     "lanes execute it together: test_lanes compares it": "elect match reduce shuffle vote",
     "its elements are coded a second time as fragments": (
         "fragment_load fragment_product fragment_store load_matrix move_matrix product sparse_product store_matrix "

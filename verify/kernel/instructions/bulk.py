@@ -6,6 +6,7 @@ What it reads from shared memory must not be written before the thread that star
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -13,7 +14,8 @@ import numpy as np
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
-from verify.kernel.data.values import Bits, Ids, Mask
+from verify.kernel.data.opaque import DATA
+from verify.kernel.data.values import FIRST, Bits, Ids, Mask
 from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
 from verify.kernel.instructions.tensor_maps import box_at
 from verify.kernel.ptx.source import Immediate, PtxInstruction
@@ -34,6 +36,7 @@ class CopyGroup:
 
     cells: list[tuple[Ints, int]] = field(default_factory=list)  # that they may still read, and the line of each copy
     sent: list[tuple[Stored, Ints]] = field(default_factory=list)  # arrays and their bytes that they may still write
+    added: list[tuple[Stored, Ints]] = field(default_factory=list)  # or change atomically
 
 
 @dataclass(slots=True)
@@ -102,8 +105,30 @@ def _send(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Oc
         machine.unit(Bulk).open.setdefault(int(whose[0]), CopyGroup()).sent.extend(where)
 
 
+def _add(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Octets) -> None:
+    """Let the engine change global memory for a thread, element by element, each atomically with the scope .gpu."""
+    if not len(whose):
+        return
+    lost = int(np.where(labels < FIRST << 3, labels, 0).max())  # a byte that nobody wrote
+    done = machine.memory.add_each(addresses, whose, labels.shape[1], lost or DATA << 3, narrow=False)
+    for stored, places in done:
+        if stored.adders is not None:
+            stored.adders.begin(places)
+    machine.unit(Bulk).open.setdefault(int(whose[0]), CopyGroup()).added.extend(done)
+
+
+def _sends(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Callable[..., None]:
+    """Return what the engine does with what it has read: it writes it, or adds it; Unclear with a claim."""
+    if not meaning.row.meaning.endswith("_reduce"):
+        return _send
+    if not machine.values.opaque:
+        raise Unclear(one.line, f"{one.opcode} has a meaning in a run without a claim alone")
+    return _add
+
+
 def tensor_store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.tensor to global memory: a box of shared memory goes to an array, as far as it has elements."""
+    send = _sends(machine, one, meaning)
     target, source = address_of(one, 0), address_of(one, 1)
     base, coordinates = coordinates_of(machine, one, target, meaning)
 
@@ -118,7 +143,7 @@ def tensor_store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
             labels, plain = _from_shared(machine, places, int(thread))
             addresses, inside = found.elements(first)
             whose = np.full(int(inside.sum()), thread)
-            _send(machine, addresses[inside], whose, labels[inside], plain[inside])
+            send(machine, addresses[inside], whose, labels[inside], plain[inside])
 
     return execute
 
@@ -144,7 +169,7 @@ def tensor_prefetch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> 
 
 def piece(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk: consecutive bytes from global to shared memory, or back."""
-    loads = meaning.words["to"] != "global"
+    send, loads = _sends(machine, one, meaning), meaning.words.get("to", "global") != "global"
     inner = address_of(one, 0 if loads else 1)
     outer, size = machine.address(address_of(one, 1 if loads else 0)), machine.reader(one.operands[2])
     barrier = address_of(one, 3) if loads else None
@@ -170,7 +195,7 @@ def piece(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
             else:
                 labels, plain = _from_shared(machine, places, int(thread))
-                _send(machine, addresses, whose, labels, plain)
+                send(machine, addresses, whose, labels, plain)
 
     return execute
 
@@ -199,13 +224,18 @@ def group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 del groups[: len(done)]
                 for stored, places in [sent for each in done for sent in each.sent]:
                     stored.flying[places], stored.written[places] = 0, machine.shared.order.now
+                for stored, places in [added for each in done for added in each.added]:
+                    if stored.adders is not None:
+                        stored.adders.end(places, machine.shared.order.now)
 
     return execute
 
 
 BINDS: dict[str, Bind] = {
     "tensor_store": tensor_store,
+    "tensor_reduce": tensor_store,
     "tensor_prefetch": tensor_prefetch,
     "bulk_copy": piece,
+    "bulk_reduce": piece,
     "bulk_group": group,
 }

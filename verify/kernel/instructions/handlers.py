@@ -42,7 +42,7 @@ MODULES: Mapping[str, str] = {
     "asynchronous": "tensor_load elect",
     "mbarriers": "barrier_init barrier_invalidate barrier_arrive barrier_expect copy_arrive wait",
     "warpgroups": "register_count",
-    "bulk": "tensor_store tensor_prefetch bulk_copy bulk_group",
+    "bulk": "tensor_store tensor_reduce tensor_prefetch bulk_copy bulk_reduce bulk_group",
     "clusters": "cluster_arrive cluster_wait own_address",
     "reached": "atomic_any",
 }

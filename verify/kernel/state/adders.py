@@ -30,13 +30,14 @@ class Adders:
         self.cta: NDArray[np.int32] = np.full(count, NOBODY, np.int32)  # its CTA, or SEVERAL
         self.when: NDArray[np.int32] = np.zeros(count, np.int32)
         self.narrow: NDArray[np.bool_] = np.zeros(count, bool)  # whether one of them had the scope of a CTA alone
+        self.flying: NDArray[np.int32] = np.zeros(count, np.int32)  # how many of the copy engine may be under way
 
     def late(self, place: Ints, mine: Ints, cta: Ints, floor: NDArray[np.int32]) -> Mask:
         """Find accesses by threads of the grid that nothing orders after the atomic operations of others."""
         place = place // self.size
         who = self.who[place]
         ordered = (self.cta[place] == cta) & (self.when[place] <= floor)
-        return np.asarray((who != NOBODY) & (who != mine) & ~ordered)
+        return np.asarray(((who != NOBODY) & (who != mine) & ~ordered) | (self.flying[place] > 0))
 
     def are_several(self, place: Ints) -> Mask:
         """Find bytes of elements that several threads changed, with nothing to order them."""
@@ -58,9 +59,19 @@ class Adders:
             self.narrow[place] = True
         return np.asarray((self.cta[place] == SEVERAL) & self.narrow[place])
 
+    def begin(self, place: Ints) -> None:
+        """Note that the copy engine begins to change bytes: even its own thread knows of no end before a wait."""
+        np.add.at(self.flying, place[:, :: self.size] // self.size, 1)
+
+    def end(self, place: Ints, now: int) -> None:
+        """Note that a thread has waited for what the copy engine changes."""
+        place = place[:, :: self.size] // self.size
+        np.add.at(self.flying, place, -1)
+        self.when[place] = now
+
 
 def report_late(findings: Findings, who: str, verb: str, where: str) -> None:
-    """Report a plain access that nothing orders after an atomic operation of another thread."""
+    """Report a plain access that nothing orders after an atomic operation of another thread, or of the copy engine."""
     text = f"{who} {verb} {where}, which other threads change atomically; nothing orders the two"
     findings.add(KIND, Severity.RACE, text)
 

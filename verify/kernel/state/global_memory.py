@@ -21,7 +21,7 @@ from verify.kernel.state.findings import NOWHERE, Findings, Severity, Unclear
 from verify.kernel.state.meetings import READ_LATE, UNUSED, WRITTEN_LATE, Meetings
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, different
 from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
-from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Region, Stored
+from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Places, Region, Stored
 
 NC, BULK, PROXY = "9.7.9.8", "9.7.9.25.6.2", "9.7.13.4"  # of the PTX ISA: ld.global.nc, wait_group, proxy fences
 
@@ -273,9 +273,7 @@ class Global:
             )
             self.findings.add(WRITTEN_LATE, Severity.RACE, text)
 
-    def write(
-        self, addresses: Bits, threads: Ints, labels: Ids, plain: Octets, flying: bool = False
-    ) -> list[tuple[Stored, Ints]]:
+    def write(self, addresses: Bits, threads: Ints, labels: Ids, plain: Octets, flying: bool = False) -> Places:
         """Write labels and plain bytes (threads, count), and return where; `flying` is the way of a bulk copy."""
         count, done = labels.shape[1], []
         for region, here, offset in self._find(addresses, threads, count, "writes"):
@@ -325,12 +323,10 @@ class Global:
         if lost.any():
             row, column = (int(one[0]) for one in np.nonzero(lost))
             line, text = self.values.causes[int(labels[row, column]) >> 3]
-            source = f"line {line}: {text}" if line and line != self.findings.line else f"a value that {text}"
+            source = f"a value that {text}" if not line else f"line {line}: {text}"
             where = region.where(int(place[row, column]))
             text = f"{self.who(int(threads[row]))} writes {where} with what comes from {source}"
             self.findings.add(NOWHERE, Severity.MEMORY, text)
-
-    # ---- on opaque data
 
     def _check_adders(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
         if stored.adders is None or self.order is None or not self.values.opaque:
@@ -363,19 +359,22 @@ class Global:
         other = self._others(stored, places, threads, writes=True)
         if len(threads) > 1 or other.any():
             text = f"{self.who(int(threads[0]))} may write any byte from {region.where(int(place[0]))} to "
-            text += f"{region.where(int(place[-1]))}, as data decide, and another thread writes there too"
-            self.findings.add(DECIDED, Severity.RACE, f"{text}; nothing orders the two")
+            text += f"{region.where(int(place[-1]))}, as data decide, and another thread writes there too; nothing "
+            self.findings.add(DECIDED, Severity.RACE, f"{text}orders the two")
         stored.writer[place], stored.atomic[place] = int(threads[-1]) + self.base, PLAIN
         stored.written[place], stored.flying[place], stored.plain[place] = self.order.now, 0, 0
         stored.labels[place] = keep_lost(stored.labels[place], np.full(len(place), label, np.uint32))
 
-    def add_each(self, addresses: Bits, threads: Ints, count: int, label: int, narrow: bool) -> None:
-        """Change bytes by an atomic operation of each of some threads; one outside or misaligned is reported."""
+    def add_each(self, addresses: Bits, threads: Ints, count: int, label: int, narrow: bool) -> Places:
+        """Change bytes by an atomic operation of each of some threads, and return where; one outside is reported."""
+        done: Places = []
         for region, here, offset in self._find(addresses, threads, count, "changes"):
             element, place = self._elements(region, offset, count, threads[here], "changes")
             inside = (element >= 0).all(1)
             if inside.any():
                 self.add_anywhere(region, place[inside], threads[here][inside], label, narrow)
+                done += [(stored, place[inside]) for stored in (region.stored,) if stored is not None]
+        return done
 
     def add_anywhere(self, region: Region, place: Ints, threads: Ints, label: int, narrow: bool) -> None:
         """Change any of some bytes, of each thread or of all, by an atomic operation of each of some threads."""

@@ -59,6 +59,9 @@ def store(labels: Ids, plain: Octets) -> Stored:
     )  # fmt: skip
 
 
+Places = list[tuple[Stored, Ints]]  # arrays, and the bytes (threads, count) of each
+
+
 @dataclass(slots=True)
 class Region:
     """An array of the claim in global memory."""
