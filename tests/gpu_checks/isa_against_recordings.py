@@ -98,7 +98,7 @@ def in_memory(isa: Instruction, image: Image, home: Path) -> Places:
     address = layouts.address(mn, k, bits, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
     slot = (8 * address + k * bits % 8) // bits
     found = np.full((image.labels.shape[1], 3), -1)
-    assert len(np.unique(slot)) == len(slot), "two elements at one place"
+    assert np.bincount(slot).max() == 1, "two elements at one place"
     found[slot] = np.stack([rows, cols, np.zeros_like(rows)], axis=-1)
     return found[None]
 
@@ -115,27 +115,27 @@ def stored_at(isa: Instruction, labels: Places, pattern: int | None = None) -> P
 
 
 class Axes:
-    """(product, label) and (product, class) of every place that holds an axis."""
+    """(product, label) and (product, class) of every place that holds an axis, as one number of four digits."""
 
     def __init__(self) -> None:
-        self.pairs: dict[str, list[Places]] = {axis: [] for axis in CLASS}
+        self.numbers: dict[str, list[Places]] = {axis: [] for axis in CLASS}
         self.empty: list[npt.NDArray[np.bool_]] = []
 
     def add(self, name: str, labels: Places, recorded: Places) -> None:
         for at, axis in enumerate(AXES[name]):
             columns = (labels[..., 2], labels[..., at], recorded[..., PRODUCT], recorded[..., CLASS[axis]])
-            pairs = np.stack(columns, axis=-1).reshape(-1, 4)
-            bare = (pairs[:, :2] < 0).any(axis=1)
-            self.empty.append((pairs[:, 2:] < 0).any(axis=1) == bare)
-            self.pairs[axis].append(pairs[~bare])
+            p, label, q, one = (column.reshape(-1).astype(np.int64) for column in columns)
+            bare = (p < 0) | (label < 0)
+            self.empty.append(((q < 0) | (one < 0)) == bare)
+            self.numbers[axis].append((((one * WIDE + q) * WIDE + label) * WIDE + p)[~bare])
 
     def compare(self, tally: Tally) -> Mapping[str, Mapping[tuple[int, int], int]]:
         """The class of each label, where one bijection is all there is; else of those places that most agree on."""
         numbers = {}
-        for axis, parts in self.pairs.items():
+        for axis, parts in self.numbers.items():
             names: dict[tuple[int, int], tuple[int, int]] = {}
             labels: dict[tuple[int, int], tuple[int, int]] = {}
-            every = np.concatenate(parts) @ (WIDE ** np.arange(4))
+            every = np.concatenate(parts)
             pairs, counts = np.unique(every, return_counts=True)
             bad = 0
             for at in np.argsort(-counts, kind="stable").tolist():

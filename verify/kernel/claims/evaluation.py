@@ -276,6 +276,18 @@ class Evaluation:
     def _add_up(self, index: str, factors: Sequence[NamedTensor]) -> NamedTensor:
         dims = tuple(name for name in self._dims(factors) if name != index)
         aligned = [part.align((index, *dims))[:2] for part in factors]
+        if len(aligned) == 1:  # 2^32 residues have a sum below 2^64
+            residues, total = (found.sum(axis) for found, axis in zip(aligned[0], (1, 0), strict=True))
+        else:
+            residues, total = self._add_products(aligned)
+        sign = None
+        if all(part.sign is not None for part in factors):
+            each = reduce(np.minimum, (part.expand(part.signs, (index, *dims)) for part in factors))
+            sign = np.where((each == levels.ANY).any(0), levels.ANY, each.max(0)).astype(np.int8)
+        return NamedTensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
+
+    def _add_products(self, aligned: Sequence[tuple[Residues, Samples]]) -> tuple[Residues, Samples]:
+        """Add up products over the first axis; the residues are below 2^64, and not yet reduced."""
         shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
         residues, total = np.zeros((len(self.primes), *shape), np.uint64), np.zeros(shape)
         room, count = np.empty(shape, np.uint64), aligned[0][1].shape[0]
@@ -289,11 +301,7 @@ class Evaluation:
                     np.floor_divide(residues[row], prime, out=room)
                     room *= prime
                     residues[row] -= room
-        sign = None
-        if all(part.sign is not None for part in factors):
-            each = reduce(np.minimum, (part.expand(part.signs, (index, *dims)) for part in factors))
-            sign = np.where((each == levels.ANY).any(0), levels.ANY, each.max(0)).astype(np.int8)
-        return NamedTensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
+        return residues, total
 
     def _matrix_product(self, index: str, left: NamedTensor, right: NamedTensor) -> NamedTensor:
         """Sum products over an index that two tensors share, for each value of the others that they share.

@@ -17,6 +17,7 @@ so that neither their order nor how a kernel groups them matters (`by_leaves`).
 from __future__ import annotations
 
 import random
+from itertools import zip_longest
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -244,8 +245,9 @@ class Choices:
         count = max(part.shape[1] for part in parts)
         keys = [[source.getrandbits(64)] for _ in self.primes]
         made = np.repeat(np.array(keys, np.uint64)[rows], count, 1)
-        for row in (row for part in parts for row in part):
-            made ^= row
+        given = [row for part in parts for row in part]
+        for low, high in zip_longest(given[::2], given[1::2]):  # two of them, each below 2^32, fill a word
+            made ^= low if high is None else low | high << np.uint64(32)
             made *= _MIX[0]
             made ^= made >> np.uint64(30)
             made *= _MIX[1]
