@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -26,6 +27,14 @@ def run_guarded(body: Callable[[], int], end: Callable[[BaseException], int | No
             if (code := end(error)) is None:
                 raise
             return int(code)
+
+
+def collect_rarely() -> None:
+    """Have Python look for cycles rarely: imports and a run make many objects and few cycles.
+
+    Else all atoms take a ninth more time, and the laws of a campaign a seventh.
+    """
+    gc.set_threshold(100_000)
 
 
 def guarded_printing(name: str, body: Callable[[], int], defect: Callable[[BaseException], str] = lambda _: "") -> int:

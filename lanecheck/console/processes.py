@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from lanecheck.console.frame import collect_rarely
+
 
 @contextmanager
 def processes(
@@ -43,6 +45,7 @@ def _begin(begin: Callable[[], None] | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    collect_rarely()
     if begin is not None:
         begin()
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -29,9 +28,7 @@ def as_process(command: Callable[[], int] | str) -> NoReturn:
     Nothing is freed object by object. Only where a profiler or a debugger is on, which writes when Python ends, does
     Python end as usual.
     """
-    gc.set_threshold(
-        100_000
-    )  # imports and a run make many objects and few cycles: else a ninth more time for all atoms
+    frame.collect_rarely()
     # glibc gives back the memory of freed arrays, and has to map it again, until it has freed a block as large as this
     bytes(2 << 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small: more threads take twice the time
