@@ -10,6 +10,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from lanecheck.console.frame import collect_rarely
+
 # Before numpy is imported, as our commands do: a second thread of a product waits, and that is a third of the time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -48,7 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the collected tests from garbage collection, which would visit them again and again."""
+    """Exempt the collected tests from garbage collection, which would visit them again and again; it is rare besides."""
+    collect_rarely()
     gc.collect()
     gc.freeze()
 
