@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the collected tests from garbage collection, which would visit them again and again; it is rare besides."""
+    """Exempt the collected tests from garbage collection, which would visit them often; it is rare besides."""
     collect_rarely()
     gc.collect()
     gc.freeze()

@@ -17,9 +17,9 @@ so that neither their order nor how a kernel groups them matters (`by_leaves`).
 from __future__ import annotations
 
 import random
-from itertools import zip_longest
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
