@@ -97,7 +97,7 @@ def outputs(value: object, html: Html, number: int) -> list[dict[str, Any]]:
 
 def test_the_notebook_of_the_docs_has_the_outputs_of_its_cells(html: Html, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS")
-    monkeypatch.chdir(PAGE.parents[1])
+    monkeypatch.chdir(PAGE.parent)  # as Jupyter does
     book, names, number = json.loads(PAGE.read_text(encoding="utf-8")), {"__name__": "cell"}, 0
     for cell in book["cells"]:
         if cell["cell_type"] == "code":
@@ -111,6 +111,23 @@ def test_the_notebook_of_the_docs_has_the_outputs_of_its_cells(html: Html, monke
     assert number > 4
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
         PAGE.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_jupyter_itself_shows_what_the_notebook_of_the_docs_has() -> None:
+    """The test above plays IPython's part; here a kernel of Jupyter executes the cells and its formatters draw."""
+    nbclient = pytest.importorskip("nbclient", reason="not installed: it is in the dependency group `notebook`")
+    nbformat = pytest.importorskip("nbformat", reason="not installed: it is in the dependency group `notebook`")
+    pytest.importorskip("ipykernel", reason="not installed: it is in the dependency group `notebook`")
+    kept = nbformat.read(PAGE, as_version=4)
+    anew = nbformat.from_dict(json.loads(json.dumps(kept)))
+    resources = {"metadata": {"path": str(PAGE.parent)}}
+    nbclient.NotebookClient(anew, kernel_name="python3", resources=resources, timeout=300).execute()
+    for before, after in zip(kept.cells, anew.cells, strict=True):
+        for drawn, executed in zip(before.get("outputs", ()), after.get("outputs", ()), strict=True):
+            ((kind, text),) = drawn["data"].items()
+            assert executed["data"][kind] == text
+    assert sum(len(cell.get("outputs", ())) for cell in anew.cells) > 6
 
 
 def test_a_report_is_its_text_and_the_pictures_of_what_is_wrong(html: Html) -> None:

@@ -17,11 +17,13 @@ from pathlib import Path
 from benchmarks import front
 from tests.ledger import ledger
 from tests.ledger.pictures import pictures as both_pictures
-from tests.site import command_line, museum, pictures
+from tests.site import command_line, museum, notebook, pictures
 from verify.atlas import command as atlas
 from verify.atom import command as atom
+from verify.kernel import command as kernel
 from verify.pictures import palette, svg
 from verify.pictures.html import FIGURES, script
+from verify.tiling import command as tiling
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build" / "pages"
@@ -30,9 +32,15 @@ LANGUAGES = {  # of a block that names none, by how it begins
     "toml": r'\["',
     "diff": r"[-+] ",
 }
-VERDICTS = {
-    "verified.html": ["SM80_16x8x16_F32F16F16F32_TN"],
-    "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
+EXAMPLES = Path("examples/kernel")
+VERDICTS = {  # the page of each, its command and its arguments
+    "verified.html": (atom.main, ["SM80_16x8x16_F32F16F16F32_TN"]),
+    **{
+        f"{name}.html": (kernel.main, [str(EXAMPLES / f"{name}.ptx"), "--claim", str(EXAMPLES / claim), "--seed", "1"])
+        for name, claim in {"wrong": "matmul.toml", "fragment": "fragment.toml"}.items()
+    },
+    "tiling.html": (tiling.main, ["tests/verify/tiling/wrong.toml", "--only", "museum_25"]),
+    **{page: (atom.main, ["--atoms", museum.WRONG, "--", name]) for name, page in museum.list_verdicts().items()},
 }
 # The theme hides the navigation below 1220 pixels, in its style sheets and in its script.
 NARROW = {"76.25em": "68.75em", "76.234375em": "68.734375em"}
@@ -46,8 +54,10 @@ def pages(target: Path = PAGES) -> None:
     """Write the pages that the site is made of."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(ROOT / "docs", target)
+    pictures.draw_anew(target)
     (target / "command-line.md").write_text(command_line.page(), encoding="utf-8")
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
+    (target / "notebook.md").write_text(notebook.page(target / "notebook.ipynb"), encoding="utf-8")
     for name, text in teaching(target).items():
         (target / name).write_text(text, encoding="utf-8")
     for path in target.rglob("*.md"):
@@ -56,8 +66,8 @@ def pages(target: Path = PAGES) -> None:
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)
     (target / "verdicts").mkdir()
-    for name, words in VERDICTS.items():
-        atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
+    for name, (command, words) in VERDICTS.items():
+        command(["--format", "html", "-o", str(target / "verdicts" / name), *words])
 
 
 def teaching(target: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from layouts.atoms import load
 from tests.museum.page import REPORTS, Report, page
 from tests.site import pictures as drawing
 from verify.layout.command import compare
@@ -23,7 +24,9 @@ from verify.pictures.zoom import zoom
 from verify.show import command as show
 from verify.show import subjects
 
-ATOMS = "\n[The page of their verdicts](verdicts/refuted.html) has each of them with its picture.\n"
+ROOT = Path(__file__).parents[2]
+WRONG = "tests/museum/wrong.toml"
+ATOMS = "\nThe name of an atom leads to its verdict, with its picture.\n"
 FEW = 128  # cells that can be read on a phone
 MOST = 300  # cells of a picture that is a part of the page
 WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are whole numbers
@@ -38,7 +41,15 @@ def with_pictures(target: Path) -> str:
         command = f"```\nlanecheck {one.refuted.strip()}\n    {one.says}\n```\n"
         assert not drawn or command in text, one.where
         text = text.replace(command, f"{command}\n{drawn}", 1) if drawn else text
+    for name, verdict in list_verdicts().items():
+        number, _, atom = name.partition(": ")
+        text = text.replace(f"| {number} | `{atom}` |", f"| {number} | [`{atom}`](verdicts/{verdict}) |", 1)
     return text.replace("\n## Atoms\n", f"\n## Atoms\n{ATOMS}", 1)
+
+
+def list_verdicts() -> dict[str, str]:
+    """Return the file of the page of each wrong atom."""
+    return {atom.name: f"museum-{atom.name.partition(':')[0]}.html" for atom in load(ROOT / WRONG)}
 
 
 def draw(one: Report, folder: Path) -> str:

@@ -12,16 +12,19 @@ import re
 import shlex
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree.ElementTree import tostring
 
 from verify.core.html import element
+from verify.kernel import command as kernel
 from verify.pictures import svg
-from verify.pictures.html import KEYS, legend
+from verify.pictures.html import KEYS, legend, switch
 from verify.pictures.picture import Picture
 from verify.pictures.zoom import zoom
 from verify.show import command as show
 from verify.show import subjects
 
+DOCS = Path(__file__).parents[2] / "docs"
 SHOWN = re.compile(r"^<!-- show: (.*) -->$", re.MULTILINE)
 NEAR = re.compile(r"^<!-- near: (.*) \| (.*) -->$", re.MULTILINE)
 IMAGE = r'<img alt="([^"]*)" src="([^":]*\.svg)"\s*/?>'
@@ -44,6 +47,26 @@ def write(picture: Picture, path: Path, prefix: str = "lc") -> None:
     below += [element("pre", "\n".join(formulas))] if formulas else []
     parts = ("".join(tostring(one, "unicode", method="html") for one in some) for some in (lead, below))
     path.with_suffix(WORDS).write_text(DRAWING.join(parts), encoding="utf-8")
+
+
+def list_drawn() -> dict[str, list[str]]:
+    """Return the arguments by which docs/show.md draws each picture of the folder docs/pictures."""
+    text = (DOCS / "show.md").read_text(encoding="utf-8")
+    found = [shlex.split(line) for line in re.findall(r"^lanecheck show (.*) -o docs/pictures/", text, re.MULTILINE)]
+    return dict(zip(re.findall(r" -o docs/pictures/([\w-]+\.svg)$", text, re.MULTILINE), found, strict=True))
+
+
+def draw_anew(target: Path) -> None:
+    """Draw the pictures of docs/pictures for pages: their words beside them, and what a pointer shows by a script."""
+    text = (DOCS / "show.md").read_text(encoding="utf-8")
+    (report,) = (shlex.split(line) for line in re.findall(r"^lanecheck kernel (.*)$", text, re.MULTILINE))
+    with TemporaryDirectory() as folder:
+        made = str(Path(folder) / report[-1])
+        kernel.main([*report[:-1], made])
+        for name, words in list_drawn().items():
+            given = [made if word == report[-1] else word for word in words]
+            (picture,) = subjects.draw_arguments(show.parser().parse_args(given)).pictures
+            write(picture, target / "pictures" / name)
 
 
 def draw(page: Path) -> str:
@@ -99,10 +122,17 @@ def figure(words: str, picture: Path) -> str:
     )
     above, _, below = said.partition(DRAWING)
     caption = f"<code>{words}</code>" if words.startswith(COMMAND) else f"{words.rstrip('.')}."
+    width = re.search(r'<svg [^>]*?\bwidth="([\d.]+)"', drawn)
+    full = "".join(tostring(one, "unicode", method="html") for one in switch(float(width[1]) if width else 0))
     keys = KEYS if "thread % 8" in drawn + below else ""
     made = (
-        f'<figure class="lc-figure">{above}<div class="lc-scroll lc-whole" tabindex="0" role="region" '
+        f'<figure class="lc-figure">{above}{full}<div class="lc-scroll lc-whole" tabindex="0" role="region" '
         f'aria-label="drawing {picture.stem}: {html.escape(html.unescape(words))}">{drawn}</div>'
         f'<figcaption>{below}{caption} {keys}<span class="lc-lane" aria-live="polite"></span></figcaption></figure>'
     )
-    return IDS.sub(f"lc{picture.stem}-", made)
+    return rename_ids(made, picture.stem)
+
+
+def rename_ids(drawn: str, name: str) -> str:
+    """Return drawings whose ids begin with a name, for two of one subject on a page."""
+    return IDS.sub(f"lc{name}-", drawn)

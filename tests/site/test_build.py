@@ -26,12 +26,13 @@ from tests.site import build, museum, pictures
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+GENERATED = ["command-line", "notebook"]
 
 
 def test_every_page_is_in_the_navigation() -> None:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r"- ([\w/.-]+)\.md$", text, re.MULTILINE)
-    assert sorted(listed) == sorted([*PAGES, "command-line"])
+    assert sorted(listed) == sorted([*PAGES, *GENERATED])
 
 
 @pytest.mark.slow
@@ -93,7 +94,7 @@ def find_built(page: str) -> str:
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
-    for page in [*PAGES, "command-line"]:
+    for page in [*PAGES, *GENERATED]:
         text = (site / find_built(page)).read_text(encoding="utf-8")
         loaded = re.findall(r"<(?:script|img|source|iframe)[^>]*src=\"([^\"]*)", text)
         loaded += re.findall(r"<link[^>]*rel=\"(?:stylesheet|preconnect|icon)\"[^>]*href=\"([^\"]*)", text)
@@ -131,7 +132,7 @@ def test_markdown_takes_no_product_for_emphasis(site: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
-@pytest.mark.parametrize("page", [*PAGES, "command-line"])
+@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
 def test_a_page_fits_a_narrow_window_and_axe_finds_nothing(site: Path, chromium: Browser, page: str) -> None:
     chromium.open(address(site / find_built(page)), width=400)
     assert chromium.sideways() <= 0
@@ -149,9 +150,12 @@ def test_no_page_names_a_folder_of_the_machine_that_made_it(site: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
 def test_a_page_of_many_pictures_is_not_slow_to_load(site: Path) -> None:
-    sizes = {page: (site / find_built(page)).stat().st_size for page in [*PAGES, "command-line"]}
-    large = {"museum": 700_000, "show": 1_100_000, "index": 400_000}
+    sizes = {page: (site / find_built(page)).stat().st_size for page in [*PAGES, *GENERATED]}
+    large = {"museum": 700_000, "show": 900_000, "index": 400_000}
     assert {page: size for page, size in sizes.items() if size > large.get(page, 600_000)} == {}
+    verdicts = {path.name: path.stat().st_size for path in (site / "verdicts").iterdir() if path.stem != "atlas"}
+    assert len(verdicts) > 9
+    assert {page: size for page, size in verdicts.items() if size > 400_000} == {}
 
 
 @pytest.mark.slow
@@ -208,6 +212,26 @@ def test_a_picture_of_a_chapter_is_read_on_a_phone(site: Path, chromium: Browser
     )  # a letter is 8 units; a wrong map is wider
     assert chromium.js("document.querySelectorAll('figcaption .lc-keys').length") == 3
     assert list(site.rglob("*.words")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize(("width", "columns"), [(1200, 2), (400, 1)])
+def test_an_atom_of_the_home_is_read_on_a_phone(site: Path, chromium: Browser, width: int, columns: int) -> None:
+    chromium.open(address(site / "index.html"), width)
+    drawing = "[...document.querySelectorAll('.lc-figure svg.lc[data-below]')].at(-1)"
+    lefts = f"[...{drawing}.querySelectorAll('g[data-below]')].map(one => one.getAttribute('transform').split(' ')[0])"
+    assert chromium.becomes(f"new Set({lefts}).size", columns)
+    assert chromium.js(f"{drawing}.clientWidth / {drawing}.viewBox.baseVal.width") > 0.95  # a letter is 8 units high
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_the_notebook_is_a_page_with_its_drawings(site: Path) -> None:
+    text, book = (site / "notebook.html").read_text(encoding="utf-8"), ROOT / "docs" / "notebook.ipynb"
+    drawings = book.read_text(encoding="utf-8").count("<svg xmlns")
+    assert drawings > 4 and text.count('<svg class="lc" role="img"') == drawings
+    assert "FragmentMap" in text and "REFUTED" in text and "&lt;svg" not in text
 
 
 @pytest.mark.slow

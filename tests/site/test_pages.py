@@ -146,6 +146,21 @@ def test_a_command_of_a_page_runs(
     assert main(COMPLETE[command]) in ((0, 1, 4) if known else (2,)), capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_the_quick_start_runs_as_it_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"## Quick start\n.*?^```sh\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S)
+    install, folder, *typed = block.splitlines()
+    assert install == "pip install ." and folder.startswith("cd ") and len(typed) == 2
+    monkeypatch.chdir(folder.removeprefix("cd "))
+    codes = [main(shlex.split(line, comments=True)[1:]) for line in typed]
+    assert codes == [1, 0], capsys.readouterr().err
+    assert "matmul.py:23" in capsys.readouterr().out
+
+
 def test_most_commands_of_the_pages_are_run() -> None:
     assert len(COMPLETE) > 60 and LONG <= {shlex.join(words) for words in every_command()}
     run = {words[0] for words in COMPLETE.values()}

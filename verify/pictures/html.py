@@ -13,7 +13,7 @@ from verify.pictures import svg
 from verify.pictures.picture import Cell, Fault, Panel, Picture
 from verify.pictures.zoom import zoom
 
-ISOLATE = Path(__file__).with_name("isolate.js")  # the script of every page that has figures
+SCRIPT = Path(__file__).with_name("figures.js")  # the script of every page that has figures
 KEYS = "Click an element to see its thread alone, or press l in the drawing (L for the one before); Escape shows all. "
 PHONE = 360  # pixels: a wider drawing does not fit a phone
 READABLE = 0.75  # of its size, in which a drawing can still be read
@@ -26,7 +26,7 @@ FIGURES = """
 .lc-lead { font-weight: 600; } .lc-lead, .lc-near { margin: .2rem 0; } .lc-near { font-size: .85rem; }
 .lc-keys { display: flex; flex-wrap: wrap; gap: .1rem .15rem; align-items: center; font-size: .85rem; margin: .3rem 0; }
 .lc-keys svg { vertical-align: -.15em; } .lc-keys span { margin-right: .8rem; }
-.lc-full { display: block; font-size: .85rem; }
+.lc-full { display: block; font-size: .85rem; } .lc-full[hidden] { display: none; }
 .lc-lane { font-weight: 600; } .lc-words { font-size: .85rem; }
 """
 STYLE = """
@@ -52,8 +52,8 @@ def page(pictures: Sequence[Picture], cells: int = svg.STATIC) -> str:
 
 
 def script() -> str:
-    """Return the script that shows one thread of a figure alone."""
-    return ISOLATE.read_text(encoding="utf-8")
+    """Return the script of every page that has figures: a thread alone, narrow frames, what a pointer shows."""
+    return SCRIPT.read_text(encoding="utf-8")
 
 
 def figure(
@@ -61,12 +61,9 @@ def figure(
 ) -> Element:
     """Return the <figure> of a picture: of a wrong one its first wrong cells, then the whole as wide as the page.
 
-    With more cells than `cells` its panels are below each other. `prefix` is of ids; `lead` has the first note above.
+    `prefix` is of ids; `lead` has the first note above.
     """
     picture = picture.flatten()
-    if picture.cells > cells:
-        below = (replace(panel, place=(number, 0)) for number, panel in enumerate(picture.panels))
-        picture = replace(picture, panels=tuple(below))
     made = element("figure", class_="lc-figure")
     made.extend([element("p", picture.notes[0], class_="lc-lead")] if lead and picture.notes else [])
     near = zoom(picture) if wrong else None
@@ -78,8 +75,7 @@ def figure(
     details = replace(picture, panels=picture.details, notes=())
     without = replace(picture, panels=tuple(panel for panel in picture.panels if not panel.detail))
     whole = svg.drawing(without, cells, prefix, words=False)
-    if float(whole.get("width", "0")) > PHONE:
-        made.append(element("label", element("input", type="checkbox"), " full size", class_="lc-full"))
+    made.extend(switch(float(whole.get("width", "0"))))
     made.append(_scroll("lc-scroll lc-whole", f"drawing of {picture.title}", whole))
     name = whole.get("aria-labelledby", "").removesuffix("-title")
     made.extend([element("div", *_parts(details, cells, prefix), class_="lc-parts")] if details.panels else [])
@@ -87,6 +83,12 @@ def figure(
     tables = _scroll("lc-scroll", f"tables of {picture.title}", *_tables(picture, cells))
     made.append(element("details", element("summary", "In words and as tables"), *_in_words(picture), tables))
     return made
+
+
+def switch(width: float) -> list[Element]:
+    """Return the switch to the full size of a wide drawing; the script hides it if the letters are large enough."""
+    made = element("label", element("input", type="checkbox"), " full size", class_="lc-full")
+    return [made] if width > PHONE else []
 
 
 def _parts(details: Picture, cells: int, prefix: str) -> Iterator[Element]:
@@ -153,6 +155,6 @@ def words(cell: Cell, picture: Picture) -> str:
     >>> words(Cell(("T0 V4", "T1 V0"), fault=Fault.SEVERAL, expected="T0 V4", marked=True), Picture("one", ()))
     'T0 V4, T1 V0: several owners; expected T0 V4; the counterexample'
     """
-    found = {Fault.SEVERAL: f"{cell.text}: {picture.several}", Fault.MISSING: f"{cell.text} no owner".strip()}
-    parts = [found.get(cell.fault, cell.text), f"expected {cell.expected}" * bool(cell.expected)]
+    fault = picture.several if cell.fault is Fault.SEVERAL else cell.lack
+    parts = [": ".join(filter(None, (cell.text, fault))), f"expected {cell.expected}" * bool(cell.expected)]
     return "; ".join(filter(None, [*parts, picture.marked * cell.marked]))

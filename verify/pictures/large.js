@@ -53,7 +53,7 @@
   }
 
   function drawPanel(group) {
-    const panel = JSON.parse(group.dataset.cells);
+    const panel = JSON.parse(group.querySelector("metadata").textContent);
     const [width, height, left, top] = panel.size;
     group.replaceChildren();
     add(group, "text", { x: left, y: 9, class: "h" }, panel.heading);

@@ -23,6 +23,7 @@ Window = tuple[range | None, range | None]  # rows and columns of a map; None fo
 WHOLE: Window = (None, None)
 Names = tuple[Callable[[int], str] | None, Callable[[int], str] | None]  # of rows and columns, from their numbers
 DETAIL = " part"  # ends the name of a panel that is a part of another one
+LACKS = ("no owner", "too few owners")  # of a cell, in words
 MOST = 1 << 16  # cells of a panel: beyond, a panel is a window
 
 
@@ -53,6 +54,11 @@ class Cell(NamedTuple):
     def several_lines(self) -> bool:
         """Whether each line is an owner: else they are the thread and the value of one, or an offset and its bank."""
         return any(" " in line for line in self.lines)
+
+    @property
+    def lack(self) -> str:
+        """What it lacks in words: an owner, or more of them; empty if it lacks nothing."""
+        return LACKS[bool(self.lines)] if self.fault is Fault.MISSING else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ class Picture:
             found[-1] = found[-1][0], f"{self.shades} % 8{below}"
         marks = (
             (self.several, Cell((), fault=Fault.SEVERAL), sum(cell.fault is Fault.SEVERAL for cell in every)),
-            ("no owner", Cell((), fault=Fault.MISSING), sum(cell.fault is Fault.MISSING for cell in every)),
+            *((lack, Cell((), fault=Fault.MISSING), sum(cell.lack == lack for cell in every)) for lack in LACKS),
             (f"≠ {self.expected}", Cell((), expected=" "), sum(bool(cell.expected) for cell in every)),
         )
         found += [(sample, f"{words}: {number}") for words, sample, number in marks if number]
@@ -183,11 +189,13 @@ class Picture:
 
 def _summary(panel: Panel, several: str, expected: str) -> str:
     rows, columns = panel.whole
-    faults = Counter(cell.fault for cell in panel.every())
+    several_owners = sum(cell.fault is Fault.SEVERAL for cell in panel.every())
+    lacks = Counter(cell.lack for cell in panel.every())
     differing = sum(bool(cell.expected) and not cell.fault for cell in panel.every())
     found = (
-        (faults[Fault.SEVERAL], f"with {several}"),
-        (faults[Fault.MISSING], "without an owner"),
+        (several_owners, f"with {several}"),
+        (lacks[LACKS[0]], "without an owner"),
+        (lacks[LACKS[1]], f"with {LACKS[1]}"),
         (differing, f"other than {expected}"),
     )
     sizes = f"{count_of(rows, 'row')} ({panel.axes[0]}) by {count_of(columns, 'column')} ({panel.axes[1]})"

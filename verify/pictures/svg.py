@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element, SubElement
 from zlib import crc32
 
 from verify.core.html import printable
-from verify.pictures import palette
+from verify.pictures import about, palette
 from verify.pictures.picture import Cell, Fault, Panel, Picture
 
 STATIC = 4096  # cells that are written as elements
@@ -129,7 +129,7 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
     """Return the <svg> of a picture; with more cells than `cells`, the panels that have too many are drawn by a script.
 
     `prefix` begins the ids, for two drawings of one picture on a page. Without `words` it has its panels alone: a page
-    says the others itself.
+    says the others itself, and its script (`figures.js`) moves panels and writes what a pointer shows.
     """
     sizes = Sizes.of_all(picture.panels)
     large = picture.cells > cells
@@ -150,15 +150,30 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
         _text(svg, SIDE, 16 + NOTE * number, line, "h")
     for panel, whole in zip(shown, picture.panels, strict=True):
         group = _panel(panel, sizes[panel.name], name)
+        if not words:
+            about.share(group)
         group.attrib |= {"transform": f"translate({here.at(panel, lower)})", "data-to": there.at(panel, lower)}
         if panel is not whole:
-            group.set("data-cells", pack(whole, sizes[panel.name], name))
+            group.set("data-cells", str(whole.count))
+            SubElement(group, "metadata").text = pack(whole, sizes[panel.name], name)  # an attribute has &quot; for "
         svg.append(group)
+    if not words:
+        _place_below(svg, picture, sizes, there.width)
     svg.extend([below] if below is not None else [])
     if large:
         svg.set("data-box", f"{there.width + SIDE:g} {there.height + deep:g} {SCALE}")
         SubElement(svg, "script").text = SCRIPT.read_text(encoding="utf-8")
     return svg
+
+
+def _place_below(svg: Element, picture: Picture, sizes: Mapping[str, Sizes], wide: float) -> None:
+    """Say where the panels are below each other, for the script of a page whose frame is narrow."""
+    panels = [replace(panel, place=(number, 0)) for number, panel in enumerate(picture.panels)]
+    narrow = Arrangement.of(panels, sizes, 0.0)
+    if narrow.width < wide and not picture.details:
+        svg.set("data-below", f"{narrow.width + SIDE:g} {narrow.height + SIDE - HEAD:g}")
+        for group, panel in zip(svg.iterfind("g"), panels, strict=True):
+            group.set("data-below", narrow.at(panel, SIDE - HEAD))
 
 
 def _title(picture: Picture, width: float) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verify.pictures.palette import PASTELS, RED
-from verify.pictures.picture import Cell, Fault, Panel, Picture
+from verify.pictures.picture import LACKS, Cell, Fault, Panel, Picture
 
 UNICODE = {"several": "×", "missing": "░", "expected": "≠", "marked": "▶"}
 ASCII = {"several": "!", "missing": "-", "expected": "#", "marked": ">"}
@@ -60,8 +60,10 @@ def _below(picture: Picture, style: Style) -> list[str]:
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
     if found := _list_marks(picture):
+        held = {cell.lack for panel in picture.panels for cell in panel.every()}
+        lacks = " or ".join(lack for lack in LACKS if lack in held)
         meanings = {
-            "several": picture.several, "missing": "no owner", "expected": picture.expected, "marked": picture.marked,
+            "several": picture.several, "missing": lacks, "expected": picture.expected, "marked": picture.marked,
         }  # fmt: skip
         lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in meanings.items() if mark in found))
     lines += [part for note in picture.notes for part in _wrap(note, style.width)]

@@ -26,7 +26,7 @@ from verify.report.expectation import write_surprise
 CELLS = 1024  # of a picture: from there on they are drawn by its script, which keeps a page small
 DRAWN = 32  # subjects of a page that are drawn, what is not verified first: a picture takes up to some seconds
 EXCERPT = re.compile(r"\s*\d* ?\| ")  # a line of a source, and the one below it that points
-MOST = 850_000  # bytes of a picture, which keeps the page of a subject below 1 MB
+MOST = 500_000  # bytes of a picture: a page of 1 MB is slow on a phone
 
 
 def render(report: Report, verbose: bool = False) -> str:

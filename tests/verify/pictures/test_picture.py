@@ -165,12 +165,23 @@ def test_svg_has_every_cell_its_words_and_a_description(wrong: Picture) -> None:
     assert "prefers-color-scheme:dark" in text and "<script" not in svg.document([wrong])
 
 
+def test_an_element_with_too_few_owners_is_not_said_to_have_none() -> None:
+    few = Cell(("T0", "V0"), fault=Fault.MISSING)
+    one = Picture(
+        "one", (grid("C", "C", ("m", "n"), (1, 3), lambda r, c: few if c else Cell((), fault=Fault.MISSING)),)
+    )
+    assert [words for _, words in one.legend()] == ["no owner: 1", "too few owners: 2"]
+    assert "1 cell without an owner, 2 cells with too few owners" in one.summary()
+    assert html.words(few, one) == "T0 V0: too few owners"
+    assert "no owner or too few owners" in terminal.render(one, terminal.Style(80))
+
+
 def test_nothing_of_a_large_picture_is_cropped_silently() -> None:
     one = grid("C", "C 128x128", ("m", "n"), (128, 128), lambda r, c: Cell((f"T{r}", f"V{c}"), r % 8))
     text = svg.document([Picture("large", (one,))])
     root = ElementTree.fromstring(text)
     group = next(one for one in root.iter(f"{SVG}g") if one.get("data-cells"))
-    packed = json.loads(group.get("data-cells", ""))
+    packed = json.loads(group.findtext(f"{SVG}metadata", ""))
     assert [[cell[0] for cell in row] for row in packed["cells"]] == [[f"T{r}\nV{c}" for c in range(128)]
                                                                        for r in range(128)]  # fmt: skip
     assert "shown: m 0..31 of 0..127, n 0..31 of 0..127" in text  # where no script runs

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.verify.report.test_alike import WRONG
+from verify.__main__ import main as lanecheck_main
 from verify.atom.command import main as verify_atom
 from verify.kernel.command import main
 
@@ -25,11 +27,36 @@ def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> N
     assert first.endswith("matmul.py:23:17: error: matmul  REFUTED: C[m,n] = sum_k A[m,k]*B[k,n] [values]")
 
 
-def matcher() -> dict[str, Any]:
-    """The problem matcher of VS Code that the page on CI shows."""
-    (tasks,) = re.findall(r'```json\n(\{\n  "version": "2.0.0".*?)```', (ROOT / "docs/ci.md").read_text(), re.DOTALL)
-    found: dict[str, Any] = json.loads(tasks)["tasks"][0]["problemMatcher"]
+def tasks() -> dict[str, Any]:
+    """The task of VS Code that the page on CI shows."""
+    (text,) = re.findall(r'```json\n(\{\n  "version": "2.0.0".*?)```', (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    found: dict[str, Any] = json.loads(text)["tasks"][0]
     return found
+
+
+def matcher() -> dict[str, Any]:
+    """The problem matcher of that task."""
+    found: dict[str, Any] = tasks()["problemMatcher"]
+    return found
+
+
+def test_the_task_of_the_page_marks_the_lines_of_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`lanecheck check` reads `[tool.lanecheck]`; a kernel's finding is at the line of its PTX."""
+    for name in ("fragment.ptx", "fragment.toml"):
+        shutil.copy(ROOT / "examples" / "kernel" / name, tmp_path)
+    claim = tmp_path / "fragment.toml"
+    claim.write_text('ptx = "fragment.ptx"\n' + claim.read_text(encoding="utf-8"), encoding="utf-8")
+    shutil.copy(ROOT / "tests" / "museum" / "wrong.toml", tmp_path)
+    settings = '[tool.lanecheck]\nfiles = ["wrong.toml", "fragment.toml"]\nseed = 1\nrequire = ["isa"]\n'
+    (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert lanecheck_main(tasks()["args"]) == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    found = [re.fullmatch(matcher()["pattern"]["regexp"][1:-1], line) for line in lines[:-1]]
+    places = {(one[1], int(one[2])) for one in found if one}
+    assert None not in found and {("fragment.ptx", 27), ("wrong.toml", 4)} <= places
 
 
 def test_the_problem_matcher_of_the_page_reads_every_finding(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,33 @@ def test_a_click_or_a_key_shows_one_thread_alone(what: list[str], shown: Browser
     assert {text.split(" ")[0] for text in shown.js(LEFT) if text.startswith("T")} == {f"T{last}"}
     shown.press("\ue00c")
     assert shown.js("document.querySelectorAll('.away').length") == 0
+
+
+def test_a_pointer_shows_what_the_title_of_an_svg_says(shown: Browser, tmp_path: Path) -> None:
+    """A page has each text once, and the script puts the numbers of a cell into it."""
+    drawn, path, what = tmp_path / "atom.svg", tmp_path / "page.html", [MUSEUM, "--only", "7: *"]
+    assert main([*what, "--svg", "-o", str(drawn)]) == main([*what, "--html", "-o", str(path)]) == 1
+    titles = re.findall(r"<g class=\"c[^>]*><title>(.*?)</title>", drawn.read_text(encoding="utf-8"), re.DOTALL)
+    shown.open(address(path))
+    cells = "[...document.querySelectorAll('.lc-whole g.c')]"
+    shown.js(f"{cells}.forEach(one => one.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}})))")
+    found = shown.js(f"{cells}.map(one => one.querySelector('title')?.textContent)")
+    assert found == [html.unescape(one) for one in titles] and len(found) > 200
+    assert path.read_text(encoding="utf-8").count("threadID_in_group") < 20
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1200, True), (768, False), (400, False)])
+def test_panels_go_below_each_other_before_they_are_too_small_to_read(
+    width: int, beside: bool, shown: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    assert main(["SM80_16x8x32_S32S8S8S32_TN", "--html", "-o", str(path)]) == 0
+    shown.open(address(path), width)
+    lefts = "document.querySelectorAll('.lc-whole svg > g').values().map(one => one.getBoundingClientRect().left)"
+    assert shown.becomes(f"new Set([...{lefts}].map(one => Math.round(one / 60))).size > 1", beside)
+    drawing = "document.querySelector('.lc-whole svg')"
+    scale = shown.js(f"{drawing}.clientWidth / {drawing}.viewBox.baseVal.width")
+    assert scale > (0.5 if width == 400 else 0.95)  # a letter is 8 units high
 
 
 @pytest.mark.parametrize(("width", "beside"), [(1200, 3), (400, 1)])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the elements of one lane alone: a click on a cell, or l and L where the focus is in a drawing; Escape ends it.
+// Figures of a page. One lane alone: a click on a cell, or l and L where the focus is in a drawing; Escape ends it.
+// Panels below each other where the frame is narrow. What a pointer shows is put together when the pointer comes.
 (function () {
   const LANES = /^T(\d+)(?:-(\d+))?\b/;
 
@@ -52,4 +53,42 @@
     const count = largest(figure) + 1, at = isolated(figure), step = event.key === "l" ? 1 : -1;
     isolate(figure, at === null ? (step > 0 ? 0 : count - 1) : (at + step + count) % count);
   });
+
+  document.addEventListener("pointerover", (event) => {
+    const cell = event.target.closest?.(".lc [data-about]");
+    if (!cell || cell.querySelector("title")) return;
+    const [kind, ...numbers] = cell.dataset.about.split(" "), words = JSON.parse(cell.parentNode.dataset.words)[kind];
+    const title = document.createElementNS(cell.namespaceURI, "title");
+    title.textContent = words[0] + numbers.map((number, at) => number + words[at + 1]).join("");
+    cell.prepend(title);
+  });
+
+  // Letters are 8 units high: beside each other in fewer pixels than units they could not be read. Of a wrong map the
+  // whole is an overview below its first wrong cells, and no higher than the window.
+  function arrange(drawing, room) {
+    const beside = (drawing.dataset.beside ??= drawing.getAttribute("viewBox")), below = `0 0 ${drawing.dataset.below}`;
+    const high = drawing.closest("figure")?.querySelector(".lc-zoom") ? 0.9 * innerHeight : Infinity;
+    const fit = (box) => Math.min(room / box.split(" ")[2], high / box.split(" ")[3]);
+    const narrow = fit(beside) < 1 && fit(below) > fit(beside), box = narrow ? below : beside;
+    if (drawing.getAttribute("viewBox") === box) return;
+    const scale = drawing.getAttribute("width") / drawing.viewBox.baseVal.width;
+    drawing.setAttribute("viewBox", box);
+    const [, , wide, tall] = box.split(" ").map(Number);
+    drawing.setAttribute("width", wide * scale);
+    drawing.setAttribute("height", tall * scale);
+    for (const panel of drawing.querySelectorAll("g[data-below]")) {
+      panel.dataset.beside ??= panel.getAttribute("transform");
+      panel.setAttribute("transform", narrow ? `translate(${panel.dataset.below})` : panel.dataset.beside);
+    }
+  }
+
+  const frames = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) {
+      const drawing = target.querySelector("svg"), label = target.closest("figure")?.querySelector(".lc-full");
+      if (drawing.dataset.below) arrange(drawing, contentRect.width);
+      const full = label?.querySelector("input").checked;
+      if (label && !full) label.hidden = drawing.clientWidth >= drawing.viewBox.baseVal.width;
+    }
+  });
+  for (const frame of document.querySelectorAll(".lc-whole")) frames.observe(frame);
 })();
