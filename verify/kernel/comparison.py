@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -37,6 +37,11 @@ class Comparison:
         self.region, self.array, self.name = region, region.array, region.array.name
         self.findings: list[Finding] = []
         self.ids = self._stored_ids()
+        stored = region.stored
+        assert stored is not None
+        self.written: Mask = stored.writer[region.places * region.size] >= 0
+        # of a part of the launch, what its CTAs wrote is judged: the others may write the rest
+        self.judged: Mask = np.ones(len(self.ids), bool) if of.part is None else self.written
         self.values.flush()
         wanted = self.evaluate_claim(of, of.launch.value, of.launch.scalars)
         self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
@@ -45,11 +50,6 @@ class Comparison:
         growth = ClaimGrowth(of.launch.extents, numbers_of(of.launch))
         chance = bound_chance(self.values, self.ids, of.launch.value, growth)
         self.bound, self.alike = chance.bound, chance.alike
-        stored = region.stored
-        assert stored is not None
-        self.written: Mask = stored.writer[region.places * region.size] >= 0
-        # of a part of the launch, what its CTAs wrote is judged: the others may write the rest
-        self.judged: Mask = np.ones(len(self.ids), bool) if of.part is None else self.written
         self._compare()
         if not self.wrong.any():
             self._precision()
@@ -68,23 +68,38 @@ class Comparison:
     def evaluate_claim(
         self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction], kind: type[Evaluation] = Evaluation
     ) -> NamedTensor:  # fmt: skip
-        """Return the value of a tree for each element of the array, over the target's indices."""
+        """Return the value of a tree for each element that is judged, over the target's indices; 0 for the others."""
         values, launch = self.values, self.launch
-        arrays = read_tensors(of, value)
+        arrays, summed = read_tensors(of, value), list_summed(value)
         target, shape = launch.target.indices, self.array.shape
-        made, number = np.empty((len(values.primes), *shape), np.uint64), np.empty(shape)
-        infinite, axis = np.zeros(shape, bool), int(np.argmax(shape))
-        long = bool(values.pairs) and target[axis] not in list_summed(value)  # a softmax takes much room
-        step = PART if long else shape[axis]
-        for start in range(0, shape[axis], step):
-            part = {target[axis]: slice(start, start + step)} if step < shape[axis] else {}
+        made, number = np.zeros((len(values.primes), *shape), np.uint64), np.zeros(shape)
+        infinite = np.zeros(shape, bool)
+        for box in self._list_boxes(summed):
+            cut = [
+                x != slice(0, extent) and name not in summed for name, x, extent in zip(target, box, shape, strict=True)
+            ]
+            part = {name: x for name, x, needs in zip(target, box, cut, strict=True) if needs}
             choose: Choices = values.choices
             found = kind(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
             residues, sample, below = found.align(target)
-            here = (*[slice(None)] * axis, slice(start, start + step))
-            made[:, *here], number[here] = residues, sample
-            infinite[here] = False if below is None else below
+            # an index that a sum has too can't be cut before it is summed over: its axis has all of its values here
+            here = tuple(slice(None) if needs or extent == 1 else x
+                         for needs, extent, x in zip(cut, sample.shape, box, strict=True))  # fmt: skip
+            made[:, *box], number[box] = residues[:, *here], sample[here]
+            if below is not None:
+                infinite[box] = np.broadcast_to(below, sample.shape)[here]
         return NamedTensor(target, made.reshape(len(made), -1), number, infinite if infinite.any() else None)
+
+    def _list_boxes(self, summed: Collection[str]) -> Iterator[tuple[slice, ...]]:
+        """Yield the boxes of the array that are computed one at a time, and have all of the judged elements."""
+        shape, indices = self.array.shape, self.launch.target.indices
+        axis = int(np.argmax(shape))
+        long = bool(self.values.pairs) and indices[axis] not in summed  # a softmax takes much room
+        whole = (tuple(slice(0, extent) for extent in shape),)
+        for box in whole if self.judged.all() else find_boxes(self.judged.reshape(shape)):
+            step = PART if long else shape[axis]
+            for start in range(box[axis].start, box[axis].stop, step):
+                yield *box[:axis], slice(start, min(start + step, box[axis].stop)), *box[axis + 1 :]
 
     def evaluate_element(
         self, arrays: Mapping[str, NamedTensor], value: Node, element: int, kind: type[Evaluation]
@@ -220,6 +235,21 @@ class Comparison:
                 text = f"the result goes through {name}, and the output is {kind}; if that is meant, the claim "
                 text += f"says {_remedy(name, self.launch)}"
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
+
+
+def find_boxes(mask: Mask) -> Iterator[tuple[slice, ...]]:
+    """Yield boxes that have all set elements: for each run of the first axis those of the axes after it.
+
+    >>> list(find_boxes(np.array([[0, 1, 1], [0, 0, 0], [1, 0, 1]]) > 0))[0]
+    (slice(0, 1, None), slice(1, 3, None))
+    """
+    if not mask.ndim:
+        yield ()
+        return
+    there = np.concatenate([[False], mask.reshape(len(mask), -1).any(1), [False]])
+    for start, stop in np.flatnonzero(there[1:] != there[:-1]).reshape(-1, 2).tolist():
+        for rest in find_boxes(mask[start:stop].any(0)):
+            yield slice(start, stop), *rest
 
 
 def read_tensors(of: Interpretation, value: Node) -> dict[str, NamedTensor]:
