@@ -28,7 +28,8 @@ import pytest
 
 from lanecheck.console.children import describe_end, read_last_lines, run_child
 from lanecheck.kernel_recording import TASK
-from verify.capture.decisions import Judge, KernelSession
+from verify.capture.decisions import Judge
+from verify.capture.session import KernelSession
 
 PACKAGES = {"torch": "torch", "triton": "triton"}
 DROPPED = tuple(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ class TestClaim:
     text: str  # as it is printed
     target: str = ""  # the array that it is about; empty for safety alone
     unwritten: frozenset[str] = frozenset()  # arguments that the launch must not have written
-    special: str = ""  # why a wrong element may be right for this test's own data
+    special: tuple[tuple[str, str], ...] = ()  # (array, why a wrong element may be right for this test's own data)
     parts: tuple[str, ...] = ()  # arguments that are parts of a larger tensor
     alias: Mapping[str, str] = field(default_factory=dict)  # argument -> its array
     before: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # (file of the PTX, table) of launches that it rests on
@@ -105,7 +105,7 @@ def claim_side(
             raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
         found.append((places, side, read_as_written(contents, reference, kind, target.reading.dtype)))
     text = write_side(writer, target, *found[0]) if len(found) == 1 else write_pieces(writer, target, found)
-    special = explain_special(contents, writer, target) or explain_uses(contents, writer.arrays, uses)
+    special = (*explain_special(contents, writer, target), *explain_uses(contents, writer.arrays, uses))
     table = make_table(variant, arrays, alias, writer.sizes, contents) | {
         "claim": text,
         "narrow": sorted(writer.narrow),
@@ -309,28 +309,28 @@ def is_tf32(contents: Contents, reading: TensorReading) -> bool:
     return False
 
 
-def explain_special(contents: Contents, writer: Writer, target: GivenArray) -> str:
-    """Return why data that the kernel is given are not any data, in words; empty if they are."""
+def explain_special(contents: Contents, writer: Writer, target: GivenArray) -> Iterator[tuple[str, str]]:
+    """Yield (array, why) for data that the kernel is given and that are not any data, in words."""
     roots: dict[int, str] = {}
     for array in writer.arrays:
         number = contents.resolve(array.reading.content, writer.launch)
         if is_zero(contents, number):
             continue
         if not contents.is_free(number) and array is not target:
-            return f"{array.name} is {say_made(contents.table[number])}, which any data isn't"
+            yield array.name, f"{array.name} is {say_made(contents.table[number])}, which any data isn't"
         for one in contents.closure(number):
             if roots.setdefault(one, array.name) != array.name:
-                return f"{array.name} and {roots[one]} are made of the same data"
-    return ""
+                yield array.name, f"{array.name} and {roots[one]} are made of the same data"
+                break
 
 
-def explain_uses(contents: Contents, arrays: Sequence[GivenArray], uses: Sequence[Mapping[str, Any]]) -> str:
-    """Return which number of the kernel's data the program read, so that its reference may be of these data alone."""
+def explain_uses(
+    contents: Contents, arrays: Sequence[GivenArray], uses: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Yield (array, why) for the kernel's data of which the program read numbers: its reference may be of these."""
     roots = {one: array.name for array in arrays for one in contents.closure(contents.resolve(array.reading.content))}
     for use in uses:
         name = next((roots[one] for one in contents.closure(use["content"]) if one in roots), "")
         if name:
-            return (
-                f"the test reads a number that {name} gives ({use['how']}, {use['at']}), and may use it as a constant"
-            )
-    return ""
+            how = f"{use['how']}, {use['at']}"
+            yield name, f"the test reads a number that {name} gives ({how}), and may use it as a constant"

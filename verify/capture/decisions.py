@@ -1,56 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide what a recorded test says of each launch: its claim, or its safety, by the interpretation of its PTX.
 
-`KernelSession` interprets launches, equal ones once; `Judge` decides the items of a test, each of them a `Decision`.
+`Judge` decides the items of a test, each of them a `Decision`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from verify.capture.chains import build_chain, list_earlier, put_before
+from verify.capture.chains import build_chain, list_earlier
 from verify.capture.claims import (
     TestClaim,
     build_claim,
-    claim_nothing,
     claim_safety,
     claim_text,
     order_sides,
 )
 from verify.capture.contents import Contents, TensorReading, find_launch
 from verify.capture.elements import explain_part
-from verify.capture.neighbours import list_neighbours
 from verify.capture.pieces import join_events
 from verify.capture.places import Unchecked
-from verify.capture.safety import INSTRUCTIONS, FoundSafety, SafetySearch, TooLong
-from verify.core.errors import SpecError
+from verify.capture.safety import (
+    FoundSafety,
+    SafetySearch,
+    has_all_numbers,
+    read_numbers,
+)
+from verify.capture.session import KernelSession
 from verify.core.verdict import Status
-from verify.kernel.check import LaunchOutcome, check
-from verify.kernel.claims.claim import KernelClaim, claim_of
-from verify.kernel.ptx.parse import parse_kernel
-from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
-from verify.kernel.ptx.source import PtxError
+from verify.kernel.check import LaunchOutcome
+from verify.kernel.claims.expression import elements, read_claim
 from verify.kernel.safety import SAFE
 from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case, spell_finding
 from verify.report import Case
 
 SAFETY = ("memory", "order", "progress")
-SECONDS = 60.0  # that one launch may take
-FAR = 3  # times the seconds: a launch that would take longer is not begun in full
-BESIDE = 10.0  # seconds for the sizes beside those of a kernel's launches, a sixth of what a launch may take at most
-
-
 ALLOW_TF32 = "torch.backends.cuda.matmul.allow_tf32 = True says that a product of the reference is of tf32 too"
-WRONG = (Severity.MEMORY, Severity.RACE, Severity.STUCK, Severity.VALUE)
 
 
 @dataclass(frozen=True)
@@ -73,136 +64,6 @@ class Decision:
         return head + note + (f"\n{self.case.text().rstrip()}" if self.case is not None else "")
 
 
-@dataclass
-class KernelSession:
-    """The launches that were decided in this process: equal ones are decided once."""
-
-    seed: int
-    seconds: float = SECONDS
-    known: dict[str, LaunchOutcome | str] = field(default_factory=dict)
-    stored: dict[str, frozenset[int]] = field(default_factory=dict)  # PTX -> parameters through which it may write
-    beside: set[tuple[str, str]] = field(default_factory=set)  # (file, name) of kernels whose neighbours were run
-
-    def interpret(
-        self,
-        folder: Path,
-        variant: Mapping[str, Any],
-        table: Mapping[str, Any],
-        before: Sequence[tuple[str, Mapping[str, Any]]] = (),
-    ) -> LaunchOutcome:
-        """Return the outcome of one variant under a claim, after others, (file, table) each; raises Unchecked."""
-        key = self.key(variant, {**table, "before": [*before]} if before else table)
-        if key not in self.known:
-            earlier = [((folder / file).read_text("utf-8"), one) for file, one in before]
-            self.known[key] = self._interpret((folder / variant["ptx"]).read_text("utf-8"), table, earlier)
-        found = self.known[key]
-        if isinstance(found, str):
-            raise Unchecked(found)
-        return found
-
-    def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
-        """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
-        every = frozenset(one["arg"] for one in variant["tensors"])
-        if variant["problem"]:
-            return every
-        if variant["ptx"] not in self.stored:
-            try:
-                kernel = parse_kernel((folder / variant["ptx"]).read_text("utf-8"), variant["entry"])
-            except PtxError:
-                return every
-            names = list_stored(kernel)
-            self.stored[variant["ptx"]] = frozenset(
-                one.number for name, one in kernel.parameters.items() if name in names
-            )
-        places = self.stored[variant["ptx"]]
-        given = [one for at, one in enumerate(variant["params"]) if at in places and isinstance(one, dict)]
-        return every & {one.get("tensor", one.get("map")) for one in given}
-
-    @staticmethod
-    def key(variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
-        """Return a digest of a launch and its claim."""
-        return hashlib.sha256(json.dumps([variant["ptx"], table], sort_keys=True).encode()).hexdigest()
-
-    def _interpret(
-        self, ptx: str, table: Mapping[str, Any], before: Sequence[tuple[str, Mapping[str, Any]]]
-    ) -> LaunchOutcome | str:
-        start = time.monotonic()
-
-        def tick(steps: int) -> None:
-            if time.monotonic() - start > self.seconds:
-                raise TooLong
-
-        def foresee(done: int, total: int) -> bool:
-            """End a run early that would take far too long."""
-            if (time.monotonic() - start) * total / done > FAR * self.seconds:
-                raise TooLong
-            return False
-
-        try:
-            claim = put_before(claim_of(table), before)
-            try:
-                return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
-            except TooLong:
-                late = f"not interpreted within {self.seconds:g} s, with the launches before it"
-                return late if before else self._interpret_part(ptx, claim)
-        except (SpecError, PtxError) as error:
-            return f"the launch cannot be described: {error}"
-
-    def note_neighbours(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
-        """Return what would be wrong at sizes beside those of a launch; empty if nothing is, or it isn't known.
-
-        A kernel's neighbours are run once.
-        """
-        kernel = (variant["file"], variant["name"])
-        if kernel in self.beside:
-            return ""
-        limit, found = time.monotonic() + min(BESIDE, self.seconds / 6), ""
-
-        def tick(steps: int) -> None:
-            if time.monotonic() > limit:
-                raise TooLong
-
-        try:
-            ptx = (folder / variant["ptx"]).read_text("utf-8")
-            for one in list_neighbours(table, variant.get("constants", {})):
-                self.beside.add(kernel)
-                claim = claim_of(claim_nothing(one.table) if one.literal else one.table)
-                outcome = check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
-                why = next((finding for finding in outcome.findings if finding.severity in WRONG), None)
-                if outcome.status != "REFUTED":
-                    why = None
-                if why is not None:
-                    found = (
-                        f"at {one.describe()}, which nothing launches, this kernel would be wrong: {spell_finding(why)}"
-                    )
-                if (why is not None) == one.alone:
-                    break  # one size alone is wrong, or all of them together are right
-        except (TooLong, SpecError, PtxError):
-            return found  # what isn't known is no note, as the first line says; no verdict rests on it
-        return found
-
-    def _interpret_part(self, ptx: str, claim: KernelClaim) -> LaunchOutcome | str:
-        """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""
-        late = f"not interpreted within {self.seconds:g} s"
-        kernel = parse_kernel(ptx, claim.kernel)
-        if exchange := find_exchange(kernel):
-            return f"{late}, and its CTAs are not independent ({exchange})"
-        start, (launch,) = time.monotonic(), claim.launches
-        part = claim._replace(launches=(launch._replace(ctas=choose_ctas(launch.grid, self.seed)),))
-
-        def tick(steps: int) -> None:
-            if time.monotonic() - start > 2 * self.seconds:
-                raise TooLong
-
-        def pace(done: int, total: int) -> bool:
-            return time.monotonic() - start > self.seconds
-
-        try:
-            return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]
-        except TooLong:
-            return f"{late}, nor one of its CTAs"
-
-
 class Judge:
     """The judge of one recorded test."""
 
@@ -220,7 +81,7 @@ class Judge:
             for variant in self.launches[launch]["variants"]:
                 try:
                     claim = claim_safety(self.contents, variant)
-                    outcome = self.session.interpret(self.folder, variant, claim.table)
+                    outcome, _ = self._interpret(variant, claim)
                     every = not outcome.ended or outcome.part is not None
                     alias = claim.alias
                 except Unchecked:
@@ -229,6 +90,32 @@ class Judge:
                 found |= names if every else {one for one in names if alias[one] in outcome.written}
             self.facts[launch] = frozenset(found)
         return self.facts[launch]
+
+    def _interpret(self, variant: Mapping[str, Any], claim: TestClaim) -> tuple[LaunchOutcome, str]:
+        """Return the outcome of a variant, whatever its data are; if that is open, with the test's integers, named.
+
+        An array of pointers has no meaning without them. Numbers of which the claim itself speaks are any numbers.
+        """
+        outcome = None
+        if not variant.get("pointers"):
+            outcome = self.session.interpret(self.folder, variant, claim.table, claim.before)
+            if outcome.status != "UNKNOWN" or claim.before:
+                return outcome, ""
+        stored = self._list_stored(variant)
+        spoken = {one.name for one in elements(read_claim(claim.table["claim"])[1])}
+        numbers = {
+            name: one
+            for name, one in read_numbers(self.folder, self.contents, variant, claim, stored).items()
+            if name not in spoken
+        }
+        if not numbers and outcome is not None:
+            return outcome, ""
+        found = self.session.interpret(self.folder, variant, claim.table, claim.before, numbers)
+        if outcome is not None and not (
+            found.status == "VERIFIED" or (found.status == "REFUTED" and has_all_numbers(claim, stored, numbers))
+        ):
+            return outcome, ""  # other integers may be ones that no caller gives
+        return found, ", ".join(numbers)
 
     # ---- what the items are
 
@@ -301,7 +188,11 @@ class Judge:
 
     def _find_safety(self, variant: Mapping[str, Any], claim: TestClaim) -> FoundSafety | None:
         search = SafetySearch(self.folder, self.contents, self.session.seed, self.session.seconds)
-        return search.find(variant, claim, self.session.list_stored(self.folder, variant))
+        return search.find(variant, claim, self._list_stored(variant))
+
+    def _list_stored(self, variant: Mapping[str, Any]) -> frozenset[str]:
+        """Return the arguments whose numbers a launch may change; behind pointers the run itself shows that."""
+        return frozenset() if variant.get("pointers") else self.session.list_stored(self.folder, variant)
 
     def _add_safety(self, found: Decision, variant: Mapping[str, Any]) -> Decision:
         """Return a decision on values; if it is open, with whether the launch is safe to run."""
@@ -346,13 +237,16 @@ class Judge:
         events = self.record["events"]
         uses = [one for one in events[: events.index(pieces[-1])] if one["kind"] == "use"]
         claim = self._build((launch, variant), sides, uses)
-        outcome = self.session.interpret(self.folder, variant, claim.table, claim.before)
+        outcome, given = self._interpret(variant, claim)
         written = outcome.written if outcome.part is None else self.session.list_stored(self.folder, variant)
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
         self._refuse_timed(variant, claim, outcome)
-        return self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
+        words = claim.text + (f"; checked {FoundSafety(outcome, given).words}" if given else "")
+        claim = replace(claim, special=tuple(one for one in claim.special if one[0] not in given.split(", ")))
+        found = self._judge(name, claim, outcome, words, event["at"])
+        return found if given else self._note(found, variant, claim)
 
     def _refuse_timed(self, variant: Mapping[str, Any], claim: TestClaim, outcome: LaunchOutcome) -> None:
         """Raise Unchecked if a launch rests on what a tensor held before the autotuner ran the kernel to time it."""
@@ -418,7 +312,7 @@ class Judge:
             return Decision(name, "UNCHECKED", f"{text}; {why}", at, made)
         refuted = {one for one in wanted if status[one] is Status.REFUTED}
         if refuted == {"values"} and claim.special:
-            return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special}", at, made)
+            return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special[0][1]}", at, made)
         if refuted:
             return Decision(name, "REFUTED", text, at, made)
         return self._weigh(Decision(name, "UNKNOWN", text, at, made), claim, outcome, {status[one] for one in wanted})

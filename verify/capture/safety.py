@@ -8,7 +8,7 @@ offsets decides addresses and trips; with the test's numbers these are known, an
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,12 +20,14 @@ from verify.capture.contents import Contents
 from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome
 from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.values import LIMITS
+from verify.kernel.interpretation import list_bases
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.safety import SAFE, check_safety
 
 INSTRUCTIONS = 30_000_000  # the time is the limit
-Numbers: TypeAlias = Mapping[str, NDArray[np.int64]]
+Numbers: TypeAlias = Mapping[str, NDArray[np.int64] | tuple[str, ...]]  # of pointers the arrays at which they point
 
 
 class TooLong(Exception):
@@ -62,26 +64,13 @@ class SafetySearch(NamedTuple):
         found = self._check(variant, claim, {})
         if found is not None and found.status == SAFE:
             return FoundSafety(found)
-        numbers = self._read_numbers(variant, claim, stored)
+        numbers = read_numbers(self.folder, self.contents, variant, claim, stored)
         found = self._check(variant, claim, numbers) if numbers else None
         if found is None or found.status not in (SAFE, "REFUTED"):
             return None
-        inputs = {name for name, one in claim.table["arrays"].items() if one["type"] in LIMITS}
-        written = {claim.alias.get(one, one) for one in stored}
-        if found.status != SAFE and inputs - written - {"scratch", "nothing"} - numbers.keys():
+        if found.status != SAFE and not has_all_numbers(claim, stored, numbers):
             return None
         return FoundSafety(found, ", ".join(numbers))
-
-    def _read_numbers(self, variant: Mapping[str, Any], claim: TestClaim, stored: frozenset[str]) -> Numbers:
-        """Return the test's own numbers in arrays that the launch only reads, if no launch before made them."""
-        found, written = {}, {claim.alias.get(one, one) for one in stored}
-        for one in variant["tensors"]:
-            name = claim.alias.get(one["arg"], one["arg"])
-            if "numbers" in one and name not in written and not self.contents.rests_on(one["content"]):
-                layout = zip(one["shape"], one["strides"], strict=True)
-                own = tuple(slice(None) if extent > 1 and step else 0 for extent, step in layout)
-                found[name] = np.load(self.folder / one["numbers"])[own].astype(np.int64)
-        return found
 
     def _check(self, variant: Mapping[str, Any], claim: TestClaim, numbers: Numbers) -> LaunchOutcome | None:
         """Return the outcome of a launch with these numbers and any others; None if it isn't known in time."""
@@ -93,20 +82,47 @@ class SafetySearch(NamedTuple):
 
         try:
             ptx = (self.folder / variant["ptx"]).read_text("utf-8")
-            launch = _give_numbers(claim_of(claim.table, claimed=False), numbers)
+            launch = give_numbers(claim_of(claim.table, claimed=False), numbers)
             return check_safety(ptx, launch, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
         except (TooLong, SpecError, PtxError):
             return None
 
 
-def _give_numbers(claim: KernelClaim, numbers: Numbers) -> KernelClaim:
+def read_numbers(
+    folder: Path, contents: Contents, variant: Mapping[str, Any], claim: TestClaim, stored: Collection[str]
+) -> Numbers:
+    """Return the test's own numbers in arrays that the launch only reads, if no launch before made them."""
+    found: dict[str, NDArray[np.int64] | tuple[str, ...]] = {}
+    written = {claim.alias.get(one, one) for one in stored}
+    pointers = variant.get("pointers", {})
+    for one in variant["tensors"]:
+        name = claim.alias.get(one["arg"], one["arg"])
+        if "numbers" in one and name not in written and not contents.rests_on(one["content"]):
+            layout = zip(one["shape"], one["strides"], strict=True)
+            own = tuple(slice(None) if extent > 1 and step else 0 for extent, step in layout)
+            found[name] = np.load(folder / one["numbers"])[own].astype(np.int64)
+            if one["arg"] in pointers:
+                found[name] = tuple(claim.alias[each] for each in pointers[one["arg"]])
+    return found
+
+
+def has_all_numbers(claim: TestClaim, stored: Collection[str], numbers: Collection[str]) -> bool:
+    """Return whether each array of integers that a launch only reads has the test's own."""
+    inputs = {name for name, one in claim.table["arrays"].items() if one["type"] in LIMITS}
+    written = {claim.alias.get(one, one) for one in stored}
+    return not inputs - written - {"scratch", "nothing"} - set(numbers)
+
+
+def give_numbers(claim: KernelClaim, numbers: Numbers) -> KernelClaim:
     """Return a claim whose arrays hold these numbers, and are read alone."""
 
-    def give(launch: Any) -> Any:
-        arrays = (
-            one._replace(content=numbers[one.name].reshape(one.shape), out=False) if one.name in numbers else one
-            for one in launch.arrays
-        )
+    def give(launch: Launch) -> Launch:
+        bases, arrays = list_bases(launch), list[Array]()
+        for one in launch.arrays:
+            held = numbers.get(one.name)
+            if isinstance(held, tuple):
+                held = np.array([bases[name] for name in held], np.int64)
+            arrays.append(one if held is None else one._replace(content=held.reshape(one.shape), out=False))
         return launch._replace(arrays=tuple(arrays))
 
     return claim._replace(launches=tuple(map(give, claim.launches)))

@@ -248,7 +248,7 @@ def find_boxes(mask: Mask) -> Iterator[tuple[slice, ...]]:
         return
     there = np.concatenate([[False], mask.reshape(len(mask), -1).any(1), [False]])
     for start, stop in np.flatnonzero(there[1:] != there[:-1]).reshape(-1, 2).tolist():
-        for rest in find_boxes(mask[start:stop].any(0)):
+        for rest in find_boxes(np.asarray(mask[start:stop].any(0))):
             yield slice(start, stop), *rest
 
 

@@ -40,6 +40,11 @@ class Missing(Exception):
         self.findings = findings
 
 
+def list_bases(launch: Launch) -> dict[str, int]:
+    """Return the address at which each array of a launch begins."""
+    return {one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)}
+
+
 class Interpretation:
     """The interpretation of one launch."""
 
@@ -56,9 +61,7 @@ class Interpretation:
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
         self.values.choices.by_leaves = LARGEST in functions(launch.value)
         self.memory = Global(self.regions, self.values, self.findings)
-        bases = {
-            one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)
-        }
+        bases = list_bases(launch)
         given = {
             name: launch.parameter(variable.number, variable.size, bases)
             for name, variable in kernel.parameters.items()

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.verify.capture.logs import ADD, SIZE, Log, decide, only
-from verify.capture.decisions import Decision, Judge, KernelSession
+from verify.capture.decisions import Decision, Judge
+from verify.capture.session import KernelSession
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.verify.capture.logs import ADD, BARE, Log
-from verify.capture.decisions import Judge, KernelSession
+from verify.capture.decisions import Judge
 from verify.capture.neighbours import list_neighbours
+from verify.capture.session import KernelSession
 
 
 def make_table(n: int = 64, grid: int = 2, given: Any = None, claim: str = "out[i] = x[i] + y[i]") -> dict[str, Any]:

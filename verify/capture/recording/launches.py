@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from verify.capture.recording.device import TargetGpu
-from verify.capture.recording.recorder import Recorder, digest, find_line, name_of
+from verify.capture.recording.recorder import Recorder, Tracked, digest, find_line, name_of
 
 TYPES = {  # as Triton names them in a signature -> of torch
     **{"fp8e5": "float8_e5m2", "fp8e4nv": "float8_e4m3fn", "bf16": "bfloat16"},
@@ -22,6 +22,8 @@ TYPES = {  # as Triton names them in a signature -> of torch
     **{f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
 }
 SWIZZLES = ("none", "32B", "64B", "128B")  # by CUDA's number
+WIDE = ("torch.int64", "torch.uint64")  # types that hold an address
+FEW_POINTERS = 64  # of an array of addresses
 FEW_NUMBERS = 1 << 16  # of a tensor of integers, which are kept
 FEW = 2  # configurations beside the first that are compared by default
 
@@ -134,21 +136,18 @@ class Launches:
         given: list[tuple[str, Any]] = []
         with self.recorder.torch._C.DisableTorchFunction():
             params: list[Any] = []
+            pointers: dict[str, list[str]] = {}
             problem = ""
             try:
                 for name, kind in signature.items():
                     params += self._params(name, kind, bound.arguments[name], given, kernel)
+                for name, tensor in [one for one in given if not isinstance(one[1], Tracked)]:
+                    found = self._list_pointers(name, tensor)
+                    pointers |= {name: [f"{name}_at_{at}" for at in range(len(found))]} if found else {}
+                    given += zip(pointers.get(name, ()), found, strict=True)
             except UnknownArgument as error:
                 problem = str(error)
-            tensors = [
-                {
-                    "arg": name,
-                    "elements": one.untyped_storage().nbytes() // one.element_size(),
-                    **self.recorder.read_tensor(one),
-                    **self._keep_numbers(one),
-                }
-                for name, one in given
-            ]
+            tensors = [{"arg": name, **self._describe(one)} for name, one in given]
         if getattr(meta, "num_ctas", 1) != 1:
             problem = problem or f"a cluster of {meta.num_ctas} CTAs"
         self.recorder.launch({
@@ -156,8 +155,30 @@ class Launches:
             "entry": meta.name, "grid": grid, "block": 32 * meta.num_warps, "smem": meta.shared,
             "scratch": getattr(meta, "global_scratch_size", 0) or 0, "params": params, "problem": problem,
             "constants": list_constants(signature, bound.arguments), "tensors": tensors, "given": given,
+            "pointers": pointers,
             "timed": list(self.timed), "at": find_line(), "file": function.fn.__code__.co_filename,
         })  # fmt: skip
+
+    def _list_pointers(self, name: str, tensor: Any) -> list[Tracked]:
+        """Return the storages to which the numbers of an argument point; none if they are no addresses."""
+        if str(tensor.dtype) not in WIDE or tensor.is_meta or not 0 < tensor.numel() <= FEW_POINTERS:
+            return []
+        found = [self._find_pointed(name, one) for one in tensor.detach().flatten().tolist()]
+        return [one for one in found if one is not None] if None not in found else []
+
+    def _find_pointed(self, name: str, number: int) -> Tracked | None:
+        """Return the storage whose tensor begins at an address; None if it is no address that the program took."""
+        found = self.recorder.find_pointed(number)
+        if found is not None and not found[1]:
+            raise UnknownArgument(f"{name} has an address inside a tensor, which isn't that of its first element")
+        return found[0] if found is not None else None
+
+    def _describe(self, given: Any) -> dict[str, Any]:
+        """Return the reading of a tensor, or of the storage at an address, as a launch is given it."""
+        if isinstance(given, Tracked):
+            return self.recorder.read_pointed(given)
+        elements = given.untyped_storage().nbytes() // given.element_size()
+        return {"elements": elements, **self.recorder.read_tensor(given), **self._keep_numbers(given)}
 
     def _keep_numbers(self, tensor: Any) -> dict[str, str]:
         """Return the file that has the numbers of a tensor of integers, if these are few."""
@@ -197,7 +218,10 @@ class Launches:
                 raise UnknownArgument(f"{name} is a tensor of {name_of(value.base.dtype)} that is read as {kind}")
             yield {"tensor": name}
         elif isinstance(value, (bool, int)) and str(kind)[:1] in "iu":
-            yield int(value)
+            pointed = self._find_pointed(name, int(value))
+            if pointed is not None:
+                given.append((name, pointed))
+            yield {"tensor": name} if pointed is not None else int(value)
         elif isinstance(value, (int, float)):
             yield {"value": float(value), "type": {"fp32": "f32", "fp64": "f64", "fp16": "f16"}.get(str(kind), "f32")}
         else:

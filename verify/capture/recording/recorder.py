@@ -25,6 +25,7 @@ OUTSIDE = ("torch", "triton", "numpy", "pytest", "_pytest", "pluggy", "verify", 
 EARLIER = "what a launch before this test left"
 LOOSE = {"rtol": 1.0, "atol": 60.0}  # a relative tolerance that accepts 0 for any number, and an absolute one
 UNSEEN = "its memory changed without an operation that was seen"
+ADDRESSED = "its address was taken (data_ptr), which a launch may have got as a number"
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Tracked:
     escaped: str = ""  # who else may write it, in words
     numbers: Any = None  # all of it as an array, if NumPy may write it
     digest: bytes = b""  # of these numbers, when they were written last
+    addressed: bool = False  # whether the program has its address, which a launch may get as a number
 
 
 @dataclass
@@ -126,6 +128,38 @@ class Recorder:
             if known.numbers is not None:
                 known.digest = digest(known.numbers)
 
+    def note_address(self, tensor: Any) -> None:
+        """Note that the program takes a tensor's address: whoever has it may write there, so its bytes are watched."""
+        known = self.track(tensor)
+        known.addressed = True
+        if known.numbers is None:
+            known.numbers = self.torch.empty(0, dtype=self.torch.uint8).set_(known.storage).numpy()
+            known.digest = digest(known.numbers)
+
+    def find_pointed(self, address: int) -> tuple[Tracked, bool] | None:
+        """Return the storage in which an address that the program took lies, and whether its tensor begins there."""
+        for one in self.tracked.values():
+            start = one.storage.data_ptr() if one.addressed else 0
+            if start and start <= address < start + one.storage.nbytes():
+                layout = self._find_layout(one.content)
+                return one, bool(layout) and address == start + layout["offset"] * layout["bytes"]
+        return None
+
+    def _find_layout(self, number: int) -> dict[str, Any]:
+        """Return how a content lies in its storage, and its type; empty if that isn't known."""
+        while self.contents[number]["kind"] == "after":
+            number = self.contents[number]["before"]
+        one = self.contents[number]
+        if "layout" not in one:
+            return {}
+        return {**one["layout"], "dtype": one["dtype"], "bytes": getattr(self.torch, one["dtype"]).itemsize}
+
+    def read_pointed(self, known: Tracked) -> dict[str, Any]:
+        """Return the reading of what an address points at, as a launch is given it."""
+        layout = self._find_layout(known.content)
+        elements = known.storage.nbytes() // layout.pop("bytes")
+        return {"content": known.content, **layout, "elements": elements}
+
     def note_use(self, tensors: Sequence[Any], how: str) -> None:
         """Note that the program reads numbers of tensors, on which what it does from here on may rest."""
         for tensor in tensors:
@@ -166,12 +200,16 @@ class Recorder:
         number = sum(one["kind"] == "launch" for one in self.events)
         by_storage: dict[int, tuple[Any, list[str]]] = {}
         for variant in variants:
-            for name, tensor in variant.pop("given"):
-                names = by_storage.setdefault(tensor.untyped_storage()._cdata, (tensor, []))[1]
+            for name, given in variant.pop("given"):
+                storage = given.storage if isinstance(given, Tracked) else given.untyped_storage()
+                names = by_storage.setdefault(storage._cdata, (given, []))[1]
                 names += [name] * (name not in names)
-        for tensor, names in by_storage.values():
-            before = self.track(tensor).content
-            self.write(tensor, self.add("after", launch=number, args=names, before=before))
+        for given, names in by_storage.values():
+            known = given if isinstance(given, Tracked) else self.track(given)
+            known.content = self.add("after", launch=number, args=names, before=known.content)
+        for key, one in self.tracked.items():
+            if one.addressed and key not in by_storage:
+                one.content = self.add("unknown", why=ADDRESSED, of=[one.content])
         name = variants[0]["name"]
         event = {"kind": "launch", "name": name, "variants": variants, "configs": configs, "at": find_line()}
         self.events.append(event)

@@ -25,7 +25,6 @@ USES = frozenset(
 FREE = frozenset("__repr__ __format__ __len__ __hash__ __get__ __set__ data_ptr size stride dim numel".split())
 ESCAPES = {
     "torch.Tensor.data.__get__": "its memory has another name (.data)",
-    "torch.Tensor.data_ptr": "its address was taken (data_ptr)",
     "torch.Tensor.untyped_storage": "its storage was taken",
     "torch.Tensor.storage": "its storage was taken",
     "torch.Tensor.__dlpack__": "its memory was given away (dlpack)",
@@ -99,6 +98,8 @@ class _Handler:
         full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
         if full in ESCAPES:
             self._escape(args[0], ESCAPES[full])
+        if full == "torch.Tensor.data_ptr" and self.is_strided(args[0]) and called_by_program():
+            self.recorder.note_address(args[0])
         made = self._call(func, full, name, args, kwargs)
         if name in HOOKS:
             self.gradients.note_hook(made)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interpretation of recorded launches within their time: in full, or in part, and equal ones once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verify.capture.chains import put_before
+from verify.capture.claims import claim_nothing
+from verify.capture.neighbours import list_neighbours
+from verify.capture.places import Unchecked
+from verify.capture.safety import INSTRUCTIONS, Numbers, TooLong, give_numbers
+from verify.core.errors import SpecError
+from verify.kernel.check import LaunchOutcome, check
+from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.ptx.parse import parse_kernel
+from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
+from verify.kernel.ptx.source import PtxError
+from verify.kernel.state.findings import Severity
+from verify.kernel.verdict import spell_finding
+
+SECONDS = 60.0  # that one launch may take
+FAR = 3  # times the seconds: a launch that would take longer is not begun in full
+BESIDE = 10.0  # seconds for the sizes beside those of a kernel's launches, a sixth of what a launch may take at most
+WRONG = (Severity.MEMORY, Severity.RACE, Severity.STUCK, Severity.VALUE)
+
+
+@dataclass
+class KernelSession:
+    """The launches that were decided in this process: equal ones are decided once."""
+
+    seed: int
+    seconds: float = SECONDS
+    known: dict[str, LaunchOutcome | str] = field(default_factory=dict)
+    stored: dict[str, frozenset[int]] = field(default_factory=dict)  # PTX -> parameters through which it may write
+    beside: set[tuple[str, str]] = field(default_factory=set)  # (file, name) of kernels whose neighbours were run
+
+    def interpret(
+        self,
+        folder: Path,
+        variant: Mapping[str, Any],
+        table: Mapping[str, Any],
+        before: Sequence[tuple[str, Mapping[str, Any]]] = (),
+        numbers: Numbers | None = None,
+    ) -> LaunchOutcome:
+        """Return the outcome of one variant under a claim, after others, (file, table) each; raises Unchecked.
+
+        `numbers` are what some of its arrays hold.
+        """
+        held = {name: list(one) if isinstance(one, tuple) else one.tolist() for name, one in (numbers or {}).items()}
+        key = self.key(variant, {**table, "before": [*before], "numbers": held} if before or held else table)
+        if key not in self.known:
+            earlier = [((folder / file).read_text("utf-8"), one) for file, one in before]
+            ptx = (folder / variant["ptx"]).read_text("utf-8")
+            self.known[key] = self._interpret(ptx, table, earlier, numbers or {})
+        found = self.known[key]
+        if isinstance(found, str):
+            raise Unchecked(found)
+        return found
+
+    def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
+        """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
+        every = frozenset(one["arg"] for one in variant["tensors"])
+        if variant["problem"]:
+            return every
+        if variant["ptx"] not in self.stored:
+            try:
+                kernel = parse_kernel((folder / variant["ptx"]).read_text("utf-8"), variant["entry"])
+            except PtxError:
+                return every
+            names = list_stored(kernel)
+            self.stored[variant["ptx"]] = frozenset(
+                one.number for name, one in kernel.parameters.items() if name in names
+            )
+        places = self.stored[variant["ptx"]]
+        given = [one for at, one in enumerate(variant["params"]) if at in places and isinstance(one, dict)]
+        pointed = {name for names in variant.get("pointers", {}).values() for name in names}
+        return every & {*pointed, *(one.get("tensor", one.get("map")) for one in given)}
+
+    @staticmethod
+    def key(variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
+        """Return a digest of a launch and its claim."""
+        return hashlib.sha256(json.dumps([variant["ptx"], table], sort_keys=True).encode()).hexdigest()
+
+    def _interpret(
+        self, ptx: str, table: Mapping[str, Any], before: Sequence[tuple[str, Mapping[str, Any]]], numbers: Numbers
+    ) -> LaunchOutcome | str:
+        start = time.monotonic()
+
+        def tick(steps: int) -> None:
+            if time.monotonic() - start > self.seconds:
+                raise TooLong
+
+        def foresee(done: int, total: int) -> bool:
+            """End a run early that would take far too long."""
+            if (time.monotonic() - start) * total / done > FAR * self.seconds:
+                raise TooLong
+            return False
+
+        try:
+            claim = give_numbers(put_before(claim_of(table), before), numbers)
+            try:
+                return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
+            except TooLong:
+                late = f"not interpreted within {self.seconds:g} s, with the launches before it"
+                return late if before else self._interpret_part(ptx, claim)
+        except (SpecError, PtxError) as error:
+            return f"the launch cannot be described: {error}"
+
+    def note_neighbours(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
+        """Return what would be wrong at sizes beside those of a launch; empty if nothing is, or it isn't known.
+
+        A kernel's neighbours are run once.
+        """
+        kernel = (variant["file"], variant["name"])
+        if kernel in self.beside:
+            return ""
+        limit, found = time.monotonic() + min(BESIDE, self.seconds / 6), ""
+
+        def tick(steps: int) -> None:
+            if time.monotonic() > limit:
+                raise TooLong
+
+        try:
+            ptx = (folder / variant["ptx"]).read_text("utf-8")
+            for one in list_neighbours(table, variant.get("constants", {})):
+                self.beside.add(kernel)
+                claim = claim_of(claim_nothing(one.table) if one.literal else one.table)
+                outcome = check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
+                why = next((finding for finding in outcome.findings if finding.severity in WRONG), None)
+                if outcome.status != "REFUTED":
+                    why = None
+                if why is not None:
+                    found = (
+                        f"at {one.describe()}, which nothing launches, this kernel would be wrong: {spell_finding(why)}"
+                    )
+                if (why is not None) == one.alone:
+                    break  # one size alone is wrong, or all of them together are right
+        except (TooLong, SpecError, PtxError):
+            return found  # what isn't known is no note, as the first line says; no verdict rests on it
+        return found
+
+    def _interpret_part(self, ptx: str, claim: KernelClaim) -> LaunchOutcome | str:
+        """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""
+        late = f"not interpreted within {self.seconds:g} s"
+        kernel = parse_kernel(ptx, claim.kernel)
+        if exchange := find_exchange(kernel):
+            return f"{late}, and its CTAs are not independent ({exchange})"
+        start, (launch,) = time.monotonic(), claim.launches
+        part = claim._replace(launches=(launch._replace(ctas=choose_ctas(launch.grid, self.seed)),))
+
+        def tick(steps: int) -> None:
+            if time.monotonic() - start > 2 * self.seconds:
+                raise TooLong
+
+        def pace(done: int, total: int) -> bool:
+            return time.monotonic() - start > self.seconds
+
+        try:
+            return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]
+        except TooLong:
+            return f"{late}, nor one of its CTAs"
