@@ -103,6 +103,23 @@ def test_what_has_no_meaning_is_named(constant: str, name: str) -> None:
     assert (found.status == "UNKNOWN" and not name) or f"{name} of CUDA's libdevice" in found.findings[0].text
 
 
+SELECT = re.search(r"selp\.f32\s*(%\w+), 0fFF800000, (%\w+), (%\w+);", TEXT)
+
+
+@pytest.mark.parametrize(
+    ("infinity", "follows", "status"),
+    [("0f7F800000", "add", "VERIFIED"), ("0f7F800000", "sub", "REFUTED"), ("0fFF800000", "add", "UNKNOWN")],
+)
+def test_the_opposite_of_a_logarithm_may_be_taken_into_its_end(infinity: str, follows: str, status: str) -> None:
+    assert SELECT is not None
+    made, log, zero = SELECT.groups()
+    turned = f"neg.f32 turned, {log}; selp.f32 {made}, {infinity}, turned, {zero};"
+    text = TEXT.replace(SELECT[0], turned).replace(".reg", ".reg .b32 turned; .reg", 1)
+    text = re.sub(rf"sub\.f32(\s*%\w+, %\w+, {made};)", rf"{follows}.f32\1", text)
+    (found,) = check(text, claim_of(CLAIM), seed=3)
+    assert found.status == status, found.findings
+
+
 def test_a_function_that_is_known_is_not_named_as_unknown() -> None:
     kernel = parse_kernel(TEXT)
     assert name_others(kernel, replace_functions(kernel)) == []

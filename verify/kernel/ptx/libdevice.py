@@ -43,7 +43,14 @@ def _table() -> dict[str, Any]:
 @cache
 def _functions() -> Sequence[tuple[str, tuple[LibraryStep, ...]]]:
     rows = ((name, one) for name, one in _table().items() if name != "constants")
-    return [(one.get("name", name), tuple(map(_step, one["code"].strip().splitlines()))) for name, one in rows]
+    return [(one.get("name", name), tuple(map(_step, _lines(one)))) for name, one in rows]
+
+
+def _lines(row: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a function's code: its own, or all but the last of another's, and how this one ends."""
+    if "like" not in row:
+        return str(row["code"]).strip().splitlines()
+    return [*_lines(_table()[row["like"]])[:-1], *row["ends"].strip().splitlines()]
 
 
 def _step(line: str) -> LibraryStep:
