@@ -60,6 +60,11 @@ typedef const uint32_t* __restrict__ in_t;
 #define BULK_ADD(g, s, n) \
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;\n" \
                "cp.async.bulk.commit_group;" :: "l"(g), "r"(AT(s)), "r"(n) : "memory")
+#define DROP(b) \
+  asm volatile("{.reg .b64 t; mbarrier.arrive_drop.shared::cta.b64 t, [%0];}" :: "r"(AT(b)) : "memory")
+#define PARTIAL(b, n) \
+  asm volatile("{.reg .b64 t; mbarrier.arrive.noComplete.release.cta.shared::cta.b64 t, [%0], %1;}" \
+               :: "r"(AT(b)), "r"(n) : "memory")
 #define warp (tid / 32)
 #define lane (tid % 32)
 
@@ -972,3 +977,30 @@ K(every_second)(in_t a, uint32_t* c) { __shared__ uint32_t s[2][64]; uint32_t r 
 K(peek)(in_t a, uint32_t* c, uint32_t* flag) { if (tid == 0) { uint32_t v;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
   if (v < 100) T(*flag = v + 1, atomicAdd(flag, 1)); } c[bid * 64 + tid] = 1; }
+
+// Threads that leave drop their arrivals of later phases.
+K(drops)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) INIT(&b, 64); SYNC;
+  s[tid] = a[tid];
+  if (warp == 1) { T(ARRIVE(&b), DROP(&b)); } else { ARRIVE(&b); WAIT(&b, 0); uint32_t v = s[63 - tid]; s[tid] = v;
+  ARRIVE(&b); WAIT(&b, 1); c[tid] = s[31 - tid]; } }
+
+// A thread drops one arrival too many.
+K(drops_twice)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b; if (tid == 0) INIT(&b, 64);
+  SYNC; s[tid] = a[tid];
+  DROP(&b); T(if (tid < 32) DROP(&b);,) WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// An arrival that must not end the phase, and no other of its thread after it.
+K(partial)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) INIT(&b, T(64, 128)); SYNC; s[tid] = a[tid];
+  PARTIAL(&b, 1); T(, ARRIVE(&b)); WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// Nor is the arrival of another thread one.
+K(partial_other)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) INIT(&b, T(2, 3)); SYNC; s[tid] = a[tid]; SYNC;
+  if (tid == 0) { PARTIAL(&b, 1); T(, ARRIVE(&b)); } if (tid == 32) ARRIVE(&b); WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// libcu++'s barrier, which a warp leaves.
+K(and_drop)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ cuda::barrier<cuda::thread_scope_block> b;
+  if (tid == 0) init(&b, 64); SYNC; s[tid] = a[tid];
+  if (warp == 1) { T((void)b.arrive(), b.arrive_and_drop()); } else { b.arrive_and_wait(); uint32_t v = s[63 - tid];
+  s[tid] = v; b.arrive_and_wait(); c[tid] = s[31 - tid]; } }

@@ -86,7 +86,11 @@ def barrier_invalidate(machine: Machine, one: PtxInstruction, meaning: Meaning) 
 
 
 def barrier_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-    """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
+    """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added.
+
+    With `arrive_drop` later phases need as many arrivals less; with `noComplete` the phase must not end by this one.
+    """
+    drops, partial = "arrive_drop" in one.words, "noComplete" in one.words
     place, expects = address_of(one, 1), "expect" in meaning.words
     space, releases = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
     amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
@@ -108,6 +112,8 @@ def barrier_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
                 if releases:
                     barrier.gather(machine.shared.order.clock(who))
                 many = len(part) if expects else int(amounts[part].sum())
+                barrier.count -= many * drops
+                barrier.note_arrival(who, one.line if partial else 0)
                 count_arrivals(machine, barrier, address, int(who[0]), many)
         if put is not None and states is not None:
             put(Word(np.zeros(1, np.uint64), states), mask)
@@ -152,6 +158,7 @@ def copy_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 time, clock = machine.shared.count_copies(threads[part], barrier.column, running.time + 1)
                 running.time = time
                 join_phase(machine, barrier, address, threads[part], time)
+                barrier.note_arrival(threads[part])
                 barrier.gather(clock)
                 count_arrivals(machine, barrier, address, int(threads[part[0]]), int(amounts[part].sum()))
 

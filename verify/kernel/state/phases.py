@@ -21,6 +21,7 @@ from verify.kernel.state.order import ALWAYS, Ints, Order, latest
 Clock = NDArray[np.int32]
 LATE = "a waiter a phase late"
 PHASE, WAIT = "9.7.13.15.4", "9.7.13.15.16"  # of the PTX ISA: phases of an mbarrier, waits by parity
+ARRIVE = "9.7.13.15.13"  # mbarrier.arrive
 
 
 class Executed:
@@ -93,6 +94,9 @@ class Phases:
     after: Clock = field(init=False)  # what is executed before the phase under way ends
     over: Clock = field(init=False)  # and before the last one ended
     ended: list[Clock] = field(default_factory=list)  # `came` of the last two phases
+    unfinished: dict[int, int] = field(
+        default_factory=dict
+    )  # thread -> the line of its `noComplete` with no arrival since
     looked: Clock = field(init=False)  # when each thread saw the end of the last phase; 0 for never
     lines: Clock = field(init=False)  # and at which line
 
@@ -104,6 +108,14 @@ class Phases:
     def gather(self, clock: Clock) -> None:
         """Add what an arrival releases."""
         self.gathered = clock if self.gathered is None else latest(self.gathered, clock)
+
+    def note_arrival(self, members: Ints, partial: int = 0) -> None:
+        """Note arrivals: those of `.noComplete`, at the line `partial`, need another one of their thread after them."""
+        for thread in members.tolist() if partial or self.unfinished else ():
+            if partial:
+                self.unfinished[thread] = partial
+            else:
+                self.unfinished.pop(thread, None)
 
     def comes(self, members: Ints, time: int = 0) -> str:
         """Note that threads take part in this phase, and that the engine does at a time; what is wrong with it.
@@ -150,6 +162,14 @@ class Phases:
         """Begin the next phase if this one is over; report who may look at the last one only then."""
         if self.pending or self.bytes:
             return
+        if self.unfinished:
+            line = next(iter(self.unfinished.values()))
+            text = (
+                f"phase {self.number} of the mbarrier at shared address {address} ends, and the thread of the arrival "
+            )
+            text += f"of line {line}, which is .noComplete, does not arrive after it: it may be what ends the phase"
+            findings.add("an arrival that may complete a phase", Severity.STUCK, text, ARRIVE)
+            self.unfinished.clear()
         # PTX ISA 9.7.13.15.16: try_wait.parity tests one bit. A look at the last phase that isn't ordered before the
         # end of this one may, in another schedule, come when the bit has its old value again.
         late = np.flatnonzero(self.after[: self.executed.threads] < self.looked)
