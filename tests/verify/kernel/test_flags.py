@@ -47,3 +47,27 @@ def test_a_wait_for_a_flag_is_unknown_where_a_later_cta_sets_it(ctas: int) -> No
 def test_a_loop_on_a_plain_load_of_what_nobody_writes_goes_round_for_ever() -> None:
     found = safety("L: ld.global.u32 %r2, [%d2]; setp.eq.u32 %p3, %r2, 0; @%p3 bra L;", arrays=ARRAYS)
     assert found.status == "REFUTED" and "endless loop" in kinds(found)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (
+            "L: ld.acquire.gpu.global.u32 %r2, [%d5]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;",
+            "(ld.acquire.gpu.global.u32 in line",
+        ),
+        (
+            "L: atom.global.cas.b32 %r2, [%d2], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;",
+            "flags and locks in memory have",
+        ),
+        ("L: ld.global.u32 %r2, [%d4]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;", "guard what it does"),
+    ],
+)
+def test_a_loop_that_data_decide_is_told_by_what_it_waits_for_with_a_way_out(body: str, says: str) -> None:
+    found = safety(body)
+    assert found.status == "UNKNOWN" and says in found.findings[0].text, found.findings
+
+
+def test_a_mask_that_depends_on_a_schedule_is_told_with_a_way_out() -> None:
+    found = safety("activemask.b32 %r2; vote.sync.any.pred %p1, %p2, %r2;".replace("%p1, %p2", "%p1, 1"))
+    assert found.status == "UNKNOWN" and "name the lanes by a number" in found.findings[0].text

@@ -10,13 +10,15 @@ each other: a barrier, a vote or a fence there, or the branch itself again, in a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from isa_tables.semantics import meaning
 from verify.kernel.data.values import FIRST, Ids, Mask
+from verify.kernel.instructions.flags import HINT
 from verify.kernel.instructions.opaque import join_bytes, join_registers
 from verify.kernel.instructions.undecided import find_undecided, take_decided
 from verify.kernel.ptx.joins import ControlFlow
+from verify.kernel.ptx.source import PtxInstruction
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.copies import Octets
 from verify.kernel.state.findings import WARNINGS, Severity, Unclear
@@ -26,6 +28,16 @@ MOST = 64  # times that each branch is taken both ways in a batch
 _MILD = frozenset({"branch", "exit", "nothing", "parameter", "trap"})
 _STRONG = frozenset({"acquire", "release", "acq_rel", "relaxed", "mmio"})  # what orders threads, or is ordered
 _WRITES = frozenset({"st", "atom", "red"})
+
+
+def _describe_loop(code: Sequence[PtxInstruction], places: Sequence[int]) -> str:
+    """Return what is not known of a loop that data decide, by the name of what it waits for if that is a flag."""
+    flag = next((one for one in map(code.__getitem__, places) if one.is_strong or one.words[0] == "atom"), None)
+    text = "data decide how often a loop goes round"
+    if flag is None:
+        return f"{text}: go round a number of times that bounds it, and guard what it does"
+    text += f", which looks at what other threads write ({flag.opcode} in line {flag.line}): flags and locks in memory "
+    return f"{text}have no meaning here; {HINT}"
 
 
 class Forks:
@@ -64,13 +76,14 @@ class Forks:
         here = code[number].line
         places = self.flow.between(number, join)
         if join < 0 or number in places:
-            raise Unclear(here, "data decide how often a loop goes round")
+            raise Unclear(here, _describe_loop(code, sorted({*places, number})))
         for place in sorted(places):
             found = meaning(code[place].opcode)
             mild = machine.bound[place].doubts or (found is not None and found.row.meaning in _MILD)
             if not mild or _STRONG.intersection(code[place].words):
                 text = f"data decide this branch, and so whether a thread comes to {code[place].opcode} in line "
-                raise Unclear(here, f"{text}{code[place].line}, which concerns other threads too")
+                text += f"{code[place].line}, which concerns other threads too: let all threads come there"
+                raise Unclear(here, text)
         self.joins[number] = join, any(code[place].words[0] in _WRITES for place in places)
         return self.joins[number]
 

@@ -27,6 +27,7 @@ from verify.kernel.state.order import Ints
 WARP = 32
 FEWEST = 4  # lanes whose reads are told apart, in a kernel in which parts of a warp meet
 _FULL = np.uint64(0xFFFFFFFF)
+_MASK = "the mask of lanes: name the lanes by a number, since which ones activemask finds depends on a schedule"
 _LANES = np.arange(WARP)
 
 
@@ -56,7 +57,7 @@ class Lanes:
         read = self.machine.bound[number].members
         if read is None:
             return None
-        bits = self.machine.numbers(read, there, "the mask of lanes") & _FULL
+        bits = self.machine.numbers(read, there, _MASK) & _FULL
         some = bits if there is None or len(bits) == 1 else bits[there]
         return None if (some == _FULL).all() else np.broadcast_to(bits, self.machine.count)
 
