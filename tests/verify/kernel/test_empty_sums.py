@@ -68,6 +68,9 @@ def test_the_report_says_whether_empty_sums_are_proved(ptx: str, sizes: str, tri
     assert case.all_sizes is not None and case.all_sizes["theorem"].endswith(f"for all {sizes}")
     assert case.all_sizes["trips"].startswith(trips)
     assert any(one.startswith("K >= 1, as K = 0 is not proved: ") for one in case.all_sizes["preconditions"]) == given
+    assert any(one.startswith("         K >= 1, as K = 0 is not proved: ") for one in case.notes) == given
+    assert any("after one more trip is what it was, with k moved by 2" in one for one in case.notes)
+    assert any("it uses only the" in one for one in case.notes)
 
 
 def test_what_is_given_may_exclude_empty_sums() -> None:

@@ -104,7 +104,7 @@ class Shadow:
         text = self.machine.kernel.instructions[self.machine.number].text
         shown = describe(form) if isinstance(form, Content) else str(form)
         asked = [*conditions, *conditions_in(form)]
-        return NotLifted(self.line, f"{text[:80]} {step}", shown, asked, self.region)
+        return NotLifted(self.line, f"{text[:80]}: {step}", shown, asked, self.region)
 
     # ---- what the machine tells
 

@@ -111,16 +111,16 @@ def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
         Check.PROOF, Status.PROVED, f"{theorem.runs} interpretations of one CTA, induction over the trips",
         engine="z3, each answer checked in exact arithmetic",
     )  # fmt: skip
-    trips, period = fields["trips"], theorem.period
+    trips, moved = fields["trips"], f"{statement.summed[0]} moved by {theorem.period * statement.step}"
+    later = "one more trip" if theorem.period == 1 else f"{theorem.period} more trips"
     notes = [
         f"given    {'; '.join(of_launch)}",
         *(f"         {text}" for text in fields["preconditions"] if text not in of_launch),
         f"grid     {fields['grid']}",
-        f"trips    {trips}: the state at line {theorem.head} after {period} more trips is what it was, with "
-        f"{statement.summed[0]} moved by {period * statement.step}",
+        f"trips    {trips}: the state at line {theorem.head} after {later} is what it was, with {moved}",
         f"masks    {fields['masks']}: proved equal to the bounds, not sampled",
-        f"proved   by {theorem.runs} interpretations of one CTA and {theorem.asked} linear questions to z3, "
-        f"{theorem.proved} of them answered by a certificate, each checked in exact arithmetic",
+        f"proved   by {theorem.runs} interpretations of one CTA and {theorem.asked} linear questions to z3; it uses only "
+        f"the {theorem.proved} answers whose certificate was checked in exact arithmetic",
         f"checked  {theorem.checked} forms against the interpreter's bits; a wrong element unnoticed: below "
         f"{theorem.bound:.0e} in a run",
         f"domain   {fields['domain']}",
@@ -137,8 +137,6 @@ def _preconditions_of_launch(theorem: Theorem) -> list[str]:
     rows = statement.rows_of_strides()
     of_launch += [f"{name} >= {row}" for name, row in rows.items()]
     of_launch += [f"{name} = {held}" for name, held in statement.table.get("scalars", {}).items()]
-    if theorem.empty:
-        of_launch.append(f"{statement.summed[1]} >= 1, as {statement.summed[1]} = 0 is not proved: {theorem.empty}")
     arrays = ", ".join(statement.table["arrays"])
     return [*of_launch, f"{arrays} disjoint, each at a multiple of 16 bytes"]
 
@@ -155,6 +153,8 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     )
     limits = [f"CTAs in {'xyz'[axis.number]} <= {MOST_YZ}" for axis in statement.axes if axis.number]
     limits += ["CTAs in x < 2**31"] if statement.shares_axis and not limits else []
+    summed = statement.summed[1]
+    empty = [f"{summed} >= 1, as {summed} = 0 is not proved: {theorem.empty}"] if theorem.empty else []
     last = theorem.alone + period
     classes = [f"{number}+{period}*j" if period > 1 else f"{number}+j" for number in range(theorem.alone + 1, last + 1)]
     read = {one.name for one in elements(statement.value)}
@@ -164,7 +164,7 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     return {
         "lifted": "yes",
         "theorem": f"{statement.table['claim']} for all {_all(statement, not theorem.empty)}",
-        "preconditions": [*_preconditions_of_launch(theorem), *products, *limits],
+        "preconditions": [*_preconditions_of_launch(theorem), *products, *limits, *empty],
         "grid": f"{extents} CTAs of {theorem.block[0] * theorem.block[1] * theorem.block[2]} threads; CTA "
                 f"{'x' if statement.shares_axis else '(x, y)'} has {tiles}: each element once",
         "trips": f"{1 if theorem.empty else 0} to {theorem.alone} one by one; {' and '.join(classes)} by induction",
