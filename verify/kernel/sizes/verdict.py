@@ -119,8 +119,8 @@ def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
         f"grid     {fields['grid']}",
         f"trips    {trips}: the state at line {theorem.head} after {later} is what it was, with {moved}",
         f"masks    {fields['masks']}: proved equal to the bounds, not sampled",
-        f"proved   by {theorem.runs} interpretations of one CTA and {theorem.asked} linear questions to z3; it uses only "
-        f"the {theorem.proved} answers whose certificate was checked in exact arithmetic",
+        f"proved   by {theorem.runs} interpretations of one CTA and {theorem.asked} linear questions to z3; it uses "
+        f"only the {theorem.proved} answers whose certificate was checked in exact arithmetic",
         f"checked  {theorem.checked} forms against the interpreter's bits; a wrong element unnoticed: below "
         f"{theorem.bound:.0e} in a run",
         f"domain   {fields['domain']}",
