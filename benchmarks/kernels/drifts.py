@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from benchmarks.kernels.edits import body
 from verify.kernel.ptx.parse import parse_kernel
@@ -48,6 +49,13 @@ class Drift:
         return f"line {self.line}, column {self.place + 1}: {self.operand} drifts from trip {1 << self.shift} on"
 
 
+@lru_cache(maxsize=1)
+def find_types(text: str, kernel: str) -> Mapping[str, str]:
+    """Return the type of each register of a kernel; all of its drifts ask for them."""
+    found = parse_kernel(text, kernel)
+    return dict(zip(found.names, found.registers, strict=True))
+
+
 def find_operands(text: str, head: int, types: Mapping[str, str]) -> Iterator[Drift]:
     """Yield every operand from the loop's head on, each without a shift: guards, sources, addresses and numbers."""
     for number, line in body(text):
@@ -71,8 +79,7 @@ def find_operands(text: str, head: int, types: Mapping[str, str]) -> Iterator[Dr
 
 def draw_drifts(text: str, kernel: str, head: int, lines: Collection[int], count: int, seed: int) -> list[Drift]:
     """Return operands in some lines, with shifts, drawn by a seed; all of them where there are fewer."""
-    found = parse_kernel(text, kernel)
-    types = dict(zip(found.names, found.registers, strict=True))
+    types = find_types(text, kernel)
     draw = random.Random(seed)
     there = [one for one in find_operands(text, head, types) if one.line in lines]
     every = [replace(one, shift=draw.choice(SHIFTS)) for one in there]
@@ -93,8 +100,7 @@ def add_counter(text: str, kernel: str, head: int) -> list[str]:
 
 def apply_drift(text: str, kernel: str, head: int, one: Drift) -> str:
     """Return the text of the kernel in which an operand drifts."""
-    found = parse_kernel(text, kernel)
-    types = dict(zip(found.names, found.registers, strict=True))
+    types = find_types(text, kernel)
     lines = add_counter(text, kernel, head)
     whole = lines[one.line - 1]
     line = whole.rsplit("\n", 2)[-2] if one.line == head else whole.rstrip("\n")
