@@ -68,8 +68,10 @@ class Interpretation:
         }
         if len(launch.params) > len(kernel.parameters):
             raise SpecError("params", f"{len(launch.params)} are given, the kernel has {len(kernel.parameters)}")
-        if kernel.block and int(np.prod(kernel.block)) != int(np.prod(launch.block)):
+        if kernel.block and (*kernel.block, 1, 1)[:3] != (*launch.block, 1, 1)[:3]:
             raise SpecError("block", f"the kernel requires {kernel.block} threads (.reqntid), not {launch.block}")
+        if 0 < kernel.most < int(np.prod(launch.block)):
+            raise SpecError("block", f"the kernel takes at most {kernel.most} threads (.maxntid), not {launch.block}")
         self.machine = machine(kernel, launch, self.values, self.findings, self.memory, given, budget)
         self.machine.cell = handlers.cell(kernel)
         self.bound, self.done = False, 0  # whether instructions have their meaning; CTAs of a part that ran

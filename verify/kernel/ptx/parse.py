@@ -13,6 +13,7 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Sequence
+from math import prod
 
 from verify.kernel.ptx.source import (
     WIDTHS,
@@ -185,6 +186,8 @@ class _KernelReader:
         found = re.search(r"\.reqntid\s+([\d,\s]+)", entry[3])
         if found:
             self.kernel.block = tuple(int(one) for one in found[1].split(",") if one.strip())
+        most = re.search(r"\.maxntid\s+([\d,\s]+)", entry[3])
+        self.kernel.most = prod(int(one) for one in most[1].split(",") if one.strip()) if most else 0
         cluster = re.search(r"\.reqnctapercluster\s+([\d,\s]+)", entry[3])
         if cluster and any(int(one) > 1 for one in cluster[1].split(",") if one.strip()):
             self.kernel.clusters = (self.line_of(entry.start(3) + cluster.start()), " ".join(cluster[0].split()))

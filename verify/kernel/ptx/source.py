@@ -112,6 +112,7 @@ class Kernel:
     registers: list[str]  # declared type by number
     names: list[str]  # of the registers by number
     block: tuple[int, ...] | None  # .reqntid
+    most: int = 0  # threads of a CTA that .maxntid allows; 0 if there is none
     files: dict[int, str] = field(default_factory=dict)  # of .loc
     local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
     clusters: tuple[int, str] | None = None  # line and text of a directive for clusters of several CTAs
