@@ -86,6 +86,25 @@ def persistent(a, b, c, M, N, K, lda, ldb, ldc, BM: tl.constexpr, BN: tl.constex
         tl.store(c + rm[:, None] * ldc + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))
 
 
+@triton.jit
+def elementwise(x, y, z, N, alpha, BLOCK: tl.constexpr):
+    c = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = alpha * tl.load(x + c, mask=c < N) + tl.load(y + c, mask=c < N)
+    tl.store(z + c, tl.where(v > 0, v, 0.1 * v), mask=c < N)
+
+
+@triton.jit
+def reduction(x, y, total, ld, N, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    acc = tl.zeros([BLOCK], tl.float32)
+    for off in range(0, N, BLOCK):
+        c = off + tl.arange(0, BLOCK)
+        acc += tl.load(x + row * ld + c, mask=c < N, other=0.0)
+    s = tl.sum(acc, 0)
+    tl.store(y + row, s)
+    tl.atomic_add(total, s)
+
+
 def main() -> None:
     """Write the PTX of every kernel for sm_80; pointers and leading dimensions are multiples of 16."""
     from triton.backends.compiler import GPUTarget
@@ -98,6 +117,8 @@ def main() -> None:
         (histogram, {"x": "*i32"}, {"BINS": 64, "BLOCK": 512}),
         (histogram_own, {"x": "*i32"}, {"BINS": 64, "BLOCK": 512}),
         (gather, {}, {"BLOCK": 256}),
+        (elementwise, {"z": "*fp32", "alpha": "fp32"}, {"BLOCK": 256}),
+        (reduction, {"total": "*fp32"}, {"BLOCK": 256}),
         (persistent, {}, {"BM": 64, "BN": 64, "BK": 32}),
     ):
         names = function.arg_names

@@ -341,7 +341,7 @@ WITHOUT_CLAIM = sorted((corpus.HOME / "safe").glob("*.ptx"))
 @pytest.mark.long
 @pytest.mark.parametrize("path", WITHOUT_CLAIM, ids=lambda path: path.stem)
 def test_a_kernel_without_a_claim_is_safe(path: Path) -> None:
-    """Layernorm, histograms with atomics, a gather and a persistent product, by Triton."""
+    """Elementwise, a reduction, layernorm, histograms with atomics, a gather and a persistent product, by Triton."""
     (found,) = check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1)
     assert found.status == "SAFE" and {one.severity for one in found.findings} <= {Severity.EQUAL}
 
