@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks.kernels.safety import judge_faults
 from tests.kernels import compile as corpus
-from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
@@ -429,23 +427,3 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t2, 32;"""
     (found,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 32}, claimed=False), seed=1)
     assert found.status == status, found.findings
     assert status == "SAFE" or "offset of the second half" in found.findings[0].text
-
-
-@pytest.mark.parametrize(
-    ("directive", "block", "says"),
-    [
-        (".maxntid 32, 1, 1", 64, "takes at most 32 threads (.maxntid)"),
-        (".maxntid 8, 4, 1", 64, "takes at most 32 threads (.maxntid)"),
-        (".maxntid 8, 8, 1", 64, ""),
-        (".reqntid 64", 64, ""),
-        (".reqntid 64", [32, 2], "requires (64,) threads (.reqntid)"),
-    ],
-)
-def test_a_launch_has_the_threads_that_the_kernel_allows(directive: str, block: object, says: str) -> None:
-    text = f"{HEAD}{DOUBLE}\nret;\n}}\n".replace("\n{", f"\n{directive}\n{{", 1)
-    claim = claim_of(LAUNCH | {"block": block}, claimed=False)
-    if not says:
-        assert check_safety(text, claim, seed=1)[0].status == "SAFE"
-        return
-    with pytest.raises(SpecError, match=re.escape(says)):
-        check_safety(text, claim, seed=1)

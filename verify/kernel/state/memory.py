@@ -149,7 +149,7 @@ class Shared:
         empty = labels == (UNWRITTEN << 3)
         if empty.any():
             row, column = (int(one[0]) for one in np.nonzero(empty))
-            byte = int(places[row, column]) % self.span
+            byte = self.placement.spell(int(places[row, column]) % self.span)
             text = f"{self.who(int(threads[row]))} reads from shared byte {byte}, which nobody has written"
             labels[empty] = self.values.nowhere(text) << 3
         return labels
@@ -169,9 +169,9 @@ class Shared:
             text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
 
-    def byte(self, cell: int) -> int:
-        """Return the shared address of a cell."""
-        return cell * self.cell % self.span
+    def byte(self, cell: int) -> str:
+        """Return the shared address of a cell, and where that is in its variable."""
+        return self.placement.spell(cell * self.cell % self.span)
 
     def _race(  # noqa: PLR0913, PLR0917 - what the sentence has
         self, kind: str, does: str, did: str, cells: Ints, who: Ints, where: Mask, other: NDArray[np.int32],

@@ -9,6 +9,7 @@ less. Shared memory starts at 1024, so that an address is not taken for the numb
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +80,11 @@ class Placement:
         """Return 1 + the room of each byte, 0 for none."""
         return self._of[np.minimum(np.maximum(addresses, 0), self.size)]  # np.clip takes several times as long
 
+    def spell(self, address: int) -> str:
+        """Return an address, and the byte of its variable that it is, if it is of one."""
+        room = next((one for one in self.rooms if one.first <= address < one.first + one.size), None)
+        return str(address) if room is None else f"{address} ({shorten(room.name)} + {address - room.first})"
+
     def near(self, address: int) -> str:
         """Return the variable that begins next before an address, in words."""
         room = max((one for one in self.rooms if one.first <= address), key=lambda one: one.first, default=None)
@@ -102,6 +108,16 @@ class Placement:
             return ""
         room = self.rooms[int(short[0]) - 1]
         return f"{room.name}, declared with .align {room.align}"
+
+
+def shorten(name: str) -> str:
+    """Return the name that a variable has in C++, of one that its compiler made for a variable of a function.
+
+    >>> shorten("_ZZ7reverseE4tile"), shorten("_ZZN2my1kEvE1s_0"), shorten("global_smem")
+    ('tile', 's', 'global_smem')
+    """
+    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", name)
+    return found[2][: int(found[1])] if found else name
 
 
 def _odd(top: int, align: int) -> int:
