@@ -48,11 +48,10 @@ def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: st
     if not isinstance(kernel, (str, Path)):
         return KernelSource(_name_function(kernel), function=True)
     text = str(kernel)
+    if "__global__" in text and ".entry" not in text:
+        return _compile_cuda(text, "kernel", target)
     if "\n" in text:
-        is_cuda = "__global__" in text and ".entry" not in text
-        return (
-            _compile_cuda(text, "kernel", target) if is_cuda else KernelSource("kernel", _refuse_target(text, target))
-        )
+        return KernelSource("kernel", _refuse_target(text, target))
     file, colons, entry = text.partition("::")
     if colons and not file.endswith((".ptx", *CUDA)):
         return KernelSource(text, function=True)

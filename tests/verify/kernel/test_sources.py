@@ -92,6 +92,7 @@ def test_a_claim_that_names_two_kernels_or_none(tmp_path: Path) -> None:
         (["gemm.py", "--claim", "gemm.toml"], "gemm.py: name a function of it: gemm.py::gemm"),
         (["gemm.py::nope", "--claim", "gemm.toml"], "gemm.py has no 'nope'; it has gemm, other"),
         (["gemm.py::gemm", "--claim", "gemm.toml"], "gemm has constants without a value: constants = { BM = … }"),
+        (["gemm.py::gemm", "--claim", "lower.toml"], "constants = { BM = … }; bm is given: case matters"),
         (["matmul.ptx"], "what does the kernel compute? Give --claim"),
         (["gemm.toml"], "gemm.toml is no PTX: this is the claim of a kernel"),
         (["C[m,n] = A[m,n]"], "C[m,n] = A[m,n]: this is a claim's text, not a file; write it as claim = "),
@@ -117,6 +118,7 @@ def test_what_is_wrong_is_said_with_the_way_out(
     Path("gemm.toml").write_text(text + '[triton]\ntarget = "sm_80"\n')
     Path("grid.toml").write_text(text.replace("grid ", "# grid "))
     jit = '[triton]\ntarget = "sm_80"\nconstants = { BM = 64 }\n'
+    Path("lower.toml").write_text(text + jit.replace("BM", "bm"))
     Path("jit.toml").write_text(text.replace("grid ", "# grid ") + jit)
     Path("case.toml").write_text(text.replace('params = ["A"', 'params = ["a"'))
     assert main([*arguments, "--allow-exec"]) == 2
@@ -163,6 +165,8 @@ def test_cuda_is_compiled_by_nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     report = verify_kernel(file, CLAIM, sizes=SMALL, target="sm_80", seed=1)
     assert report.cases[0].status == "VERIFIED"
     assert any("by nvcc for sm_80" in note for note in report.cases[0].notes)
+    for text in (file.read_text(), file.read_text().strip()):  # a text of one line is none the less no file
+        assert verify_kernel(text, CLAIM, sizes=SMALL, target="sm_80", seed=1).cases[0].status == "VERIFIED"
     nvcc.write_text(f"#!{sys.executable}\nimport sys\nprint('kernel.cu(1): error: no', file=sys.stderr)\nsys.exit(1)\n")
     with pytest.raises(UsageError, match=r"k.cu was not compiled: .*error: no"):
         verify_kernel(file, CLAIM)

@@ -58,7 +58,9 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
     lacking = [one for one in list_constants(Path(file), function) if one not in constants]
     if lacking:
         example = ", ".join(f"{one} = …" for one in lacking)
-        raise SpecError("triton.constants", f"{function} has constants without a value: constants = {{ {example} }}")
+        text = f"{function} has constants without a value: constants = {{ {example} }}"
+        alike = [one for one in constants if one.lower() in {name.lower() for name in lacking}]
+        raise SpecError("triton.constants", text + (f"; {', '.join(alike)} is given: case matters" if alike else ""))
     if "params" not in table:
         names = [name for name in arguments(Path(file), function) if name not in constants]
         table["params"] = [_name_array(name, table.get("arrays")) for name in names]
