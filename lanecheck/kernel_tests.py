@@ -29,6 +29,7 @@ import pytest
 from lanecheck.console.children import describe_end, read_last_lines, run_child
 from lanecheck.kernel_recording import TASK
 from verify.capture.decisions import Judge
+from verify.capture.recording.device import TargetGpu, UnknownTarget
 from verify.capture.session import KernelSession
 
 PACKAGES = {"torch": "torch", "triton": "triton"}
@@ -70,6 +71,10 @@ class KernelTests:
         line = missing_packages()
         if line:
             raise pytest.UsageError(line)
+        try:
+            TargetGpu(config.getoption("--lanecheck-target"))
+        except UnknownTarget as problem:
+            raise pytest.UsageError(f"--lanecheck-target: {problem}") from None
         self.config = config
         given = getattr(config, "workerinput", {}).get("lanecheck")
         self.worker = given is not None
@@ -257,7 +262,8 @@ def record_file(path: Path, home: Path, config: pytest.Config, task: Mapping[str
     output, tests = home / "output", select_nodes(path, config)
     try:
         code = run_child([*command, *tests], seconds, config.invocation_params.dir, environment, output)
-        ended = "" if code in (0, 1, 5) else describe_end(code, find_last_error(output))
+        failed = code == 1 and (home / "records.jsonl").exists()  # tests, and not what ran them
+        ended = "" if failed or code in (0, 5) else describe_end(code, find_last_error(output))
     except subprocess.TimeoutExpired:
         ended = f"its tests did not end within {seconds:g} s (--lanecheck-seconds)"
     if ended:

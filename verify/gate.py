@@ -130,7 +130,7 @@ class Suite:
         """Return the cases of a file that is one subject, as a kernel's claim is."""
         if kind.report is None:
             raise TypeError(f"{kind.plural} have no report")
-        return kind.report([str(path)], allow_exec=self.allow_exec, **self.given).cases
+        return kind.report([str(path)], allow_exec=self.allow_exec, allowed_by=self.how, **self.given).cases
 
     def _case(self, kind: Kind[Any], subject: Named) -> Case:
         if kind.runs_code is not None and kind.runs_code(subject):

@@ -192,6 +192,14 @@ def test_what_is_missing_is_said_in_a_line(guest: Guest) -> None:
     assert "Traceback" not in text
 
 
+def test_a_target_that_nobody_knows_is_said_in_a_line(guest: Guest) -> None:
+    """The recording process ended with a traceback and exit code 1, and the run had no tests, as if it had none."""
+    code, text = guest.run("--lanecheck-target=sm_99x")
+    assert code == 4
+    assert "--lanecheck-target: no GPU is known for the target 'sm_99x': there are sm_" in text
+    assert "Traceback" not in text
+
+
 @pytest.mark.parametrize(
     ("report", "line"),
     [
@@ -216,3 +224,16 @@ def test_a_child_that_ends_otherwise_says_why(tmp_path: Path) -> None:
     options["--lanecheck-seconds"] = 0.01
     record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": []})
     assert (tmp_path / "ended").read_text("utf-8") == "its tests did not end within 0.01 s (--lanecheck-seconds)"
+
+
+def test_a_child_that_ends_with_exit_code_1_and_has_run_no_test_says_why(tmp_path: Path) -> None:
+    """As Python does where a plugin of the user's raises an error before pytest begins."""
+    options = {"--lanecheck-target": "sm_90a", "--lanecheck-configs": "first", "--lanecheck-seconds": 60}
+    config: Any = SimpleNamespace(
+        getoption=options.get, args=[], pluginmanager=SimpleNamespace(hasplugin=lambda _: False),
+        invocation_params=SimpleNamespace(dir=tmp_path),
+    )  # fmt: skip
+    (tmp_path / "torn_plugin.py").write_text("raise ValueError('torn')\n")
+    record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": ["-p", "torn_plugin"]})
+    ended = (tmp_path / "ended").read_text("utf-8")
+    assert ended.startswith("its process ended with exit code 1: ") and "torn" in ended

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verify.cli.arguments import check_execution
+from lanecheck.console.command import forbidden
 from verify.core.errors import UsageError
 from verify.kernel.claims.keys import is_claim
 from verify.kind import SURE, Kind, PropertyTable, Recognition
@@ -57,6 +57,7 @@ def report_kernel(  # noqa: PLR0913 - the options of the command
     python: str = sys.executable,
     target: str = "",
     allow_exec: bool = False,
+    allowed_by: str = "allow_exec=True",
 ) -> Report:
     """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does.
 
@@ -68,8 +69,8 @@ def report_kernel(  # noqa: PLR0913 - the options of the command
     if len(kernels) > 1 or len(claims) + (claim is not None) != 1:
         raise UsageError(f"{', '.join(what)}: give one kernel and its claim, as FILE.toml or claim=")
     kernel, asked = next(iter(kernels), None), claims[0] if claim is None else claim
-    if sources.find_code(kernel, asked):
-        check_execution(allow_exec, "allow_exec=True")
+    if forbidden(allow_exec) and (file := sources.find_code(kernel, asked)):
+        raise UsageError(f"{file} will be imported and run; in CI, allow that with {allowed_by}")
     if safety:
         return report.verify_safety(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
     return report.verify_kernel(kernel, asked, seed=seed, budget=budget, strict=strict, python=python, target=target)

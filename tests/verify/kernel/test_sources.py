@@ -14,6 +14,7 @@ import pytest
 from verify.check.command import main as check
 from verify.core.errors import UsageError
 from verify.kernel.command import main
+from verify.kernel.kind import report_kernel
 from verify.kernel.report import verify_kernel
 from verify.kernel.sources import find_source
 
@@ -136,6 +137,8 @@ def test_in_ci_ones_own_code_must_be_allowed(
         assert main(arguments) == 2
         text = " ".join(capsys.readouterr().err.split())
         assert f"{tmp_path / 'gemm.py'} will be imported and run; in CI, allow that with --allow-exec" in text
+    with pytest.raises(UsageError, match="imported and run; in CI, allow that with --lanecheck-allow-exec"):
+        report_kernel([str(claim)], allowed_by="--lanecheck-allow-exec")  # as the file of a claim is a test
 
 
 def test_an_object_that_is_no_kernel() -> None:
