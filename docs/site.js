@@ -18,7 +18,7 @@ addEventListener("load", mend);
 mend();
 /* What a command printed: its verdicts have their colours, as in a terminal. */
 const VERDICTS = /\b(?:VERIFIED|PROVED|AGREES|SAFE|REFUTED|RELABELLED|CONTRADICTION|UNKNOWN|UNCHECKED|UNSPECIFIED)\b/g;
-for (const code of document.querySelectorAll(".highlight code:has(.go)")) {
+for (const code of document.querySelectorAll(".highlight code:has(.go), .language-text code")) {
   const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), found = [];
   while (texts.nextNode()) if (texts.currentNode.data.search(VERDICTS) >= 0) found.push(texts.currentNode);
   for (const one of found) {
