@@ -123,6 +123,7 @@ def _answer(question: Question, follows: str | None = None) -> str:
     while (answer := _ask(question.asks, follows or "")) is not None:
         if answer or not question.needed:
             return answer
+        print(f"{question.key}: this can't be left out", file=sys.stderr)
     if question.needed and not follows:
         raise UsageError(f"give --{question.key}: {question.asks}")
     return follows or ""

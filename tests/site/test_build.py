@@ -202,6 +202,17 @@ def test_the_first_screen_has_the_navigation_the_quick_start_a_picture_and_a_ver
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_phone_s_first_screen_has_the_counterexample(site: Path, chromium: Browser, dark: bool) -> None:
+    chromium.open(address(site / "index.html"), 400, dark)
+    place = "document.querySelector('.lc-hero .m').getBoundingClientRect()"
+    assert (
+        0 < chromium.js(f"{place}.top") and chromium.js(f"{place}.bottom") < 800 and chromium.js(f"{place}.width") > 40
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
 def test_a_picture_of_a_chapter_is_read_on_a_phone(site: Path, chromium: Browser) -> None:
     """Its words are text of the page, so that the drawing alone is scaled."""
     chromium.open(address(site / "tv-layouts.html"), width=400)

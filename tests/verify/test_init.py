@@ -56,6 +56,7 @@ def test_it_asks_and_asks_again(
     answers[2:2] = [""]  # a part that is needed
     monkeypatch.setattr("sys.stdin", Terminal("\n".join([*answers, ""])))
     assert main(["init", "claim", str(file)]) == 0
+    assert capsys.readouterr().err.count(": this can't be left out\n") == 1
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert main(["init", "claim", str(tmp_path / "again.toml"), *CLAIM, "--sizes", "M=128 N=192 K=64"]) == 0
     assert file.read_text() == (tmp_path / "again.toml").read_text()
