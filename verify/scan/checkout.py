@@ -150,7 +150,8 @@ class _Below:
         found = named if any(path.name.startswith(TRAITS) for path in named) else every
         if not found and not problems:
             among = f" among its first {LOOKED_AT * self.most:,} files: raise --max-files {self.most}"
-            raise UsageError(f"{folder}: no header is there{among if self.cut else ''}")
+            files = f"; its TOML files are read as {folder / '*.toml'}" if any(folder.glob("*.toml")) else ""
+            raise UsageError(f"{folder}: no header is there{among if self.cut else files}")
         return found
 
 

@@ -62,6 +62,14 @@ def test_files_that_are_no_headers_are_counted_too(
     assert "no header is there among its first 60 files: raise --max-files 12" in capsys.readouterr().err
 
 
+def test_a_folder_of_toml_files_says_how_they_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("no header is there\n")
+    (tmp_path / "atoms.toml").write_text("", encoding="utf-8")
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith(f"no header is there; its TOML files are read as {tmp_path / '*.toml'}\n")
+
+
 def test_changes_of_a_part_are_refused(many: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--diff", str(many / "a"), str(many), "--max-files", "3"]) == 2
     assert "stopped after 3 headers, there are more: raise --max-files 3" in capsys.readouterr().err
