@@ -182,6 +182,14 @@ class Proposal(NamedTuple):
     edits: tuple[Edit, ...] = ()  # the same change in the user's file, if that is known
 
 
+class FurtherCause(NamedTuple):
+    """Something else that makes a claim false, which is wrong by itself."""
+
+    text: str  # a line of the counterexample's damage
+    place: Place | None  # where it is written
+    causes: tuple[str, ...]  # as those of the counterexample
+
+
 class Counterexample(NamedTuple):
     """Why a claim is false: the smallest inputs at which it fails, then how large the damage is."""
 
@@ -197,6 +205,7 @@ class Counterexample(NamedTuple):
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
     proposals: tuple[Proposal, ...] = ()  # repairs that are not verified yet: never shown
     causes: tuple[str, ...] = ()  # all that is wrong, without numbers of a run, for a baseline; empty: its words
+    further: tuple[FurtherCause, ...] = ()  # that have an alert of their own
 
 
 class ProductOperand(NamedTuple):

@@ -15,6 +15,7 @@ from verify.core.verdict import (
     Check,
     Counterexample,
     Evidence,
+    FurtherCause,
     Place,
     Property,
     Statement,
@@ -32,7 +33,9 @@ from verify.kernel.state.findings import (
     Finding,
     Severity,
     fold_findings,
+    group_findings,
     mask_numbers,
+    tell_once,
 )
 from verify.report import Case
 
@@ -94,9 +97,20 @@ class JudgedKernel:
             return quote_source(place)
         return quote_line(self.mending.ptx.split("\n"), one.line, 1)
 
-    def name_causes(self, key: str) -> tuple[str, ...]:
-        """Return all that is wrong with a property, whatever the sizes: kinds, words without numbers, and lines."""
-        found = (one for one in self.of(key) if one.severity is not Severity.UNKNOWN)
+    def name_causes(
+        self, groups: Sequence[Sequence[Finding]]
+    ) -> tuple[tuple[str, ...], tuple[FurtherCause, ...]]:  # fmt: skip
+        """Return what the first cause is, whatever the sizes, and the others; what follows from it belongs to it."""
+        first, *others = groups
+        follows = [each for each in others if _follows(each[0], first[0])]
+        further = (
+            FurtherCause(spell_finding(tell_once(each)), _place(self, each), self._name_cause(each))
+            for each in others if each not in follows
+        )  # fmt: skip
+        return self._name_cause([one for each in (first, *follows) for one in each]), tuple(further)
+
+    def _name_cause(self, found: Sequence[Finding]) -> tuple[str, ...]:
+        """Return findings by their kinds, their words without numbers, and their lines."""
         return tuple(sorted({f"{one.kind}: {mask_numbers(one.text)}: {self._read_line(one)}" for one in found}))
 
     def _read_line(self, one: Finding) -> str:
@@ -197,17 +211,19 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     method = "every thread interpreted"
     if key == "values":
         method += " on unknowns" + (f"; a wrong element unnoticed: {_chance(outcome)}" if outcome.compared else "")
-    certain = fold_findings(one for one in found if one.severity is not Severity.UNKNOWN)
+    groups = group_findings(one for one in found if one.severity is not Severity.UNKNOWN)
+    certain = [tell_once(each) for each in groups]
     if key == "letter" and certain and not judged.strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
         rest = (*judged.quote(certain[0]), *(_spell_next(one, certain[0]) for one in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
+        causes, further = ((), ()) if key in ("values", "precision") else judged.name_causes(groups)
         wrong = Counterexample(
             {"line": certain[0].line}, spell_finding(certain[0]), damage=rest + more, replay=judged.replay,
             proposals=propose([certain[0], *(one for one in found if one.line != certain[0].line)], judged.mending),
-            causes=() if key in ("values", "precision") else judged.name_causes(key),
+            causes=causes, further=further,
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
@@ -227,7 +243,12 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
 
 def _spell_next(one: Finding, first: Finding) -> str:
     """Return a finding that is told below the first one: what is written with a lost value follows from its cause."""
-    return f"{'so: ' * (one.kind == NOWHERE != first.kind)}{spell_finding(one)}"
+    return f"{'so: ' * _follows(one, first)}{spell_finding(one)}"
+
+
+def _follows(one: Finding, first: Finding) -> bool:
+    """Return whether a finding is a consequence of the first one."""
+    return one.kind == NOWHERE != first.kind
 
 
 def _chance(outcome: LaunchOutcome) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from verify.core.verdict import Fix, Place, Status, Verdict
@@ -21,6 +21,7 @@ from verify.report.expectation import write_surprise
 
 FINGERPRINT = "finding/v1"  # the name of `Alert.fingerprint` in SARIF
 LINES = re.compile(r"(?<=\w:)\d+(?::\d+)?|(?<=\bline )\d+|(?<=\blines )\d+(?:(?:, | and )\d+)*")  # in files
+REPLAY = "replay: "  # before the command that finds it again
 OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
 
 
@@ -106,7 +107,7 @@ def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
             known = report.why_accepted(case) if verdict.status.refuted else ""
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
             level = Level.NOTE if known else Level.ERROR if decided else Level.WARNING
-            yield _of_verdict(case, verdict, level, _text(case, verdict), known)
+            yield from _split_causes(_of_verdict(case, verdict, level, _text(case, verdict), known), verdict)
     if report.is_unchecked(case) and not case.expects.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)
@@ -136,13 +137,30 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
     return Alert(prop.key, prop.words, level, subject, text, part, place, known, related, fixes, exact, causes)
 
 
+def _split_causes(alert: Alert, verdict: Verdict) -> Iterator[Alert]:
+    """Yield the alert of a verdict, and one for each further cause, where that is."""
+    yield alert
+    for one in verdict.counterexample.further if verdict.counterexample is not None else ():
+        text, exact = (_tell_instead(one.text, whole) for whole in (alert.text, alert.exact))
+        place = one.place or alert.place
+        yield replace(alert, text=text, exact=exact, place=place, causes=one.causes, related=(), fixes=())
+
+
+def _tell_instead(cause: str, whole: str) -> str:
+    """Return the text of an alert with another cause than its first one."""
+    head, *rest = whole.split("\n")
+    return "\n".join([head, cause, *(line for line in rest if line.startswith(REPLAY))])
+
+
 def _text(case: Case, verdict: Verdict) -> str:
     head = f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {case.word(verdict)}: {verdict.claim.text}"
     wrong = verdict.counterexample
     if wrong is None:
         return "\n".join(filter(None, (head, verdict.reason)))
-    lines = [head, "; ".join(filter(None, (wrong.statement, wrong.arithmetic, wrong.extent))), *wrong.damage]
+    apart = {one.text for one in wrong.further}
+    damage = (line for line in wrong.damage if line not in apart)
+    lines = [head, "; ".join(filter(None, (wrong.statement, wrong.arithmetic, wrong.extent))), *damage]
     lines += [f"repair: {wrong.repair}"] if wrong.repair else []
-    lines += [f"replay: {wrong.replay}"] if wrong.replay else []
+    lines += [f"{REPLAY}{wrong.replay}"] if wrong.replay else []
     lines += map(consequence, case.consequences(verdict))
     return "\n".join([*lines, *(case.contradictions if case.contradicts(verdict) else [])])

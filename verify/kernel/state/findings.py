@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -55,11 +55,16 @@ def fold_findings(findings: Iterable[Finding]) -> list[Finding]:
     >>> [each.text for each in fold_findings([one, one._replace(line=5, text=one.text.replace("1", "2"))])]
     ['no meaning for the opcode frob: frob %r1; (also at line 5)']
     """
+    return [tell_once(several) for several in group_findings(findings)]
+
+
+def group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Return the findings, those of one cause together, in the order of the first."""
     causes: dict[tuple[str, Severity, str], list[Finding]] = {}
     for one in findings:
         words = one.text.rpartition(": ")[0] if one.kind == "no meaning" else ""
         causes.setdefault((one.kind, one.severity, words or mask_numbers(one.text)), []).append(one)
-    return [_once(several) for several in causes.values()]
+    return list(causes.values())
 
 
 _NUMBERS = re.compile(r"(?<![a-z_%])\d+(?:\.\d+)?")
@@ -77,7 +82,8 @@ def mask_numbers(text: str) -> str:
 _LINES = 4  # that are named of one cause
 
 
-def _once(several: list[Finding]) -> Finding:
+def tell_once(several: Sequence[Finding]) -> Finding:
+    """Return the first of some findings of one cause, which says how many lines have it."""
     first, *others = several
     if not others:
         return first
