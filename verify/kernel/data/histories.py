@@ -128,7 +128,9 @@ class Growth:
         sign, divided = min(self.sign, other.sign), self.divided | other.divided
         denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
         weight = self._scale(other) if self.weight else other._scale(self)
-        logs, odd = logarithms.scale(self.logs or other.logs, (other if self.logs else self)._find_number())
+        logs, odd = logarithms.NONE, False
+        if self.logs or other.logs:
+            logs, odd = logarithms.scale(self.logs or other.logs, (other if self.logs else self)._find_number())
         more = weight, logs, (self.carried | other.carried) * odd
         return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, *more)
 

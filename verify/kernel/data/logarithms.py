@@ -41,8 +41,6 @@ def scale(logs: int, number: Fraction | None) -> tuple[int, bool]:
     >>> scale(PLAIN, Fraction(3)), scale(PLAIN, Fraction(2)), scale(PLAIN, Fraction(1, 2))
     ((16, True), (16, False), (255, False))
     """
-    if not logs:
-        return NONE, False
     if number is None or logs == OPEN:
         return OPEN, False
     power, rest = split_log2_e(number)
