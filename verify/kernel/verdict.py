@@ -109,6 +109,15 @@ class JudgedKernel:
         )  # fmt: skip
         return self._name_cause([one for each in (first, *follows) for one in each]), tuple(further)
 
+    def name_wrong(self, found: Sequence[Finding]) -> tuple[str, ...]:
+        """Return what is wrong with values: in the words of the first finding, with its example; others by their kinds.
+
+        Another example may be another fault, and what else is found of values mostly follows from the first.
+        """
+        first, *others = (one for one in found if one.severity is not Severity.UNKNOWN)
+        words = re.sub(r"\b(lines?|PTX lines?) [\d, ]*\d", r"\1 #", re.sub(r"(?<=\w:)\d+", "#", first.text))
+        return (f"{first.kind}: {words}", *sorted({f"{one.kind}: {self._read_line(one)}" for one in others}))
+
     def _name_cause(self, found: Sequence[Finding]) -> tuple[str, ...]:
         """Return findings by their kinds, their words without numbers, and their lines."""
         return tuple(sorted({f"{one.kind}: {mask_numbers(one.text)}: {self._read_line(one)}" for one in found}))
@@ -219,7 +228,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     if certain:
         rest = (*judged.quote(certain[0]), *(_spell_next(one, certain[0]) for one in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
-        causes, further = ((), ()) if key in ("values", "precision") else judged.name_causes(groups)
+        causes, further = (judged.name_wrong(found), ()) if key == "values" else judged.name_causes(groups)
         wrong = Counterexample(
             {"line": certain[0].line}, spell_finding(certain[0]), damage=rest + more, replay=judged.replay,
             proposals=propose([certain[0], *(one for one in found if one.line != certain[0].line)], judged.mending),

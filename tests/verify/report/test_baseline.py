@@ -154,3 +154,19 @@ def test_a_new_race_below_an_accepted_one_fails(tmp_path: Path, capsys: pytest.C
     capsys.readouterr()
     assert lanecheck(["kernel", str(tmp_path / "k.ptx"), *launch, "--baseline", baseline]) == 1
     assert "accepted.sarif: 0;" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.long
+def test_a_second_narrowing_of_a_kernel_is_new_beside_an_accepted_one(tmp_path: Path) -> None:
+    claim = tmp_path / "k.toml"
+    claim.write_text(
+        'grid = 1\nblock = 64\nclaim = "C[m] = A[m] + 1"\nsizes = { M = 64 }\nparams = ["A", "C"]\n[arrays]\n'
+        'A = { dims = "m", type = "f32" }\nC = { dims = "m", type = "f32", out = true }\n'
+    )
+    narrow = "cvt.rn.f16.f32 %h1, %f2; cvt.f32.f16 %f2, %h1;\n"
+    once = f"ld.global.f32 %f1, [%d4]; add.f32 %f2, %f1, 0f3F800000;\n{narrow}st.global.f32 [%d5], %f2;"
+    launch = ["--claim", str(claim), "--seed", "1"]
+    one = list_fingerprints(tmp_path, once, launch)
+    again = once.replace("st.global", "cvt.rn.bf16.f32 %h2, %f2; cvt.f32.bf16 %f2, %h2;\nst.global")
+    two = list_fingerprints(tmp_path, again.replace(".target sm_80", ".target sm_90"), launch)
+    assert len(one) == 1 and set(two) != set(one)
