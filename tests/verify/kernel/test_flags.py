@@ -36,6 +36,16 @@ def test_a_plain_access_that_meets_a_strong_one_is_a_race(body: str) -> None:
     assert flagged(body, 2)[0] == "REFUTED"
 
 
+@pytest.mark.parametrize("ctas", [1, 2, 100])
+def test_a_flag_that_all_ctas_set_to_one_value_is_a_warning(ctas: int) -> None:
+    status, text = flagged("st.volatile.global.u32 [%d2], 1; st.volatile.global.u32 [%d2], 1;", ctas)
+    assert status == "SAFE" and ("both write the same value" in text) == (ctas > 1)
+    assert (
+        flagged("mov.u32 %r9, %ctaid.x; st.volatile.global.u32 [%d2], %r9; st.volatile.global.u32 [%d2], %r9;", 2)[0]
+        != "SAFE"
+    )
+
+
 @pytest.mark.parametrize("ctas", [2, 100])
 def test_a_wait_for_a_flag_is_unknown_where_a_later_cta_sets_it(ctas: int) -> None:
     wait = "mov.u32 %r9, %ctaid.x; setp.ne.u32 %p2, %r9, 0; @%p2 bra SET; "

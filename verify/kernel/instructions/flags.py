@@ -19,7 +19,7 @@ from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Machine
 
 _READ = ("race: read after write", KIND)  # the kinds of findings of a load, by their beginnings
-_WRITTEN = ("race: ", "equal values written twice")  # and of a store or an atomic operation
+_WRITTEN = ("race: ",)  # and of a store or an atomic operation
 _ATOMIC = ("atomic", "atomic_any")
 HINT = "let a barrier or the end of a launch order the two"
 
