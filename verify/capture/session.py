@@ -31,6 +31,18 @@ BESIDE = 10.0  # seconds for the sizes beside those of a kernel's launches, a si
 WRONG = (Severity.MEMORY, Severity.RACE, Severity.STUCK, Severity.VALUE)
 
 
+class Clock:
+    """A clock that runs from the first instruction on: the tables of large tensors take their own time."""
+
+    start: float | None = None
+
+    def read_time(self) -> float:
+        """Return the seconds since it was read first."""
+        now = time.monotonic()
+        self.start = now if self.start is None else self.start
+        return now - self.start
+
+
 @dataclass
 class KernelSession:
     """The launches that were decided in this process: equal ones are decided once."""
@@ -91,27 +103,31 @@ class KernelSession:
     def _interpret(
         self, ptx: str, table: Mapping[str, Any], before: Sequence[tuple[str, Mapping[str, Any]]], numbers: Numbers
     ) -> LaunchOutcome | str:
-        start = time.monotonic()
+        try:
+            claim = give_numbers(put_before(claim_of(table), before), numbers)
+            return self._interpret_all(ptx, claim, bool(before))
+        except (SpecError, PtxError) as error:
+            return f"the launch cannot be described: {error}"
+
+    def _interpret_all(self, ptx: str, claim: KernelClaim, chained: bool) -> LaunchOutcome | str:
+        """Return the outcome of all CTAs of a launch, or of some if all of them take too long."""
+        clock = Clock()
 
         def tick(steps: int) -> None:
-            if time.monotonic() - start > self.seconds:
+            if clock.read_time() >= self.seconds:
                 raise TooLong
 
         def foresee(done: int, total: int) -> bool:
             """End a run early that would take far too long."""
-            if (time.monotonic() - start) * total / done > FAR * self.seconds:
+            if clock.read_time() * total / done >= FAR * self.seconds:
                 raise TooLong
             return False
 
         try:
-            claim = give_numbers(put_before(claim_of(table), before), numbers)
-            try:
-                return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
-            except TooLong:
-                late = f"not interpreted within {self.seconds:g} s, with the launches before it"
-                return late if before else self._interpret_part(ptx, claim)
-        except (SpecError, PtxError) as error:
-            return f"the launch cannot be described: {error}"
+            return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
+        except TooLong:
+            late = f"not interpreted within {self.seconds:g} s, with the launches before it"
+            return late if chained else self._interpret_part(ptx, claim)
 
     def note_neighbours(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
         """Return what would be wrong at sizes beside those of a launch; empty if nothing is, or it isn't known.
@@ -152,15 +168,15 @@ class KernelSession:
         kernel = parse_kernel(ptx, claim.kernel)
         if exchange := find_exchange(kernel):
             return f"{late}, and its CTAs are not independent ({exchange})"
-        start, (launch,) = time.monotonic(), claim.launches
+        clock, (launch,) = Clock(), claim.launches
         part = claim._replace(launches=(launch._replace(ctas=choose_ctas(launch.grid, self.seed)),))
 
         def tick(steps: int) -> None:
-            if time.monotonic() - start > 2 * self.seconds:
+            if clock.read_time() > 2 * self.seconds:
                 raise TooLong
 
         def pace(done: int, total: int) -> bool:
-            return time.monotonic() - start > self.seconds
+            return clock.read_time() >= self.seconds
 
         try:
             return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]

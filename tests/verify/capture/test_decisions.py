@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is a claim and what is UNCHECKED: each rule has a test that is verified and a twin that must not be."""
 
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.verify.capture.logs import ADD, SIZE, Log, decide, only
 from verify.capture.decisions import Decision, Judge
 from verify.capture.session import KernelSession
+from verify.kernel.data.values import Values
 
 
 @pytest.fixture
@@ -381,6 +384,22 @@ def test_a_launch_that_takes_too_long_is_compared_in_part(log: Log) -> None:
     assert (found.status, found.text) == ("PARTIAL", "PARTIAL: 1 of 3 CTAs; out[i] = (x[i] + y[i])")
     assert "1 of 3 CTAs were interpreted, and nothing is wrong there" in found.report()
     assert "VERIFIED" not in found.report()
+
+
+def test_tables_of_large_tensors_take_none_of_the_time_of_a_launch(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were counted: at 4096 x 4096 nothing was left of the time, and no CTA was interpreted."""
+    made = Values.variables
+
+    def take_long(*given: Any) -> int:
+        time.sleep(1)
+        return made(*given)
+
+    monkeypatch.setattr(Values, "variables", take_long)
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
+    later = log.launch([x, y, out])
+    log.compare(later[2], log.op("torch.Tensor.add", log.operand(later[0]), log.operand(later[1])))
+    judge = Judge(KernelSession(1, 2.5), log.record(), log.folder)
+    assert judge.decide(*next(iter(judge.plan()))).status == "VERIFIED"
 
 
 def test_a_part_refutes_what_it_shows(log: Log) -> None:
