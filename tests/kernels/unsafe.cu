@@ -1004,3 +1004,7 @@ K(and_drop)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ cuda::b
   if (tid == 0) init(&b, 64); SYNC; s[tid] = a[tid];
   if (warp == 1) { T((void)b.arrive(), b.arrive_and_drop()); } else { b.arrive_and_wait(); uint32_t v = s[63 - tid];
   s[tid] = v; b.arrive_and_wait(); c[tid] = s[31 - tid]; } }
+
+// A place for each thread by tickets; read before all have stored.
+K(placed)(in_t a, uint32_t* c) { __shared__ uint32_t q[64], n; if (tid == 0) n = 0; SYNC;
+  uint32_t at = atomicAdd(&n, 1); q[at & 63] = a[tid]; T(, SYNC); c[tid] = q[tid]; }

@@ -57,3 +57,14 @@ def test_a_race_behind_a_branch_that_data_decide_is_found() -> None:
     both = body.replace("END: st.shared.u32 [%r6], %r2;", "END:")
     assert safety(both).status == "SAFE"
     assert kinds(safety(both.replace("st.shared.u32 [%r6], 0;", ""))) == {"value from nowhere"}
+
+
+ANYWHERE = """ld.global.u32 %r2, [%d4]; and.b32 %r3, %r2, 63; shl.b32 %r4, %r3, 2; mov.u32 %r5, s;
+add.u32 %r5, %r5, %r4; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r5], %r2; bar.sync 0;
+mov.u32 %r6, s; ld.shared.u32 %r7, [%r6+AT]; st.global.u32 [%d5], %r7;"""
+
+
+@pytest.mark.parametrize(("at", "status"), [("0", "UNKNOWN"), ("252", "UNKNOWN"), ("256", "REFUTED")])
+def test_bytes_that_a_store_may_have_left_out_are_unknown_and_others_from_nowhere(at: str, status: str) -> None:
+    found = safety(ANYWHERE.replace("AT", at))
+    assert found.status == status and {one.kind for one in found.findings} == {"value from nowhere"}

@@ -111,6 +111,7 @@ class Values:
         self.batch: ExactBatch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
         self.poles: set[int] = set()  # the causes that are a division by 0
+        self.maybe = 0  # the reserved id of bytes that may have been written, on opaque data
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
         self.choices = Choices(self.primes, source.getrandbits(64), self.pairs)

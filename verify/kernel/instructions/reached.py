@@ -233,9 +233,10 @@ class _ReachedMemory:
     def store_any(self, span: ByteSpan, size: int, label: int) -> None:
         """Write any bytes of a span."""
         machine, shared = self.machine, self.machine.shared
+        maybe = self.values.maybe if span.count > size else 0  # else the guard alone is data
         if (local := self._find_local(span)) is not None:
             old = machine.local.labels[local]
-            machine.local.labels[local] = keep_lost(old, np.full(old.shape, label << 3, np.uint32))
+            machine.local.labels[local] = keep_lost(old, np.full(old.shape, label << 3, np.uint32), maybe)
             machine.local.plain[local] = 0
             return
         if not self._in_shared(span):
@@ -249,7 +250,7 @@ class _ReachedMemory:
                 text += f"{span.first & ones(32)} to {(span.first & ones(32)) + span.count - 1}, as data decide"
                 machine.findings.add(DECIDED, Severity.RACE, text, "8.7.1")
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
-            shared.write_anywhere(place, many, who, label << 3)
+            shared.write_anywhere(place, many, who, label << 3, maybe)
 
     def add_known(self, there: Mask, size: int, label: int, *, narrow: bool) -> Mask:
         """Change global memory atomically in the threads whose address is no data; return the others."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data.values import FIRST, Ids, Mask
+from verify.kernel.data.values import FIRST, UNWRITTEN, Ids, Mask
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.order import NOBODY, SEVERAL, Ints
 
@@ -76,6 +76,7 @@ def report_late(findings: Findings, who: str, verb: str, where: str) -> None:
     findings.add(KIND, Severity.RACE, text)
 
 
-def keep_lost(old: Ids, new: Ids) -> Ids:
-    """Return the labels after a write that may not happen: what nobody wrote stays so."""
-    return np.where((old > 0) & (old < FIRST << 3), old, new)
+def keep_lost(old: Ids, new: Ids, maybe: int = 0) -> Ids:
+    """Return the labels after a write that may not happen: what nobody wrote stays so, or becomes `maybe` written."""
+    kept = np.where(old == UNWRITTEN << 3, np.uint32(maybe << 3), old) if maybe else old
+    return np.where((old > 0) & (old < FIRST << 3), kept, new)

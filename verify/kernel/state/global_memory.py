@@ -321,12 +321,13 @@ class Global:
         """Report what is written and comes from memory that nobody wrote, in a run that compares no output."""
         lost = (labels > 0) & (labels < FIRST << 3)
         if lost.any():
-            row, column = (int(one[0]) for one in np.nonzero(lost))
+            certain = lost & (labels >> np.uint32(3) != self.values.maybe)
+            row, column = (int(one[0]) for one in np.nonzero(certain if certain.any() else lost))
             line, text = self.values.causes[int(labels[row, column]) >> 3]
             source = f"a value that {text}" if not line else f"line {line}: {text}"
             where = region.where(int(place[row, column]))
             text = f"{self.who(int(threads[row]))} writes {where} with what comes from {source}"
-            self.findings.add(NOWHERE, Severity.MEMORY, text)
+            self.findings.add(NOWHERE, Severity.MEMORY if certain.any() else Severity.UNKNOWN, text)
 
     def _check_adders(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
         if stored.adders is None or self.order is None or not self.values.opaque:

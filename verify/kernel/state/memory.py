@@ -223,16 +223,16 @@ class Shared:
         self.generic[cells] = True
         order.note_atomic(cells, who)
 
-    def write_anywhere(self, places: Ints, cells: Ints, who: Ints, label: int) -> None:
+    def write_anywhere(self, places: Ints, cells: Ints, who: Ints, label: int, maybe: int = 0) -> None:
         """Write any of some bytes by each of some threads, for every thread and cell that may meet."""
         self.claim_write(cells, who)
-        self.write_labels(places, label)
+        self.write_labels(places, label, maybe)
         self.generic[cells] = True
         self.order.note_write(cells, who, self.findings.line)
 
-    def write_labels(self, places: Ints, label: int) -> None:
-        """Put data with a label where a write may happen; what nobody wrote stays so."""
-        self.labels[places] = keep_lost(self.labels[places], np.full(len(places), label, np.uint32))
+    def write_labels(self, places: Ints, label: int, maybe: int = 0) -> None:
+        """Put data with a label where a write may happen; what nobody wrote stays so, or is `maybe` written."""
+        self.labels[places] = keep_lost(self.labels[places], np.full(len(places), label, np.uint32), maybe)
         self.plain[places] = 0
 
     def claim_write(self, cells: Ints, who: Ints, same: Callable[[], Mask] | None = None) -> Mask | None:
