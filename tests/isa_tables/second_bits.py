@@ -13,6 +13,7 @@ from tests.isa_tables.second_floats import (
     PACKED,
     arithmetic,
     bits_of,
+    clamp,
     convert,
     copy_sign,
     is_float,
@@ -53,6 +54,26 @@ def combine(word: str, first: bool, second: bool) -> bool:
     return {"and": first and second, "or": first or second, "xor": first != second}[word]
 
 
+def convert_each(words: Sequence[str], operands: Sequence[int]) -> int:
+    """cvt of each element of a register, or of two sources into one."""
+    to, source = words[-2:]
+    if to in PACKED and source not in PACKED:  # two sources: the first one above
+        part = PACKED[to]
+        high, low = (convert(words, part, source, each) for each in operands)
+        return high << bits_of(part) | low
+    return lanewise(lambda bits: convert(words, PACKED.get(to, to), PACKED.get(source, source), bits), source, to,
+                    operands)  # fmt: skip
+
+
+def pack_clamped(kind: str, a: int, b: int, c: int = 0) -> int:
+    """cvt.pack, as the ISA's program: bit by bit."""
+    size = bits_of(kind)
+    ta, tb = (clamp(read_integer(each, "s32"), kind) for each in (a, b))
+    fields = [tb >> at & 1 for at in range(size)] + [ta >> at & 1 for at in range(size)]
+    fields += [c >> at & 1 for at in range(32 - 2 * size)]
+    return sum(bit << at for at, bit in enumerate(fields))
+
+
 # ---- by opcode
 
 
@@ -79,7 +100,7 @@ def room_of(opcode: str) -> int:
     words = words or ["b32"]
     if head in ("setp", "testp"):
         return 16
-    if head in ("popc", "clz", "bfind", "dp2a", "dp4a", "prmt", "shf", "lop3", "fns"):
+    if head in ("popc", "clz", "bfind", "dp2a", "dp4a", "prmt", "shf", "lop3", "fns") or "pack" in words:
         return 32
     result = words[-2] if head in ("cvt", "set", "slct") else words[-1]
     return 1 if result == "pred" else max(16, bits_of(result)) * (2 if "wide" in words else 1)
@@ -108,13 +129,7 @@ def compute_result(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR091
             found = combine(words[1], found, bool(operands[2]))
         return (0x3F800000 if words[-2] == "f32" else 0xFFFFFFFF) * found
     if head == "cvt":
-        to, source = words[-2:]
-        if to in PACKED and source not in PACKED:  # two sources: the first one above
-            part = PACKED[to]
-            high, low = (convert(words, part, source, each) for each in operands)
-            return high << bits_of(part) | low
-        return lanewise(lambda bits: convert(words, PACKED.get(to, to), PACKED.get(source, source), bits), source, to,
-                        operands)  # fmt: skip
+        return pack_clamped(words[2], *operands) if words[0] == "pack" else convert_each(words, operands)
     if head == "copysign":
         return copy_sign(kind, *operands)
     if head == "testp":

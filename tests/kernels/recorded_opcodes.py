@@ -244,10 +244,10 @@ def write_list(found: Outcome) -> None:
 
 
 def main() -> int:
-    """Print what differs and how many forms are equal; with --write, write the list."""
-    found = outcome()
+    """Print the differences that the list doesn't explain, and how many forms are equal; --write writes the list."""
+    found, listed = outcome(), {name for one in read_list().differences for name in one.forms}
     for name, one in found.compared.items():
-        if one.status in ("differs", "alarm"):
+        if one.status == "alarm" or (one.status == "differs" and name not in listed):
             print(f"{name}: {one.status}: {one.why}")
     if "--write" in sys.argv:
         write_list(found)

@@ -18,7 +18,7 @@ from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 
 CLASSES = (
-    "field", "extremum", "quotient", "function", "copysign", "test", "convert", "compare", "set", "select",
+    "field", "extremum", "quotient", "function", "copysign", "test", "convert", "pack", "compare", "set", "select",
     "sign_select", "integer", "divide", "high", "product24", "carry", "count", "count_from", "mask", "extract",
     "insert", "bitwise", "lookup", "shift", "funnel", "permute", "dot", "half_dot",
 )  # fmt: skip

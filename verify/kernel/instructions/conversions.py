@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cvt: between integers, between floats, and from one to the other.
+"""cvt: between integers, between floats, and from one to the other; cvt.pack of two clamped integers.
 
 Plain bits are converted as the ISA says, with every rounding and every flag. Data keep their value: a conversion to a
 narrower type of floats is exact arithmetic's identity, and a narrowing that is remembered with its line. A float that
@@ -22,7 +22,7 @@ from verify.kernel.data.floats import FINITE, NAN, FloatNumber
 from verify.kernel.data.registers import Word, settle, word
 from verify.kernel.data.values import CHOSEN, MANTISSA, SIZE, Ids, Mask
 from verify.kernel.instructions.assumptions import ACROSS, list_assumptions, note_overflow
-from verify.kernel.instructions.clamps import clamp_converted, keep_integer
+from verify.kernel.instructions.clamps import clamp_converted, keep_integer, saturate
 from verify.kernel.instructions.fields import element
 from verify.kernel.instructions.integers import as_type, extend_sign, keep_bits, register_width, without_meaning
 from verify.kernel.instructions.rounded import Result, finish, flags_of, result
@@ -219,4 +219,38 @@ def _narrows(kind: str, target: str) -> bool:
     return MANTISSA[target] < MANTISSA[kind] or _RANGE[target] < _RANGE[kind]
 
 
-BINDS: dict[str, Bind] = {"convert": convert}
+def pack(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+    """cvt.pack: b and above it a, each clamped to the type; above both the low bits of c, which moves up."""
+    target = meaning.words["to"]
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    width = int(target[1:])
+    least, most = (-(1 << width - 1), (1 << width - 1) - 1) if target[0] == "s" else (0, (1 << width) - 1)
+
+    def narrow(found: Word, mask: Mask | None) -> Word:
+        if not found.data(mask):
+            return Word(keep_bits(np.clip(as_type(found.bits, "s32"), least, most).view(np.uint64), width))
+        if not _is_value(machine, found, "s32"):
+            return without_meaning(machine, [found], width // 8, f"{one.opcode} of data that aren't integers")
+        ids = machine.values.whole(found.elements(machine.values, "s32", SIZE["s32"]), "s32")
+        ids = saturate(machine, ids, "s32", target, mask)
+        return Word.of(machine.values.copy(ids, target, narrows=False), target)
+
+    def execute(mask: Mask | None) -> None:
+        found = [settle(read(), machine.values) for read in reads]
+        if width < 8:  # labels are of whole bytes, so only plain bits have a meaning
+            high, low, rest = (each.bits for each in found)
+            parts = [narrow(Word(bits), mask).bits for bits in (low, high)]
+            bits = keep_bits(parts[0] | parts[1] << np.uint64(width) | rest << np.uint64(2 * width), 32)
+            data = any(each.data(mask) for each in found)
+            put(without_meaning(machine, found, 4, f"{one.opcode} of data", bits) if data else Word(bits), mask)
+            return
+        parts = [narrow(found[1], mask), narrow(found[0], mask)]
+        if width == 8:
+            above = found[2]
+            parts = [_join(parts, 1), word(keep_bits(above.bits, 16), above.wide(2))]
+        put(_join(parts, 2), mask)
+
+    return execute
+
+
+BINDS: dict[str, Bind] = {"convert": convert, "pack": pack}

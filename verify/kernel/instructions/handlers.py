@@ -24,7 +24,7 @@ MODULES: Mapping[str, str] = {
     "bit_fields": "extract insert funnel",
     "bit_operations": "bitwise shift permute",
     "fields": "copysign test field extremum function quotient",
-    "conversions": "convert",
+    "conversions": "convert pack",
     "carries": "carry",
     "comparisons": "select compare set sign_select",
     "accesses": "move address window parameter load store copy copy_group",
