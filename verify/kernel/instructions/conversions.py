@@ -235,19 +235,21 @@ def pack(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         ids = saturate(machine, ids, "s32", target, mask)
         return Word.of(machine.values.copy(ids, target, narrows=False), target)
 
+    def pack_bits(found: Sequence[Word], mask: Mask | None) -> Word:
+        """Labels are of whole bytes, so a type of fewer bits has a meaning on plain bits alone."""
+        low, high = (narrow(Word(each.bits), None).bits for each in (found[1], found[0]))
+        bits = keep_bits(low | high << np.uint64(width) | found[2].bits << np.uint64(2 * width), 32)
+        data = any(each.data(mask) for each in found)
+        return without_meaning(machine, found, 4, f"{one.opcode} of data", bits) if data else Word(bits)
+
     def execute(mask: Mask | None) -> None:
         found = [settle(read(), machine.values) for read in reads]
-        if width < 8:  # labels are of whole bytes, so only plain bits have a meaning
-            high, low, rest = (each.bits for each in found)
-            parts = [narrow(Word(bits), mask).bits for bits in (low, high)]
-            bits = keep_bits(parts[0] | parts[1] << np.uint64(width) | rest << np.uint64(2 * width), 32)
-            data = any(each.data(mask) for each in found)
-            put(without_meaning(machine, found, 4, f"{one.opcode} of data", bits) if data else Word(bits), mask)
+        if width < 8:
+            put(pack_bits(found, mask), mask)
             return
         parts = [narrow(found[1], mask), narrow(found[0], mask)]
         if width == 8:
-            above = found[2]
-            parts = [_join(parts, 1), word(keep_bits(above.bits, 16), above.wide(2))]
+            parts = [_join(parts, 1), word(keep_bits(found[2].bits, 16), found[2].wide(2))]
         put(_join(parts, 2), mask)
 
     return execute
