@@ -76,7 +76,9 @@ def test_a_campaign_goes_on_where_it_ended(
     output = tmp_path / "lifted.jsonl"
     for what in ("drifts", "edits"):
         words = [what, "small", "--many", str(SAMPLE), "--seed", str(SEED), "-o", str(output)]
-        assert lifted.main(words) == 0
+        for part in range(1, SAMPLE + 1):
+            assert lifted.main([*words, "--part", f"{part}/{SAMPLE}"]) == 0
+            assert len([one for one in lifted.kept_lines(output) if one["what"] == what]) == part
     lines = output.read_text().splitlines()
     assert len(lines) == 2 * SAMPLE and MISSED not in {json.loads(one)["status"] for one in lines}
     output.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20], encoding="utf-8")  # cut off
