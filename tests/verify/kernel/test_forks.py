@@ -68,3 +68,21 @@ mov.u32 %r6, s; ld.shared.u32 %r7, [%r6+AT]; st.global.u32 [%d5], %r7;"""
 def test_bytes_that_a_store_may_have_left_out_are_unknown_and_others_from_nowhere(at: str, status: str) -> None:
     found = safety(ANYWHERE.replace("AT", at))
     assert found.status == status and {one.kind for one in found.findings} == {"value from nowhere"}
+
+
+CHOICE = "setp.gt.u32 %p1, %r2, 9; mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; "
+
+
+@pytest.mark.parametrize(
+    ("store", "chosen", "status"),
+    [
+        ("@%p1 st.shared.u32 [%r5], %r2;", "selp.u32 %r8, %r7, 0, %p1;", "UNKNOWN"),  # right: it is not used elsewhere
+        ("@%p1 st.shared.u32 [%r5], %r2;", "mov.u32 %r8, %r7;", "REFUTED"),
+        ("", "selp.u32 %r8, %r7, 0, %p1;", "UNKNOWN"),
+        ("", "selp.u32 %r8, %r7, %r7, %p1;", "REFUTED"),
+        ("st.shared.u32 [%r5], %r2;", "selp.u32 %r8, %r7, 0, %p1;", "SAFE"),
+    ],
+)
+def test_what_may_not_have_been_written_and_is_chosen_by_data_is_unknown(store: str, chosen: str, status: str) -> None:
+    body = f"ld.global.u32 %r2, [%d4]; {CHOICE}{store} ld.shared.u32 %r7, [%r5]; {chosen} st.global.u32 [%d5], %r8;"
+    assert safety(body).status == status, safety(body).findings

@@ -48,7 +48,7 @@ class OpaqueValues(Values):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed, primes=0)
-        self.maybe = super().reason("may not have been written: data decide where a store before it goes", 0)
+        self.maybe = super().reason("may come from memory that nobody has written, as data decide", 0)
         self.reached = False  # whether a span of bytes stood for an address that data decide
         self.classes: list[tuple[Interval, int]] = []  # of ids, by `history`: their interval, and their bytes
         self.known: dict[tuple[Interval, int], int] = {}  # and its number

@@ -223,8 +223,11 @@ def _select(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning
         if with_data is None:
             return
         rows = [values.rows(each, max(width // 8, 1)) for each in either]
-        doubt = values.rows(predicate, 1).lost
-        rows = [each._replace(lost=np.maximum(*np.broadcast_arrays(each.lost, doubt))) for each in rows]
+        doubt, first, second = np.broadcast_arrays(values.rows(predicate, 1).lost, *(each.lost for each in rows))
+        both = np.where((first > 0) & (second > 0), np.maximum(first, second), np.uint32(0))
+        # One of the two has no value: the data that choose it may be those for which nobody wrote the other.
+        lost = np.where(both == np.maximum(first, second), both, np.uint32(values.maybe))
+        rows = [each._replace(lost=np.maximum(lost, doubt)) for each in rows]
         made = _apply(values, lambda parts: intervals.hull(parts[0], parts[1], width), rows, max(width // 8, 1),
                       machine.count, with_data)  # fmt: skip
         put(made, None if with_data.all() else with_data)
