@@ -87,7 +87,7 @@ Changed kernels through both, once each: the faults above, of kernels that both 
 class of [wrong kernels](kernel-score.md); the edits that are listed there as accepted and read by hand; the bugs of
 [attention](attention.md), which compute something else and are safe. An edit that makes a wrong kernel need not make
 an unsafe one. A finding of Lanecheck is a refutation; what it says is UNKNOWN is counted apart. SentryWard takes
-minutes for some, so that only those of the kernels that are named ran so far, and of attention not all. What ended by
+minutes for some, so that only those of the kernels that are named ran so far. What ended by
 its limit on a machine with many other processes ran again, with 15 minutes.
 
 | changes | how many | both find | Lanecheck alone | SentryWard alone | neither | UNKNOWN | SentryWard gave up |
