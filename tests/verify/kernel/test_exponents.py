@@ -388,3 +388,19 @@ def test_a_power_of_a_logarithm_is_what_the_logarithm_is_of(body: str, claim: st
 )
 def test_a_power_of_half_a_logarithm_or_one_of_any_number_has_no_law(body: str, claim: str) -> None:
     assert verdict(body, claim) == "unknown"
+
+
+@pytest.mark.parametrize("claim", [f"0 - {SUM}", f"exp2(A[i] - A[i]) - {SUM} - 1"])
+def test_the_residues_of_a_power_of_a_logarithm_are_not_those_of_its_opposite(claim: str) -> None:
+    """Without the signs they were in one element of eight, and only the sample told them apart."""
+    text = TEXT.replace("BODY", f".reg .b32 v; {TWO} ex2.approx.ftz.f32 z,v;")
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays}
+    for seed in range(3):
+        for formula, same in ((claim, False), (SUM, True)):
+            (launch,) = claim_of({**table, "claim": f"C[i] = {formula}"}).launches
+            run = Interpretation(parse_kernel(text), launch, values.Values(seed, exponents=True), 300_000, {})
+            run.interpret()
+            found = Comparison(run)
+            agree = run.values.equal(run.values.residues[:, found.ids], found.residues)
+            assert agree.all() if same else not agree.any()
