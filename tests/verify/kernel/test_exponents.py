@@ -404,3 +404,19 @@ def test_the_residues_of_a_power_of_a_logarithm_are_not_those_of_its_opposite(cl
             found = Comparison(run)
             agree = run.values.equal(run.values.residues[:, found.ids], found.residues)
             assert agree.all() if same else not agree.any()
+
+
+@pytest.mark.parametrize(
+    ("body", "claim"),
+    [
+        ("ex2.approx.ftz.f32 z,v;", f"exp2(log2({SUM}))"),
+        ("mul.f32 v,v,0f40000000;" + LESS, f"exp2(A[i] - 2*log2({SUM}))"),
+        ("mul.f32 v,v,0f40400000;" + LESS, f"exp2(A[i] - log2({SUM})*3)"),
+        ("mul.f32 v,v,0f3F000000;" + LESS, f"exp2(A[i] - 0.5*log2({SUM}))"),
+        ("mul.f32 v,v,y;" + LESS, f"exp2(A[i] - B[i]*log2({SUM}))"),
+    ],
+)
+def test_a_claim_has_powers_of_logarithms_as_kernels_do(body: str, claim: str) -> None:
+    assert verdict(TWO + body, claim) == "VERIFIED"
+    assert verdict(TWO + body, f"0 - {claim}") == "value"
+    assert verdict(TWO + body, claim.replace("exp2(B[i])", "2*exp2(B[i])")) == "value"

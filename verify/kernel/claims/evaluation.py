@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
 from verify.kernel.claims.expression import LARGEST, Apply, Below, ClaimNumber, Element, Node, Scalar, Sum, whole
-from verify.kernel.data import levels
-from verify.kernel.data.choices import POLES, Choices
+from verify.kernel.data import levels, logarithms
+from verify.kernel.data.choices import LAWLESS, POLES, Choices
 from verify.kernel.data.histories import sign_of
 
 Residues: TypeAlias = NDArray[np.uint64]
@@ -37,6 +37,8 @@ class NamedTensor(NamedTuple):
     below: NDArray[np.bool_] | None = None  # where it is -inf; None for nowhere
     sign: NDArray[np.int8] | None = None  # what is known of the signs; None for nothing
     fixed: bool = False  # whether it is made of numbers and indices alone
+    logs: int = logarithms.NONE  # what is known of the logarithms in it
+    turned: NDArray[np.uint8] | None = None  # the signs that they lose; None for none
 
     def align(self, dims: Sequence[str]) -> tuple[Residues, Samples, NDArray[np.bool_] | None]:
         """Return its numbers with an axis for each of `dims`, of extent 1 where it does not depend on one."""
@@ -56,6 +58,11 @@ class NamedTensor(NamedTuple):
     def signs(self) -> NDArray[np.int8]:
         """What is known of the signs, for each element."""
         return np.full(self.sample.shape, levels.ANY, np.int8) if self.sign is None else self.sign
+
+    @property
+    def lost_signs(self) -> NDArray[np.uint8]:
+        """Return the signs that its logarithms lose, for each element."""
+        return np.zeros(self.sample.shape, np.uint8) if self.turned is None else self.turned
 
     @property
     def where_below(self) -> NDArray[np.bool_]:
@@ -157,7 +164,19 @@ class Evaluation:
             residues = np.where(below, np.uint64(0), residues)
         with np.errstate(invalid="ignore", over="ignore"):  # a sample that is no number verifies nothing
             sample = apply(a, b)
-        return NamedTensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
+        found = NamedTensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
+        return found if left.logs == right.logs == logarithms.NONE else self._join_logs(found, sign, left, right)
+
+    @staticmethod
+    def _join_logs(found: NamedTensor, sign: str, left: NamedTensor, right: NamedTensor) -> NamedTensor:
+        """Return a result of arithmetic with what is known of the logarithms in it."""
+        signs = [each.expand(each.lost_signs, found.dims) for each in (left, right)]
+        if sign != "*":
+            return found._replace(logs=logarithms.join(left.logs, right.logs), turned=signs[0] ^ signs[1])
+        factor = right if left.logs else left
+        number = None if factor.dims or factor.logs or not factor.fixed else Fraction(float(factor.sample))
+        logs, odd = logarithms.scale(left.logs or right.logs, number)
+        return found._replace(logs=logs, turned=(signs[0] | signs[1]) * np.uint8(odd))
 
     @staticmethod
     def _sign(sign: str, left: NamedTensor, right: NamedTensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:
@@ -199,12 +218,19 @@ class Evaluation:
                 name = "log2"
             if zero.any():  # as of a row that is wholly masked
                 below, zero = (zero.reshape(shape),), np.zeros(1, bool)
+        if name == "ex2" and parts[0].logs not in (logarithms.NONE, logarithms.PLAIN):
+            name = LAWLESS
         made, sample = self.choose(name, flat, given)
+        if name == "ex2" and parts[0].turned is not None:
+            self.choose.turn_signs(made, parts[0].turned.ravel())
+        turned = self.choose.find_signs(flat[0], made).reshape(shape) if name == "log2" else None
+        logs = logarithms.apply(name, [part.logs for part in parts])
         lost = zero | np.logical_or.reduce([np.isnan(one) for one in given])  # 1/0 has a residue, but is no number
         made, sample = made.reshape(-1, *shape), np.where(lost, np.nan, sample).reshape(shape)
         if below[0] is not None:  # exp2(-inf) is 0, and so is a residue of -inf
             made = np.where(below[0], np.uint64(0), made)
-        return NamedTensor(dims, made, sample, below[0] if name in ("lg2", "log2") else None, sign)
+        below_too = below[0] if name in ("lg2", "log2") else None
+        return NamedTensor(dims, made, sample, below_too, sign, False, logs, turned)
 
     @staticmethod
     def _find_sign(name: str, part: NamedTensor) -> NDArray[np.int8] | None:
@@ -231,7 +257,8 @@ class Evaluation:
             below = np.where(taken, *ends)
         sign = np.where(taken, *(each.expand(each.signs, dims) for each in (chosen, other)))
         fixed = chosen.fixed and other.fixed
-        return NamedTensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed)
+        logs = logarithms.OPEN * bool(chosen.logs or other.logs)
+        return NamedTensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed, logs)
 
     def _largest(self, node: Node) -> NamedTensor:
         """Return the largest term over an index: -inf where every one is masked."""
@@ -247,7 +274,8 @@ class Evaluation:
         signs = part.expand(part.signs, (node.index, *dims)).max(0)
         flat = residues.reshape(len(self.primes), len(below), -1)
         made = self.choose.find_largest(flat, below.reshape(len(below), -1)).reshape(-1, *below.shape[1:])
-        return NamedTensor(dims, made, sample.max(0), np.asarray(below.all(0)) if below.any() else None, signs)
+        masked, logs = np.asarray(below.all(0)) if below.any() else None, logarithms.OPEN * bool(part.logs)
+        return NamedTensor(dims, made, sample.max(0), masked, signs, False, logs)
 
     # ---- sums
 
@@ -268,6 +296,8 @@ class Evaluation:
         product = len(inside) == 2 and set(inside[0].dims) != set(inside[1].dims)
         with np.errstate(invalid="ignore", over="ignore"):  # of samples, as in `_arithmetic`
             total = self._matrix_product(node.index, *inside) if product else self._add_up(node.index, inside)
+        if any(part.logs for part in inside):
+            total = total._replace(logs=logarithms.OPEN)
         for part in factors:
             if node.index not in part.dims:
                 total = self._arithmetic("*", total, part)

@@ -176,7 +176,7 @@ class Choices:
         gap = self._minus(*residues) if len(residues) > 1 else residues[0]
         return np.asarray(self._minus(np.zeros_like(gap), gap)[0] < gap[0])
 
-    def find_signs(self, numbers: Residues, logarithms: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    def find_signs(self, numbers: Residues, logarithms: NDArray[Any]) -> NDArray[np.uint8]:
         """Return a bit for each pair: whether a number is not 2^x, and so -2^x, where x is its logarithm."""
         made, half = np.zeros(numbers.shape[1], np.uint8), len(self.pairs)
         for place, pair in enumerate(self.pairs):
@@ -184,11 +184,11 @@ class Choices:
             made |= other.astype(np.uint8) << np.uint8(place)
         return made
 
-    def turn_signs(self, powers: NDArray[np.uint32], signs: NDArray[np.uint8]) -> None:
+    def turn_signs(self, powers: NDArray[Any], signs: NDArray[np.uint8]) -> None:
         """Multiply powers of 2 modulo each p by their signs, in place."""
         for place, row in enumerate(powers[: len(self.pairs)]):
             turned = (signs >> np.uint8(place) & np.uint8(1)).astype(bool)
-            row[turned] = np.uint32(self.primes[place, 0]) - row[turned]
+            row[turned] = self.primes[place, 0].astype(row.dtype) - row[turned]
 
     def agree(self, left: NDArray[Any], right: NDArray[Any] | int) -> NDArray[np.bool_]:
         """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""

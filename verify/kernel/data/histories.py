@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data import levels, logarithms
+from verify.kernel.data.choices import LAWLESS
 from verify.kernel.data.residues import Stack
 
 Numbers = NDArray[np.uint32]  # of histories, one for each value
@@ -236,7 +237,7 @@ def find_unit(parts: Sequence[Growth | History]) -> float:
 def _chosen_sign(name: str, parts: Sequence[Growth]) -> int:
     """Return what is known of the sign of a function that is no polynomial."""
     signs = [one.sign for one in parts]
-    if name == "ex2":
+    if name in ("ex2", LAWLESS):
         return levels.POSITIVE
     if name == "max":
         return max(signs)

@@ -19,11 +19,11 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data.choices import split_log2_e
+from verify.kernel.data.choices import LAWLESS, split_log2_e
 
 NONE, OPEN, PLAIN = 0, 255, 16  # no logarithm, some of which no more is known, sums of integers times logarithms
 CHOOSING = frozenset({"max", "min", "relu", "abs"})  # functions that are an argument plus an unknown
-_UNKNOWNS = frozenset({"ex2", "lg2", "sqrt"})  # functions whose results are unknowns or powers
+_UNKNOWNS = frozenset({"ex2", LAWLESS, "lg2", "sqrt"})  # functions whose results are unknowns or powers
 
 
 def join(left: int, right: int) -> int:
