@@ -139,6 +139,7 @@ def _by_moves(
 ) -> Iterator[ElementCoordinates]:
     for name, (move, outer, inner) in _OPERANDS.items():
         fragment, where = signature.operands[name], places.get(move)
+        # The .x4 form moves four registers of 32 bits in each of 32 lanes: of more or wider ones it says nothing.
         if where is None or signature.lanes != 32 or fragment.reg_type == "f64" or fragment.regs > 4:
             continue
         runs = inner if name != "D" or fragment.per_register > 1 else None
@@ -154,12 +155,15 @@ def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inn
     register, bit = np.divmod(value, fragment.per_register)
     bit = bit * fragment.bits + fragment.shift
     row_lane, byte = np.moveaxis(places[:, register, bit // 8], -1, 0)
+    # Lanes 8i to 8i + 7 give the addresses of the eight rows of tile i, which is register i (PTX ISA 9.7.14.5.15 and
+    # 16). If a GPU were seen to do otherwise, the rows below would be those of another tile.
     if (row_lane // 8 != register).any():
         return None
     along = (byte * 8 + bit % 8) // fragment.bits
     labels = np.full((*row_lane.shape, 2), -1, np.int64)
-    labels[..., 0] = _stack(classes[..., outer], fragment.per_register, 8) + row_lane % 8
+    labels[..., 0] = _stack(classes[..., outer], fragment.per_register, 8) + row_lane % 8  # a tile has 8 rows
     if inner is not None:
+        # A row has 128 bits.
         labels[..., 1] = _stack(classes[..., inner], fragment.per_register, 128 // fragment.bits) + along
     for axis, part in ((outer, labels[..., 0]), (inner, labels[..., 1])):
         if axis is not None and _bijection(classes, axis, part) is None:

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two parts of composition that its loops (`loops`) use: the merging of the modes of A, and one run.
+"""Two parts of composition, each proved by itself: how the modes of A are merged, and one run of a mode of B.
 
-`layouts.compose` merges the modes of A and folds the modes of B one after the other, each in runs. One run is executed
-from any state and proved to satisfy a contract: for every index x whose digits are at most those used, and k < n,
+`layouts.compose` writes an index of A in digits: mode i of A has digit i, whose radix is its extent, and the last digit
+is unbounded. It takes each mode N:r of B in *runs* (`Carry.take_run`): n steps of r, as many as no digit carries in. A
+state is the list `used`: how large each digit may be by the steps of earlier runs. `loops` proves the rest of
+composition, with each call of a run replaced by the contract that is proved here: let the run add n:value and leave
+`used'`. Then for each x whose digits are at most `used`, and each k < n,
 
-    A(x + k step) = A(x) + k value, and the digits of x + k step are at most those used then        (RUN_STEP)
+    A(x + k r) = A(x) + k value, and the digits of x + k r are at most used'                        (RUN_STEP)
+
+In the formulas M_i and D_i are the extents and strides of A, u_i the used digits, and N:r is what is left of the mode.
+
+`composition_merging`  that merging keeps the function, and leaves no two modes that could be one
+`composition_run`      the contract, and that a run is rejected only if no layout is right for all strides
 """
 
 from __future__ import annotations
@@ -24,7 +32,7 @@ from proofs.symbolic.symbolic_int import InputSpace, Path
 
 
 def composition_merging(rank: int) -> Operation:
-    """Return the operation that merges the modes of A, without changing the function, also beyond the domain of A."""
+    """Return the operation that merges the modes of A, which keeps its function, also beyond the domain of A."""
     names = names_of("sd", rank)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
@@ -55,11 +63,10 @@ def composition_merging(rank: int) -> Operation:
 
 
 def composition_run(rank: int) -> Operation:
-    """Return the operation of one run n:A(r), with which a mode N:r of B begins, from any state: the used digits u of
-    A.
+    """Return the operation of one run n:A(r) of a mode N:r of B, from any used digits.
 
-    n is the first count at which a digit of A carries, or N. The run is rejected exactly when n does not divide N, or
-    its digits and the used ones carry together; then no result is right for strides that are 0 in all modes but one.
+    n is the first count at which a digit of A carries, or N. The run is rejected exactly when n doesn't divide N, or
+    its digits carry together with the used ones. Then no result is right for some strides: 1 in one mode, else 0.
     """
     names = [*names_of("MD", rank), *names_of("u", rank - 1), "N", "r"]
     assumed = [*canonical("MD", rank), *at_least(names_of("u", rank - 1), 0), *at_least(["N"], 2), *at_least(["r"], 1)]
@@ -102,7 +109,10 @@ def composition_run(rank: int) -> Operation:
 
 
 def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Goal:
-    """Return the goal that n, however it is rounded up, is N or the first count with a carry: n e >= M > (n - 1) e."""
+    """Return the goal that n is N or the first count with a carry: n e >= M for some digit e, (n - 1) e < M for all.
+
+    The code has n as -(-M // e), a quotient rounded up. DIVDEF says what that is, and MONO what it is for a smaller n.
+    """
     carries: list[Node] = [(">=", ("*", "c", digit), m) for m, digit in zip(bounded, digits, strict=True)]
     before: list[Node] = [("<", ("*", ("-", "c", 1), digit), m) for m, digit in zip(bounded, digits, strict=True)]
     hints = [instance("DIVDEF", digit, ("-", 0, m)) for m, digit in zip(bounded, digits, strict=True)]
@@ -113,7 +123,10 @@ def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Go
 
 
 def _prove_step(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) -> Iterator[Goal]:
-    """Yield the goal of the contract, by RUN_STEP mode by mode of A, from any x with digits up to those used."""
+    """Yield the goal of the contract: by RUN_STEP for each bounded mode of A, from any x with digits up to `used`.
+
+    RUN_STEP of mode i speaks of what is left of x and r above mode i; DIVEQ says that this is linear in k too.
+    """
     inside: list[Node] = [(">=", "k", 0), ("<", "k", n)]
     inside += [("<=", digit, f"u{i}") for i, digit in enumerate(bounded_digits("x", bounded))]
     moved: Node = ("+", "x", ("*", "k", "r"))
@@ -135,10 +148,9 @@ def bounded_digits(index: Node, bounded: Sequence[Node]) -> list[Node]:
 
 
 def _broken(bounded: Sequence[str]) -> Iterator[Goal]:
-    """Yield the goals that a carry breaks every result: for stride 1 in mode i and 0 elsewhere, every value is below
-    M_i.
+    """Yield the goals that no result is right if mode i carries, for the strides 1 in mode i and 0 elsewhere.
 
-    So when n digits of r carry, A(n r) is not n A(r); when they carry with the used ones, A of the sum is not the sum.
+    With these strides A(z) is digit i of z, which stays below M_i; but sums of values that carry reach M_i.
     """
     for i, m in enumerate(bounded):
         digit: Node = ("%", pathwise.quotient("z", bounded[:i]), m)

@@ -25,8 +25,11 @@ from verify.kernel.state.order import NOBODY, SEVERAL, Ints, Order, name_cta
 from verify.kernel.state.placement import SHARED_BASE, Placement
 
 PARAMETER_ROOM = 20  # bits of an address within one parameter
+# An address that leaves its array by less than 2^40 bytes comes to no other array: the error is seen as what it is, an
+# access out of bounds, and not as one of another array's elements. The ISA (6.4.1.1) leaves the windows' places open.
 WINDOW = 40  # bits of an address within its window
-SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
+# Far above the number of any array: a grouped product has hundreds of them. Signed 64 bits must hold an address.
+SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = range(1 << 22, (1 << 22) + 4)
 GENERIC = "6.4.1.1"  # of the PTX ISA: generic addressing
 _NONE = np.zeros(1, bool)
 
@@ -99,7 +102,7 @@ class Shared:
             who, address = int(threads[outside][0]), int(np.int32(np.uint32(addresses[outside][0] & 0xFFFFFFFF)))
             text = f"{self.who(who)}: bytes {address} to {address + count - 1} of shared memory, "
             self.findings.add("shared memory out of bounds", Severity.MEMORY, text + self.placement.near(address))
-            addresses = np.where(outside, SHARED_BASE, addresses)
+            addresses = np.where(outside, SHARED_BASE, addresses)  # the run goes on, to find what else is wrong
         if count & (count - 1) == 0 and (addresses & (count - 1)).any():
             odd = np.flatnonzero(addresses & (count - 1))[0]
             text = f"{self.who(int(threads[odd]))}: shared address {int(addresses[odd])} of an access of {count} bytes"
@@ -188,7 +191,7 @@ class Shared:
 
     def _check_others(self, cells: Ints, who: Ints, verb: str, *, plain: bool) -> None:
         """Report accesses of what mbarriers, the copy engine or atomic operations have, if the kernel has any."""
-        if plain and self.order.adds:
+        if plain and self.order.adds:  # atomic operations don't race with each other
             self._check_added(cells, who, verb)
         if self.holds:
             self._check_held(cells, who, verb)
@@ -220,7 +223,7 @@ class Shared:
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
         if self.written is not None:
             self.written(cells, who)
-        self.generic[cells] = True
+        self.generic[cells] = True  # as a plain write: the copy engine sees it behind a proxy fence alone
         order.note_atomic(cells, who)
 
     def write_anywhere(self, places: Ints, cells: Ints, who: Ints, label: int, maybe: int = 0) -> None:
@@ -345,6 +348,7 @@ class Shared:
         """Report what the copy engine loads for a CTA that has ended, none of whose threads has waited for it."""
         if not self.loads:
             return
+        # One thread that has waited is enough: the CTA had not ended before it did.
         known = self.order.engine.reshape(-1, self.threads, self.order.engine.shape[1]).max(1)
         ctas = np.repeat(np.arange(len(known)), len(self.loaded) // len(known))
         late = np.flatnonzero(self.loaded > known[ctas, self.loaded_by])
@@ -359,6 +363,8 @@ class Shared:
         cells, who = self._cells(places, np.full(len(places), thread))
         self.claim_write(cells, who)
         self.labels[places], self.plain[places] = labels, plain
+        # No thread has written it: the clocks of threads say nothing of it, and the time of the engine's column does.
+        # It went through the async proxy, so the engine needs no fence to see it.
         self.generic[cells], self.order.writer[cells] = False, NOBODY
         self.loaded[cells], self.loaded_by[cells] = time, column
         self.load_line[cells], self.loads = self.findings.line, True
@@ -370,6 +376,8 @@ class Shared:
         cells, who = self._cells(places, threads)
         self.claim_write(cells, who)
         line, each = self.findings.line, cells.reshape(len(threads), -1)
+        # If a cell is in the list twice, numpy keeps one of its numbers: another number that comes back says that two
+        # threads copy there, which is reported now. Other copies count as writes when they arrive (`finish_copies`).
         self.pending[cells] = np.arange(len(cells))
         if (self.pending[cells] != np.arange(len(cells))).any() and (
             double := self.order.note_write(cells, who, line)
@@ -378,6 +386,7 @@ class Shared:
             self._join_double(places, cells, who, labels, plain, double)
             labels = self.labels[places]
         self.pending[cells] = line
+        # Until it arrives the bytes are the old ones, the new ones or a mixture: nothing may be computed with them.
         self.labels[places] = UNWRITTEN << 3
         self.copies.append(Copies(threads, each, places, labels, plain, group, line, np.ones(len(threads), bool), ends))
 
