@@ -19,9 +19,9 @@ from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
-from verify.kernel.state.memory import WINDOW
 from verify.kernel.state.phases import judge_late
 from verify.kernel.state.region import Region, store
+from verify.kernel.state.windows import WINDOW
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes

@@ -27,8 +27,8 @@ from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.source import WIDTHS, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Machine, Unit
-from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 from verify.kernel.state.tensor_memory import TensorMemory
+from verify.kernel.state.windows import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 
 U = TypeVar("U", bound=Unit)
 

@@ -23,7 +23,9 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine
-from verify.kernel.state.memory import (
+from verify.kernel.state.memory import different
+from verify.kernel.state.order import Ints
+from verify.kernel.state.windows import (
     LOCAL_WINDOW,
     MODULE_WINDOW,
     PARAMETER_ROOM,
@@ -31,9 +33,7 @@ from verify.kernel.state.memory import (
     SHARED_WINDOW,
     WINDOW,
     check_window,
-    different,
 )
-from verify.kernel.state.order import Ints
 
 _OFFSET = np.uint64((1 << WINDOW) - 1)
 _WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}

@@ -26,9 +26,9 @@ from verify.kernel.state.adders import DECIDED, keep_lost
 from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine
-from verify.kernel.state.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.region import Region
+from verify.kernel.state.windows import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, check_window
 
 MOST = 1 << 22  # bytes of a span times the threads that may touch it
 _HALF = 1 << (WINDOW - 1)

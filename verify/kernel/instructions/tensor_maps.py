@@ -20,8 +20,8 @@ from verify.kernel.ptx.source import Address, Immediate, PtxInstruction
 from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Unit
-from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 from verify.kernel.state.order import Ints
+from verify.kernel.state.windows import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 
 SECTION = "9.7.9.26"  # of the PTX ISA: tensormap.replace
 SIZES = (

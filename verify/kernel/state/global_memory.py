@@ -19,9 +19,10 @@ from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import NOWHERE, Findings, Severity, Unclear
 from verify.kernel.state.meetings import READ_LATE, UNUSED, WRITTEN_LATE, Meetings
-from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, different
+from verify.kernel.state.memory import different
 from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Places, Region, Stored
+from verify.kernel.state.windows import MODULE_WINDOW, WINDOW
 
 NC, BULK, PROXY = "9.7.9.8", "9.7.9.25.6.2", "9.7.13.4"  # of the PTX ISA: ld.global.nc, wait_group, proxy fences
 

@@ -8,8 +8,8 @@ import numpy as np
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import Findings, Severity, Unclear
-from verify.kernel.state.memory import WINDOW
 from verify.kernel.state.order import Ints
+from verify.kernel.state.windows import WINDOW
 
 MAX_LOCAL = 1 << 27  # bytes of local memory of a batch's threads, each kept with its label
 

@@ -29,11 +29,12 @@ from verify.kernel.state.global_memory import Global
 from verify.kernel.state.lanes import FEWEST, WARP, Lanes, parts_warps
 from verify.kernel.state.local_memory import LocalMemory
 from verify.kernel.state.loops import Loops
-from verify.kernel.state.memory import SHARED_WINDOW, Shared, check_window
+from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
 from verify.kernel.state.products import Products
 from verify.kernel.state.specials import SPECIALS, special_registers
+from verify.kernel.state.windows import SHARED_WINDOW, check_window
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
 Bind: TypeAlias = Callable[["Machine", PtxInstruction, Meaning], Run]

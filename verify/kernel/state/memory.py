@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared memory: the label and the plain bits of every byte, and the windows of all addresses.
+"""Shared memory: the label and the plain bits of every byte, and who may access it when.
 
-Array i of the claim starts at address (i + 1) << 40; generic addresses have windows of their own for shared and local
-memory. `placement` says where the variables of shared memory lie. Main declarations: `Shared`, `check_window`,
-`different`.
+`placement` says where its variables lie. Main declarations: `Shared`, `different`.
 """
 
 from __future__ import annotations
@@ -17,20 +15,13 @@ from numpy.typing import NDArray
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, join_labels
 from verify.kernel.data.histories import BEFORE
-from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
+from verify.kernel.data.values import UNWRITTEN, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
 from verify.kernel.state.copies import Copies, Ended, Octets
-from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.order import NOBODY, SEVERAL, Ints, Order, name_cta
 from verify.kernel.state.placement import SHARED_BASE, Placement
 
-PARAMETER_ROOM = 20  # bits of an address within one parameter
-# An address that leaves its array by less than 2^40 bytes comes to no other array: the error is seen as what it is, an
-# access out of bounds, and not as one of another array's elements. The ISA (6.4.1.1) leaves the windows' places open.
-WINDOW = 40  # bits of an address within its window
-# Far above the number of any array: a grouped product has hundreds of them. Signed 64 bits must hold an address.
-SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = range(1 << 22, (1 << 22) + 4)
-GENERIC = "6.4.1.1"  # of the PTX ISA: generic addressing
 _NONE = np.zeros(1, bool)
 
 
@@ -40,23 +31,6 @@ def different(numbers: Ints) -> list[int]:
         return [int(numbers[0])]
     found: list[int] = sort_distinct(numbers).tolist()
     return found
-
-
-def check_window(findings: Findings, bits: Bits, window: int, *, generic: bool = False) -> None:
-    """Report offsets from a window's start used as generic addresses, or the opposite; Unclear for any other."""
-    if not len(bits) or (not generic and int(bits.max()) >> WINDOW == 0):
-        return
-    number = (bits + np.uint64(1 << (WINDOW - 1))) >> np.uint64(WINDOW)  # what lies just below its start is near it
-    name = "shared" if window == SHARED_WINDOW else "local"
-    if not np.isin(number, (0, window)).all():
-        raise Unclear(findings.line, f"the address is not in {name} memory")
-    if generic and (number == 0).any():
-        text = f"no state space is named, so the address is a generic one, and here is an offset in {name} memory: "
-        text += f"write .{name}, or convert the address by cvta.{name}"
-        findings.add("an offset as a generic address", Severity.LETTER, text, GENERIC)
-    elif not generic and number.any():
-        text = f"the address is a generic one, and the instruction takes an offset in {name} memory: convert it by "
-        findings.add("a generic address as an offset", Severity.MEMORY, f"{text}cvta.to.{name}", GENERIC)
 
 
 def _runs(table: NDArray[Any], places: Ints) -> NDArray[Any]:
