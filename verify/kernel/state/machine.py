@@ -276,8 +276,7 @@ class Machine:
 
     def shared_at(self, bits: Bits, threads: Ints, *, generic: bool = False) -> Ints:
         """Return the shared addresses of some threads; `generic` if the instruction names no state space."""
-        spread = np.broadcast_to(bits, self.count) if len(bits) == 1 else bits
-        check_window(self.findings, spread[threads], SHARED_WINDOW, generic=generic)
+        check_window(self.findings, np.broadcast_to(bits, self.count)[threads], SHARED_WINDOW, generic=generic)
         return self.at(bits, threads)
 
     # ---- the schedule
