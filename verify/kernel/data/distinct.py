@@ -19,3 +19,11 @@ def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """
     found = np.sort(numbers, axis=None)
     return found[np.concatenate([[True], found[1:] != found[:-1]])] if len(found) else found
+
+
+def list_distinct(numbers: NDArray[Any]) -> list[int]:
+    """Return the different ones of some numbers; mostly there is one."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return [int(numbers[0])]
+    found: list[int] = sort_distinct(numbers).tolist()
+    return found

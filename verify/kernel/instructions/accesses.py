@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
-from verify.kernel.data.distinct import sort_distinct
+from verify.kernel.data.distinct import list_distinct, sort_distinct
 from verify.kernel.data.registers import ROOM, Word, join_octets, octets, widest, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import keep_bits, register_width
@@ -23,7 +23,6 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine
-from verify.kernel.state.memory import different
 from verify.kernel.state.order import Ints
 from verify.kernel.state.windows import (
     LOCAL_WINDOW,
@@ -237,7 +236,7 @@ def _spaces(machine: Machine, space: str, spread: Bits, threads: Ints) -> list[t
             check_window(machine.findings, spread, SHARED_WINDOW if name == "shared" else LOCAL_WINDOW)
         return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
     window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
-    for number in different(window):
+    for number in list_distinct(window):
         here = window == number
         name = {SHARED_WINDOW: "shared", LOCAL_WINDOW: "local"}.get(number, "global")
         found.append((name, spread[here] & _OFFSET if name != "global" else spread[here], threads[here], rows[here]))

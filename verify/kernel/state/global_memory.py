@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from verify.kernel.data.distinct import list_distinct
 from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, join_labels
 from verify.kernel.data.histories import BEFORE, LATELY
 from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
@@ -19,7 +20,6 @@ from verify.kernel.state.copies import Ended, Octets
 from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import NOWHERE, Findings, Severity, Unclear
 from verify.kernel.state.meetings import READ_LATE, UNUSED, WRITTEN_LATE, Meetings
-from verify.kernel.state.memory import different
 from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Places, Region, Stored
 from verify.kernel.state.windows import MODULE_WINDOW, WINDOW
@@ -49,7 +49,7 @@ class Global:
         signed = addresses.view(np.int64) + (1 << (WINDOW - 1))  # what lies just below an array belongs to it too
         which = (signed >> WINDOW) - 1
         offsets = (signed & ((1 << WINDOW) - 1)) - (1 << (WINDOW - 1))
-        for number in different(which):
+        for number in list_distinct(which):
             here = which == number
             if number == MODULE_WINDOW - 1:
                 raise Unclear(self.findings.line, "no meaning for what a variable of the module holds")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory: the label and the plain bits of every byte, and who may access it when.
 
-`placement` says where its variables lie. Main declarations: `Shared`, `different`.
+`placement` says where its variables lie. Main declaration: `Shared`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.equal_values import NEARLY, find_equal, find_unknown, join_labels
 from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Ids, Mask, Values
@@ -23,14 +22,6 @@ from verify.kernel.state.order import NOBODY, SEVERAL, Ints, Order, name_cta
 from verify.kernel.state.placement import SHARED_BASE, Placement
 
 _NONE = np.zeros(1, bool)
-
-
-def different(numbers: Ints) -> list[int]:
-    """Return the different ones of some numbers; mostly there is one."""
-    if len(numbers) and (numbers == numbers[0]).all():
-        return [int(numbers[0])]
-    found: list[int] = sort_distinct(numbers).tolist()
-    return found
 
 
 def _runs(table: NDArray[Any], places: Ints) -> NDArray[Any]:
