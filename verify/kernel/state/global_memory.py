@@ -61,10 +61,8 @@ class Global:
             region, offset = self.arrays[number], offsets[here]
             if align & (align - 1) == 0 and (offset & (align - 1)).any():
                 odd = int(np.flatnonzero(offset & (align - 1))[0])
-                text = (
-                    f"{self.who(int(threads[here][odd]))}: byte {int(offset[odd])} of {region.array.name}, for {align}"
-                )
-                self.findings.add("misaligned access", Severity.MEMORY, f"{text} bytes at once")
+                text = f"{self.who(int(threads[here][odd]))}: byte {int(offset[odd])} of {region.array.name}, for "
+                self.findings.add("misaligned access", Severity.MEMORY, f"{text}{align} bytes at once")
             yield region, here, offset
 
     @cached_property
