@@ -140,9 +140,7 @@ def _digest(machine: Machine, run: Interpretation, before: list[int], top: int) 
     for copy in shared.copies:
         said.update(_labels(machine, copy.labels, top) + copy.plain.tobytes())
     said.update(repr((sorted(machine.findings.found), sorted(machine.findings.notes), machine.offsets_read)).encode())
-    said.update(
-        repr((_unit(machine, RegisterCounts), _unit(machine, MadeMaps), machine.loading, _unit(machine, Bulk))).encode()
-    )
+    said.update(repr((_unit(machine, RegisterCounts), _unit(machine, MadeMaps), machine.loading)).encode())
     return said.hexdigest()
 
 
@@ -152,13 +150,20 @@ def _unit(machine: Machine, kind: type[U]) -> U | None:
 
 
 def _tell_engines(machine: Machine, said: hashlib.blake2b) -> None:
-    """Add what asynchronous work changed: mbarriers, and Tensor Memory."""
+    """Add what asynchronous work changed: mbarriers, bulk copies and Tensor Memory."""
     if (engine := _unit(machine, asynchronous.Engine)) is not None:
         said.update(repr((engine.blocked, engine.time)).encode())
         for barrier in engine.barriers.values():
             said.update(repr((barrier.number, barrier.pending, barrier.bytes, barrier.count)).encode())
             said.update(repr([getattr(barrier, name).tobytes() for name in ("released", "gathered")
                               if hasattr(getattr(barrier, name, None), "tobytes")]).encode())  # fmt: skip
+    if (bulk := _unit(machine, Bulk)) is not None:
+        said.update(bulk.reading.tobytes())
+        opened, closed = [*bulk.open.items()], [(thread, one) for thread, some in bulk.groups.items() for one in some]
+        for thread, one in (*opened, *closed):
+            said.update(repr((thread, len(opened), one.cells)).encode())
+            for stored, places in (*one.sent, *one.added):
+                said.update(places.tobytes() + (b"" if stored.adders is None else stored.adders.flying.tobytes()))
     if (tensors := _unit(machine, TensorMemory)) is not None:
         said.update(repr((tensors.pieces, sorted(tensors.open), tensors.products, tensors.fences.before)).encode())
         for each in (tensors.labels, tensors.plain, tensors.product, tensors.fences.known, *tensors.begun.values()):

@@ -32,9 +32,6 @@ NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bits of one width are moved alike": (r"^slct[.](ftz[.])?[us](16|32|64)", r"^selp[.][us]16"),
     "bits are moved alike where nothing is extended": (r"^ld[.](param[.])?[us]8", r"^st[.](param[.]|global[.])?[us]8"),
     "a global address is a generic one": (r"^cvta", r"^(red|atom)[.]global"),
-    "a strong load differs where another thread writes": (
-        r"^ld[.]weak", r"^ld[.]volatile", r"^ld[.]relaxed", r"^ld[.]acquire",
-    ),
     "it differs where the grid has written": (r"^ld[.]nc",),
     "it differs where another CTA or thread does the same": (
         r"^(red|atom)[.].*[.](relaxed|acquire|acq_rel|release)[.]",
