@@ -246,9 +246,9 @@ def kernel() -> list[Row]:
         ("how deep the pipeline is ({})", defaults.STAGES),
         ("`stages + {}` steps", launches[0].sizes["K"] // launches[1].sizes["K"] - defaults.STAGES),
         ("CTAs in every direction ({}, {}, … tiles)", *launches[0].grid[:2]),
-        ("sizes that lack {} of a whole tile", launches[0].sizes["M"] - launches[2].sizes["M"]),
+        ("sizes that are {} short of a whole tile", launches[0].sizes["M"] - launches[2].sizes["M"]),
         ("or {} for an index that is summed", launches[1].sizes["K"]),
-        ("| `warps`, `stages` | {} and {} where", compiled.WARPS, compiled.STAGES),
+        ("| `warps`, `stages` | absent: {} and {} |", compiled.WARPS, compiled.STAGES),
         ("odd multiple of its `.align`, or of {} bytes", placement.LEAST),
         ("begins at a multiple of so many bytes; absent: of {} if", placement.SHARED_BASE),
     ]
