@@ -42,6 +42,9 @@ NAMES = {  # how the pages call what the exit codes mean, in the order of the co
 }
 
 
+TILE: Row = ("the first {} rows and columns of a tile of {}x{}", 20, 128, 128)  # the command of the picture, in show.md
+
+
 def exits(name: str) -> list[Row]:
     """Each exit code beside what it means."""
     between = " " if name == "README.md" else " | "
@@ -86,7 +89,7 @@ def show() -> list[Row]:
         ("k {} to {} have two owners each, k {} to {} another than the ISA's, k {} and up none",
          two[0], two[-1], other[0], other[-1], none[0]),
         ("offsets and banks of {} rows of {} elements", *layout("(8,64):(64,1)").shape),
-        ("the first {} rows and columns of a tile of {}x{}", 20, 128, 128),  # the command of the picture
+        TILE,
         ("C of {}x{} in row-major memory", 32, 32),
         ("up to {} cells as elements", f"{constant('verify/pictures/svg.py', r'STATIC = (.+?) *#'):,}"),
         ("a window with more than {}^{} of them", 2, elements.LARGEST.bit_length() - 1),
@@ -335,11 +338,18 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
         ("| stride {} for {} |", int4()[0].stride[0][0], int4()[1].stride[0][0]),
     ],
     "docs/show.md": show,
+    "docs/start.md": lambda: [
+        (f"| {verdict} | {{}} |", int(code))
+        for verdict, code in (("VERIFIED", Exit.OK), ("REFUTED", Exit.REFUTED), ("UNKNOWN, UNCHECKED", Exit.UNDECIDED))
+    ],
     "docs/stability.md": lambda: [
         *exits("docs/stability.md"),
         ("| `schema` | {} |", constant("verify/report/as_json.py", r'"schema": (\d)`')),
     ],
-    "docs/tiling.md": lambda: [("more than {} threads", constant("verify/tiling/suggest.py", r"THREADS = (\d+)"))],
+    "docs/tiling.md": lambda: [
+        TILE,
+        ("more than {} threads", constant("verify/tiling/suggest.py", r"THREADS = (\d+)")),
+    ],
     "docs/troubleshooting.md": lambda: [("{} on a terminal, {} elsewhere", *widths())],
     "docs/tutorial/algebra.md": lambda: [
         ("a {}×{} block of {}×{} copies is a {}×{} matrix", 2, 2, 3, 4, 2 * 3, 2 * 4),
@@ -358,7 +368,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
 
 # Of a day and a program that the page names, of the code of others, or a bound by definition: nothing computes it here.
 RECORDED: dict[str, tuple[str, ...]] = {
-    "CHANGELOG.md": ("have K = 0 in them, or print K >= 1", "without elements, as at K = 0"),
+    "CHANGELOG.md": ("with 200 or 201 arrays", "have K = 0 in them, or print K >= 1", "without elements, as at K = 0"),
     "docs/attention.md": (
         *("head dimension 64", "(M = 192 or 200, N = 192 or 300, and grouped heads)", "FlashAttention 2 has no file"),
         *("kernel of its own (24 s, with CUTLASS at 7127592)", "`Flash_fwd_params`, 472 bytes"),
@@ -381,6 +391,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "each operand drifts from trip 16 and from trip 512 on",
     ),
     "docs/laws.md": (
+        "extents (at least 1), numbers of at least 0",
         "of rank 1 to 4 and on random ones up to rank 6, with integers up to 2^40",
         "take stride 1 in mode i and 0 elsewhere",
         "`logical_divide` of n:1",
