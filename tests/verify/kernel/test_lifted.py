@@ -117,6 +117,22 @@ def test_a_loop_of_plain_loads_is_proved_for_all_sizes_without_a_divisor() -> No
     assert (found.first, found.period, found.alone) == (1, 1, 3)
 
 
+BEHIND = "\tadd.s64 %rd5, %rd1, %rd4;"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("offset", "wrong"), [("-12", "-8"), ("+-12", "+-8"), ("+18446744073709551604", "+18446744073709551608")]
+)
+def test_an_offset_below_zero_is_proved_and_another_is_not(offset: str, wrong: str) -> None:
+    """The pointer of A is 16 bytes ahead."""
+    ahead = small.PTX.replace(BEHIND, f"{BEHIND}\n\tadd.s64 %rd5, %rd5, 16;").replace("%f2, [%rd5]", "%f2, [%rd5-16]")
+    assert ahead.count("[%rd5+4]") == 1 and ahead.count("[%rd5-16]") == 1
+    assert prove(ahead.replace("[%rd5+4]", f"[%rd5{offset}]"), small.claim(), seed=SEED).period == 1
+    with pytest.raises(NotLifted):
+        prove(ahead.replace("[%rd5+4]", f"[%rd5{wrong}]"), small.claim(), seed=SEED)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", small.TWINS)
 def test_no_wrong_kernel_is_proved(name: str) -> None:

@@ -93,7 +93,7 @@ class Accesses:
             raise shadow.refuse("has an address that sizes choose", found)
         if not isinstance(found, Polynomial) or not found.symbolic:
             return None
-        offset = place.offset - (1 << 64) if place.offset >> 63 else place.offset
+        offset = (place.offset + (1 << 63)) % (1 << 64) - (1 << 63)  # written with a sign, or modulo 2^64
         return found + Polynomial.number(offset)
 
     def _check_place(self, shadow: Shadow, place: object, space: str) -> None:
