@@ -19,14 +19,21 @@ from lanecheck.console.streams import tolerant
 
 
 def run_guarded(body: Callable[[], int], end: Callable[[BaseException], int | None]) -> int:
-    """Return the exit code of a command, or the one that `end` gives for what it raises; None: that goes on."""
-    with interrupts.raising(), tolerant():
+    """Return the exit code of a command, or the one that `end` gives for what it raises; None: that goes on.
+
+    If Ctrl-C arrived, the command was interrupted, whatever became of the exception.
+    """
+    with interrupts.raising() as ctrl_c, tolerant():
         try:
-            return int(body())
+            code = int(body())
+            if ctrl_c.arrived and code != Exit.INTERRUPTED:
+                raise KeyboardInterrupt
+            return code
         except BaseException as error:
-            if (code := end(error)) is None:
+            lost = ctrl_c.arrived and not isinstance(error, KeyboardInterrupt)
+            if (ended := end(KeyboardInterrupt() if lost else error)) is None:
                 raise
-            return int(code)
+            return int(ended)
 
 
 def collect_rarely() -> None:

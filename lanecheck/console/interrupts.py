@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # type checkers know the name; `typing` itself takes long
 
 if TYPE_CHECKING:
     import signal
+    from types import FrameType
 else:
     try:
         import _signal as signal  # without the enums of `signal`, for the same reason
@@ -45,12 +46,21 @@ def _is_command() -> bool:
 
 
 class raising:  # a context manager without `contextlib`, which takes longer to load
-    """While it is entered, Ctrl-C raises KeyboardInterrupt, as Python has it; afterwards it ends the process again."""
+    """While it is entered, Ctrl-C raises KeyboardInterrupt, as Python has it; afterwards it ends the process again.
 
-    def __enter__(self) -> None:
-        self._ends = signal.getsignal(signal.SIGINT) is _end
+    `arrived` says whether it did: Python loses the exception in a destructor, and Python 3.11 makes another one of it
+    while a class is made.
+    """
+
+    def __enter__(self) -> raising:
+        self._ends, self.arrived = signal.getsignal(signal.SIGINT) is _end, False
         if self._ends:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, self._raise)
+        return self
+
+    def _raise(self, number: int, frame: FrameType | None) -> None:
+        self.arrived = True
+        signal.default_int_handler(number, frame)
 
     def __exit__(self, kind: object, *_: object) -> None:
         if self._ends:

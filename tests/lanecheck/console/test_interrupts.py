@@ -94,3 +94,35 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     code += "; print(signal.getsignal(2) is signal.SIG_IGN)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.stdout == "True\n", done.stderr
+
+
+LOST = """
+import signal
+from lanecheck.console import frame, interrupts
+
+class Named:
+    def __set_name__(self, *_):
+        signal.raise_signal(signal.SIGINT)
+
+def in_a_class():
+    class Owner:
+        named = Named()
+    return 0
+
+def in_a_destructor():
+    class Owner:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+    Owner()
+    return 4
+
+signal.signal(signal.SIGINT, interrupts._end)
+raise SystemExit(frame.run_guarded(HOW, lambda error: 130 if isinstance(error, KeyboardInterrupt) else 3))
+"""
+
+
+@pytest.mark.parametrize("how", ["in_a_class", "in_a_destructor", "lambda: 4"])
+def test_ctrl_c_that_python_loses_is_an_interruption(how: str) -> None:
+    words = [sys.executable, "-c", LOST.replace("HOW", how)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == (4 if how == "lambda: 4" else 130), done.stderr
