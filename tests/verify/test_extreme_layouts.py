@@ -179,5 +179,5 @@ def test_no_drawn_layout_is_an_internal_error(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for layout, _ in zip(draw_layouts(0), range(many(20)), strict=False):
+    for layout, _ in zip(draw_layouts(0), range(many(12)), strict=False):
         run(name, layout, tmp_path, capsys)

@@ -126,7 +126,7 @@ def test_a_run_killed_at_random_times_goes_on_and_counts_nothing_twice(tmp_path:
     campaign, source, kills = Campaign(tmp_path / "c"), Random(time.time_ns()), 0
     while True:
         process = campaign.started()
-        campaign.wait_for(len(campaign.chunks()) + 1, process)
+        campaign.wait_for(len(campaign.chunks()) + 3, process)
         time.sleep(source.random() * 0.1)
         workers = list_children(process.pid)
         if process.poll() is not None:
