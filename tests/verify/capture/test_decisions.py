@@ -386,6 +386,7 @@ def test_a_launch_that_takes_too_long_is_compared_in_part(log: Log) -> None:
     assert "VERIFIED" not in found.report()
 
 
+@pytest.mark.long
 def test_tables_of_large_tensors_take_none_of_the_time_of_a_launch(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """They were counted: at 4096 x 4096 nothing was left of the time, and no CTA was interpreted."""
     made = Values.variables

@@ -251,6 +251,7 @@ RUNNING = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "end", "claim", "words"), RUNNING, ids=[f"{one[-1]} {at}" for at, one in enumerate(RUNNING)]
 )

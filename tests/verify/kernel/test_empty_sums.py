@@ -37,11 +37,13 @@ def status_at_zero(ptx: str) -> str:
     return found.status
 
 
+@pytest.mark.long
 def test_a_kernel_without_a_trip_is_proved_for_empty_sums_too() -> None:
     assert prove(edit(*GUARDED), small.claim(), seed=SEED).empty == ""
     assert status_at_zero(edit(*GUARDED)) == "VERIFIED"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ptx", "why"),
     [
@@ -55,6 +57,7 @@ def test_where_empty_sums_are_wrong_the_theorem_begins_at_one(ptx: str, why: str
     assert status_at_zero(ptx) == "REFUTED"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ptx", "sizes", "trips", "given"),
     [(small.PTX, "M, N, K >= 1", "1 to", True), (edit(*GUARDED), "M, N >= 1, K >= 0", "0 to", False)],

@@ -352,6 +352,7 @@ NATURAL = "mul.f32 v,v,0f3F317218; sub.f32 z,x,v; mul.f32 z,z,0f3FB8AA3B; ex2.ap
 LESS = "sub.f32 z,x,v; ex2.approx.ftz.f32 z,z;"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "claim"),
     [
@@ -390,6 +391,7 @@ def test_a_power_of_half_a_logarithm_or_one_of_any_number_has_no_law(body: str, 
     assert verdict(body, claim) == "unknown"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim", [f"0 - {SUM}", f"exp2(A[i] - A[i]) - {SUM} - 1"])
 def test_the_residues_of_a_power_of_a_logarithm_are_not_those_of_its_opposite(claim: str) -> None:
     """Without the signs they were in one element of eight, and only the sample told them apart."""
@@ -406,6 +408,7 @@ def test_the_residues_of_a_power_of_a_logarithm_are_not_those_of_its_opposite(cl
             assert agree.all() if same else not agree.any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "claim"),
     [

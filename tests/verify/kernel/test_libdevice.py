@@ -106,6 +106,7 @@ def test_what_has_no_meaning_is_named(constant: str, name: str) -> None:
 SELECT = re.search(r"selp\.f32\s*(%\w+), 0fFF800000, (%\w+), (%\w+);", TEXT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("infinity", "follows", "status"),
     [("0f7F800000", "add", "VERIFIED"), ("0f7F800000", "sub", "REFUTED"), ("0fFF800000", "add", "UNKNOWN")],

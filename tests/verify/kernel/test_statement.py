@@ -113,6 +113,7 @@ def test_arrays_begin_at_a_multiple_of_sixteen_bytes(monkeypatch: pytest.MonkeyP
         prove(plain.PTX, table, seed=SEED)
 
 
+@pytest.mark.long
 def test_numbers_that_a_claim_gives_are_a_precondition() -> None:
     """A kernel with alpha in its text is proved for that alpha, and is wrong for another one."""
     twice = small.PTX.replace(LAST, f"mul.f32 %f1, %f1, 0f40000000;\n {LAST}")
@@ -126,6 +127,7 @@ def test_numbers_that_a_claim_gives_are_a_precondition() -> None:
     assert found.status == "REFUTED"
 
 
+@pytest.mark.long
 def test_a_grid_has_at_most_65535_ctas_in_y(monkeypatch: pytest.MonkeyPatch) -> None:
     """A CTA's number in y has 16 bits for that alone; a larger grid can't be launched."""
     old = "mov.u32 %r11, %ctaid.y;"
@@ -150,6 +152,7 @@ def named(rows: str, columns: str, stride: str = "lda") -> dict[str, Any]:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rows", "columns", "stride"), [("i", "j", "lda"), ("j", "i", "lda"), ("m", "n", "cx")])
 def test_a_size_or_stride_may_have_the_name_of_a_symbol_of_proofs(rows: str, columns: str, stride: str) -> None:
     """The numbers of rounds are J and j in a proof, and CTAs have cx: C[i,j] has a size J."""

@@ -126,6 +126,7 @@ def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
         prove(wrong, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("missing", "said"), [("lda", "lda % 8 == 0"), ("ldb", "ldb % 8 == 0"), ("ldc", "ldc % 4 == 0")]
 )
@@ -147,6 +148,7 @@ def test_an_access_of_a_part_of_an_element_ends_a_proof() -> None:
 COLUMNS = "setp.lt.s32 %p2, %r15, %r2;"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("bits", "by"), [(1, 2), (2, 4)])
 def test_the_divisor_with_which_a_mask_is_the_bounds_is_proposed(bits: int, by: int) -> None:
     """A mask of whole pairs or fours of columns is right if N is a multiple of these."""
