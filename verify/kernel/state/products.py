@@ -23,7 +23,7 @@ GROUP = 128  # threads of a warpgroup, four warps: PTX ISA 9.7.15.1
 # Triton unpacks sums in f16, and adds sums of f8, before the wait. ptxas knows which registers a wgmma writes, and
 # waits before another instruction of any kind reads or writes them. It does nothing about the registers of A:
 # tests/verify/kernel/test_sums_in_flight.py.
-INJECTED = "ptxas 12.9 to 13.4 inserts that wait (its messages C7514 to C7518)"
+INJECTED = "ptxas 12.9 and 13.0 insert that wait (its messages C7514 to C7518)"
 FENCE, WAIT, PROXY = "9.7.15.7.1", "9.7.15.7.3", "9.7.15.4"  # of the PTX ISA: wgmma.fence, wait_group, async proxy
 
 
