@@ -62,7 +62,7 @@ def _order(file: Path) -> FileContent:
 
 
 def _laws(file: Path) -> FileContent:
-    """Count campaigns of laws; one of another statement than today's is stale, one of a law that is gone is not."""
+    """Count campaigns of laws: one of another statement than today's is stale; of a law that is gone nothing is."""
     found, today = laws.recordings_of_laws(file), statements.laws()
     stale = [one.law for one in found if one.law in today and one.text != today[one.law].digest]
     gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}

@@ -10,8 +10,6 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lanecheck.console.frame import collect_rarely
-
 # Before numpy is imported, as our commands do: a second thread of a product waits, and that is a third of the time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -50,8 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the collected tests from garbage collection, which would visit them often; it is rare besides."""
-    collect_rarely()
+    """Exempt the collected tests from garbage collection, which would visit them again and again."""
     gc.collect()
     gc.freeze()
 

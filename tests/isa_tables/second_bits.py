@@ -55,7 +55,7 @@ def combine(word: str, first: bool, second: bool) -> bool:
 
 
 def convert_each(words: Sequence[str], operands: Sequence[int]) -> int:
-    """cvt of each element of a register, or of two sources into one."""
+    """Convert each element of a register, or two sources into one."""
     to, source = words[-2:]
     if to in PACKED and source not in PACKED:  # two sources: the first one above
         part = PACKED[to]
@@ -66,7 +66,7 @@ def convert_each(words: Sequence[str], operands: Sequence[int]) -> int:
 
 
 def pack_clamped(kind: str, a: int, b: int, c: int = 0) -> int:
-    """cvt.pack, as the ISA's program: bit by bit."""
+    """Pack two clamped integers, as the ISA's program does: bit by bit."""
     size = bits_of(kind)
     ta, tb = (clamp(read_integer(each, "s32"), kind) for each in (a, b))
     fields = [tb >> at & 1 for at in range(size)] + [ta >> at & 1 for at in range(size)]

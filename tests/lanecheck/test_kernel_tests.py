@@ -211,28 +211,29 @@ def test_a_fixture_that_is_not_there_is_named(report: str, line: str) -> None:
     assert find_error(report) == line
 
 
+def make_config(folder: Path, seconds: float = 60) -> Any:
+    """Return what a recording reads of pytest's configuration."""
+    options = {"--lanecheck-target": "sm_90a", "--lanecheck-configs": "first", "--lanecheck-seconds": seconds}
+    return SimpleNamespace(
+        getoption=options.get, args=[], pluginmanager=SimpleNamespace(hasplugin=lambda _: False),
+        invocation_params=SimpleNamespace(dir=folder),
+    )  # fmt: skip
+
+
 def test_a_child_that_ends_otherwise_says_why(tmp_path: Path) -> None:
     """The tests of a file run in the supervised child; pytest's own line on what is wrong is kept."""
-    options = {"--lanecheck-target": "sm_90a", "--lanecheck-configs": "first", "--lanecheck-seconds": 60}
-    config: Any = SimpleNamespace(
-        getoption=options.get, args=[], pluginmanager=SimpleNamespace(hasplugin=lambda _: False),
-        invocation_params=SimpleNamespace(dir=tmp_path),
-    )  # fmt: skip
+    config = make_config(tmp_path)
     record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": ["--rootdir=no_such_folder"]})
     ended = (tmp_path / "ended").read_text("utf-8")
     assert ended.startswith("its process ended with exit code 4: ") and "no_such_folder" in ended
-    options["--lanecheck-seconds"] = 0.01
+    config = make_config(tmp_path, 0.01)
     record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": []})
     assert (tmp_path / "ended").read_text("utf-8") == "its tests did not end within 0.01 s (--lanecheck-seconds)"
 
 
 def test_a_child_that_ends_with_exit_code_1_and_has_run_no_test_says_why(tmp_path: Path) -> None:
     """As Python does where a plugin of the user's raises an error before pytest begins."""
-    options = {"--lanecheck-target": "sm_90a", "--lanecheck-configs": "first", "--lanecheck-seconds": 60}
-    config: Any = SimpleNamespace(
-        getoption=options.get, args=[], pluginmanager=SimpleNamespace(hasplugin=lambda _: False),
-        invocation_params=SimpleNamespace(dir=tmp_path),
-    )  # fmt: skip
+    config = make_config(tmp_path)
     (tmp_path / "torn_plugin.py").write_text("raise ValueError('torn')\n")
     record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": ["-p", "torn_plugin"]})
     ended = (tmp_path / "ended").read_text("utf-8")

@@ -65,13 +65,14 @@ def test_a_proof_with_such_an_output_has_no_status(monkeypatch: pytest.MonkeyPat
 
 def test_a_context_is_freed_once_when_the_next_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     freed: list[int] = []
-    library, free = libz3.library(), libz3.library().Z3_del_context
+    z3 = libz3.library()
+    free = z3.Z3_del_context
 
     def count(context: int) -> None:
         freed.append(context)
         free(context)
 
-    monkeypatch.setattr(library, "Z3_del_context", count)
+    monkeypatch.setattr(z3, "Z3_del_context", count)
     libz3.Context()  # frees what other tests have left, and is left itself
     freed.clear()
     context = libz3.Context()
@@ -87,12 +88,12 @@ def test_ctrl_c_while_a_context_is_freed_is_not_lost() -> None:
     code = """
 import signal
 from proofs.smt import libz3
-library = libz3.library()
-free = library.Z3_del_context
+z3 = libz3.library()
+free = z3.Z3_del_context
 def interrupted(context):
     signal.raise_signal(signal.SIGINT)
     free(context)
-library.Z3_del_context = interrupted
+z3.Z3_del_context = interrupted
 context = libz3.Context()
 del context
 try:

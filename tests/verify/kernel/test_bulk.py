@@ -135,7 +135,7 @@ PLAIN = "END:\nld.param.u64 %d9, [C]; mul.wide.u32 %d8, %r1, 4; add.s64 %d9, %d9
 
 
 def add(name: str, old: str = "", new: str = "") -> LaunchOutcome:
-    """The outcome of a kernel whose two CTAs both add to the first tile of C, one part of its text exchanged."""
+    """Check a kernel whose two CTAs both add to the first tile of C, one part of its text exchanged."""
     text = REDUCES[name].replace(
         "mul.wide.u32 %d4, %r10, 512; shl.b32 %r11, %r10, 4;", "mov.b64 %d4, 0; mov.b32 %r11, 0;"
     )

@@ -12,7 +12,7 @@ ONE = "setp.eq.u32 %p1, %r1, 0; @!%p1 bra END; "
 
 
 def flagged(body: str, grid: int) -> tuple[str, str]:
-    """The status of a kernel with a flag, and its finding's text."""
+    """Return the status of a kernel with a flag, and its finding's text."""
     found = safety(ONE + body + " END:", grid=grid, arrays=ARRAYS)
     return found.status, " ".join(one.text for one in found.findings)
 

@@ -32,7 +32,7 @@ CLAMPED = {
 
 
 def convert_four(body: str, value: str, out: str, **more: object) -> LaunchOutcome:
-    """The outcome of 32 threads, each of which makes C[4i] to C[4i + 3] of the same elements of A."""
+    """Return the outcome of 32 threads, each of which makes C[4i] to C[4i + 3] of the same elements of A."""
     arrays = {"A": {"dims": "i", "type": "s32", **more}, "C": {"dims": "i", "type": out, "out": True}}
     table = {"grid": 1, "block": 32, "sizes": {"I": 128}, "claim": f"C[i] = {value}", "params": ["A", "C"],
              "arrays": arrays}  # fmt: skip

@@ -22,7 +22,7 @@ ret;
 
 
 def copy_with_arrays(count: int, claim: str) -> LaunchOutcome:
-    """The outcome of a kernel with so many arrays, which copies the first one to the last by generic addresses."""
+    """Check a kernel with so many arrays, which copies the first one to the last by generic addresses."""
     names = [f"A{number}" for number in range(count)]
     arrays = {name: {"dims": "i", "type": "f32"} for name in names} | {
         names[-1]: {"dims": "i", "type": "f32", "out": True}

@@ -28,14 +28,14 @@ def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def tasks() -> dict[str, Any]:
-    """The task of VS Code that the page on CI shows."""
+    """Return the task of VS Code that the page on CI shows."""
     (text,) = re.findall(r'```json\n(\{\n  "version": "2.0.0".*?)```', (ROOT / "docs/ci.md").read_text(), re.DOTALL)
     found: dict[str, Any] = json.loads(text)["tasks"][0]
     return found
 
 
 def matcher() -> dict[str, Any]:
-    """The problem matcher of that task."""
+    """Return the problem matcher of that task."""
     found: dict[str, Any] = tasks()["problemMatcher"]
     return found
 

@@ -236,7 +236,7 @@ def pack(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         return Word.of(machine.values.copy(ids, target, narrows=False), target)
 
     def pack_bits(found: Sequence[Word], mask: Mask | None) -> Word:
-        """Labels are of whole bytes, so a type of fewer bits has a meaning on plain bits alone."""
+        """Pack plain bits: labels are of whole bytes, so data of fewer bits have no meaning."""
         low, high = (narrow(Word(each.bits), None).bits for each in (found[1], found[0]))
         bits = keep_bits(low | high << np.uint64(width) | found[2].bits << np.uint64(2 * width), 32)
         data = any(each.data(mask) for each in found)
