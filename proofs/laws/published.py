@@ -9,19 +9,9 @@ from __future__ import annotations
 
 from math import prod
 
+from proofs.definitions import flat, size
+
 Flat = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-def value(a: Flat, x: int) -> int:
-    """Return the value of the layout at an index, the last mode unbounded.
-
-    >>> value(((6, 2), (1, 7)), 7)
-    8
-    """
-    total = 0
-    for s, d in zip(a[0][:-1], a[1][:-1], strict=True):
-        total, x = total + x % s * d, x // s
-    return total + x * a[1][-1]
 
 
 def cosize(a: Flat) -> int:
@@ -150,4 +140,4 @@ def _accept(result: Flat | None) -> Flat:
 
 def shape_size(shape: object) -> int:
     """Return the product of the integers of a shape."""
-    return prod(map(shape_size, shape)) if isinstance(shape, tuple) else int(str(shape))
+    return size(flat((shape, shape)))

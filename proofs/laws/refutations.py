@@ -21,7 +21,9 @@ from itertools import product as grid
 from math import prod
 from pathlib import Path
 
-from proofs.laws.published import Flat, InputRejected, Published, cosize, notation, value
+from proofs import definitions
+from proofs.definitions import at, flat
+from proofs.laws.published import Flat, InputRejected, Published, cosize, notation
 
 Case = tuple[object, ...]
 
@@ -97,16 +99,14 @@ def _distributive(on: Published, a: Flat, b: Flat) -> str:
     result = on.by_mode(a, b)
     for c in grid(*map(range, b[0])):
         x = sum(i * d for i, d in zip(c, b[1], strict=True))
-        got = sum(value(mode, i) for mode, i in zip(result, c, strict=True))
-        if got != value(a, x):
-            return (
-                f"A = {notation(a)}, B = {notation(b)}: at {c} the result gives {got}, A(B(c)) = A({x}) = {value(a, x)}"
-            )
+        got, expected = sum(at(flat(mode), i) for mode, i in zip(result, c, strict=True)), at(flat(a), x)
+        if got != expected:
+            return f"A = {notation(a)}, B = {notation(b)}: at {c} the result gives {got}, A(B(c)) = A({x}) = {expected}"
     return ""
 
 
 def _injective_case(on: Published, a: Flat, b: Flat) -> str:
-    injective = len({value(b, i) for i in range(prod(b[0]))}) == prod(b[0])
+    injective = len({at(flat(b), i) for i in range(prod(b[0]))}) == prod(b[0])
     return _distributive(on, a, b) if injective else ""
 
 
@@ -138,15 +138,8 @@ def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
 
 def _single(on: Published, a: Flat, b: Flat, guard: str) -> str:
     result = on.fold(a, b[0][0], b[1][0], guard)
-    given = f"A = {notation(a)}, B = {notation(b)}"
-    if prod(result[0]) != b[0][0]:
-        return f"{given}: the result {notation(result)} has {prod(result[0])} coordinates, B {b[0][0]}"
-    for k in range(b[0][0]):
-        x = k * b[1][0]
-        got, wanted = value(result, k), value(a, x)
-        if got != wanted:
-            return f"{given}: R = {notation(result)}, R({k}) = {got}, A(B({k})) = A({x}) = {wanted}"
-    return ""
+    wrong = definitions.composition(flat(a), flat(b), flat(result))
+    return f"A = {notation(a)}, B = {notation(b)}: R = {notation(result)}, {wrong}" if wrong else ""
 
 
 def _modes() -> Iterator[tuple[Flat, Flat]]:
@@ -178,10 +171,8 @@ def _round_up(on: Published, a: Flat, t: int) -> str:
 
 def _left_inverse(on: Published, a: Flat) -> str:
     inverse = on.left_inverse(a)
-    for k in range(prod(a[0])):
-        if (back := value(inverse, value(a, k))) != k:
-            return f"L = {notation(a)}: {notation(inverse)} sends L({k}) = {value(a, k)} to {back}"
-    return ""
+    wrong = definitions.left_inverse(flat(a), flat(inverse))
+    return f"L = {notation(a)}: R = {notation(inverse)}, {wrong}" if wrong else ""
 
 
 def _disjoint_modes() -> Iterator[tuple[Flat]]:

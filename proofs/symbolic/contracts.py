@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proofs.symbolic import definitions, pathwise
-from proofs.symbolic.definitions import flat
+from proofs import definitions
+from proofs.definitions import flat
+from proofs.symbolic import pathwise
 from proofs.symbolic.execution import Operation, Target, pair, replace_attribute
 from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times

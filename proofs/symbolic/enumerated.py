@@ -20,8 +20,8 @@ from itertools import product as grid
 from random import Random
 from typing import Any, TypeAlias
 
-from proofs.symbolic import definitions
-from proofs.symbolic.definitions import Flat, Pair, Tree, at, flat, size
+from proofs import definitions
+from proofs.definitions import Flat, Pair, Tree, at, flat, size
 from proofs.symbolic.execution import Target
 from proofs.symbolic.operations import write_layout
 

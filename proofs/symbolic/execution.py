@@ -24,11 +24,11 @@ from typing import Any
 
 import layouts
 from layouts.layout import trust_layout
+from proofs.definitions import TooLarge, flat
 from proofs.errors import EngineError
 from proofs.laws.formula import Node, evaluate
 from proofs.smt.engine import Session
 from proofs.smt.recheck import Status
-from proofs.symbolic.definitions import TooLarge, flat
 from proofs.symbolic.pathwise import Goal
 from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt, abstract_quotients, explore, formula, script
 

@@ -17,9 +17,9 @@ from random import Random
 from typing import Any, TypeAlias
 
 from layouts.compose import Carry
+from proofs.definitions import flat
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import pathwise
-from proofs.symbolic.definitions import flat
 from proofs.symbolic.execution import Operation, Target, pair, replace_attribute
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total

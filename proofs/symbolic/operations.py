@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from proofs import definitions
+from proofs.definitions import flat
 from proofs.laws.formula import Node, conjunction
-from proofs.symbolic import definitions, pathwise
-from proofs.symbolic.definitions import flat
+from proofs.symbolic import pathwise
 from proofs.symbolic.execution import Operation, Target, pair
 from proofs.symbolic.pathwise import Goal, modes, sorted_modes
 from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from proofs.definitions import Flat
 from proofs.laws.decide import list_shipped
 from proofs.laws.formula import Node, conjunction, evaluate, expand, substitute, text, walk
-from proofs.symbolic.definitions import Flat
 from proofs.symbolic.symbolic_int import Path, formula, negate
 
 Modes = list[tuple[Node, Node]]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from proofs.definitions import flat
 from proofs.laws.published import Flat, InputRejected, Published
-from proofs.symbolic.definitions import flat
 from proofs.symbolic.execution import Target, pair
 
 NEEDS = {

@@ -22,9 +22,10 @@ from itertools import pairwise
 from typing import Any
 
 from layouts.compose import Carry, merged_modes
+from proofs import definitions
+from proofs.definitions import flat
 from proofs.laws.formula import Node, conjunction
-from proofs.symbolic import definitions, pathwise
-from proofs.symbolic.definitions import flat
+from proofs.symbolic import pathwise
 from proofs.symbolic.execution import Operation, Target, pair
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, write_layout
 from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times

@@ -158,7 +158,7 @@ def laws() -> list[Row]:
         ("does not end within `--budget` seconds ({}", budget),
         ("at most {} for small layouts", constant("verify/laws/conformance.py", r"\nSMALL_SECONDS = (\d+)")),
         ("for `--budget` seconds ({}); the remaining", constant("verify/laws/command.py", r"options.budget or (\d+)")),
-        ("any size: up to {}^{} values", 2, constant("proofs/symbolic/definitions.py", r"MOST = 2\*\*(\d+)")),
+        ("any size: up to {}^{} values", 2, constant("proofs/definitions.py", r"MOST = 2\*\*(\d+)")),
         ("{} o {} = {} | {} coordinates for {} |", "(2,2):(1,100)", run, two, size(two), size(run)),
         ("complement({}, {}) = {} | cosize {} |", small, 6, "1:0", cosize(small)),
         ("left_inverse({}) = {} | L(2) = {} comes back as {} |", small, two, small(2), two(small(2))),

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from layouts.int_tuple import leaves
+from proofs.definitions import MOST, TooLarge
 from proofs.symbolic import enumerated
-from proofs.symbolic.definitions import MOST, TooLarge
 from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
 from proofs.symbolic.execution import Target
 from verify.campaign.domain import Pair

@@ -18,7 +18,7 @@ import numpy as np
 from layouts.batched.evaluate import sum_modes
 from layouts.coords import INT64_MAX, digit_sum
 from layouts.int_tuple import IntTuple, leaves
-from proofs.symbolic.definitions import TooLarge
+from proofs.definitions import TooLarge
 from proofs.symbolic.enumerated import refines
 
 Array = Any  # of numpy

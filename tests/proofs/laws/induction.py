@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import strategies as st
 
-from proofs.symbolic.definitions import Flat, at
+from proofs.definitions import Flat, at
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 RANKS = (1, 2, 3, 4)

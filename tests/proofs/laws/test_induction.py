@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from proofs.symbolic.definitions import Flat, at
+from proofs.definitions import Flat, at
 from tests.proofs.laws.induction import (
     at_random,
     by_brute_force,

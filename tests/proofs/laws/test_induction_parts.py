@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import layouts
-from proofs.symbolic.definitions import Flat, at
+from proofs.definitions import Flat, at
 from tests.proofs.laws.induction import at_random, by_brute_force, complemented, nested, parts, values
 
 COMPLEMENT = (

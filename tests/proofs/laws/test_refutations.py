@@ -12,10 +12,11 @@ import pytest
 import layouts
 from layouts import Layout, LayoutError, complement, composition, left_inverse, parse_layout
 from layouts.layout import trust_layout
+from proofs import definitions
 from proofs.laws import published, refutations
 from proofs.laws.decide import list_shipped
 from proofs.laws.published import Flat
-from proofs.symbolic import definitions, published_claims
+from proofs.symbolic import published_claims
 from proofs.symbolic.execution import Target, ours
 
 CLAIMS = refutations.catalogue()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from layouts import Layout, admissible, coalesce
-from proofs.symbolic.definitions import Flat, at, representable
+from proofs.definitions import Flat, at, representable
 
 SMALLEST = (((2, 2, 2), (0, 1, 1)), (3, 3))
 

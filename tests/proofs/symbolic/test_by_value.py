@@ -9,12 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from proofs import definitions
 from proofs.laws import published, refutations
 from proofs.laws.decide import list_shipped
 from proofs.laws.formula import evaluate
 from proofs.laws.problem import SatQuery
 from proofs.laws.solve import satisfy
-from proofs.symbolic import definitions, enumerated, families, infer, loops, operations, pathwise, runs
+from proofs.symbolic import enumerated, families, infer, loops, operations, pathwise, runs
 from proofs.symbolic.infer import infer_conditions
 from proofs.symbolic.symbolic_int import InputSpace, Path, SymInt, _fold, negate  # seam: a definition
 

@@ -103,7 +103,8 @@ def test_every_rejection_lies_outside_the_precondition() -> None:
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the sources that the record depends on, used in their place."""
     executed = {name for names in campaign.EXECUTED.values() for name in names}
-    names = {"layouts": executed, "proofs/symbolic": (*campaign.ENGINE, "contracts", "loops", "runs", "searched")}
+    symbolic = (*campaign.ENGINE, "contracts", "loops", "runs", "searched")
+    names = {"layouts": executed, "proofs": ("definitions",), "proofs/symbolic": symbolic}
     for folder, files in names.items():
         (tmp_path / folder).mkdir(parents=True)
         for name in files:
@@ -116,6 +117,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("source", "gone"),
     [
         ("layouts/layout.py", set(campaign.EXECUTED)),
+        ("proofs/definitions.py", set(campaign.EXECUTED)),
         ("proofs/symbolic/pathwise.py", set(campaign.EXECUTED)),
         ("layouts/inverse.py", {"right_inverse", "left_inverse"}),
         ("layouts/complement.py", {"complement", "logical_divide", "logical_product"}),

@@ -13,8 +13,9 @@ import layouts
 from layouts import Layout
 from layouts.compose import Carry
 from layouts.layout import trust_layout
+from proofs import definitions
 from proofs.laws.formula import Node
-from proofs.symbolic import contracts, definitions, loops, runs
+from proofs.symbolic import contracts, loops, runs
 from proofs.symbolic.execution import Operation, agrees, examine, follow_paths, ours, run_plainly
 from proofs.symbolic.operations import operations
 from proofs.symbolic.searched import refusing

@@ -9,7 +9,8 @@ import re
 import pytest
 
 from layouts import Layout, LayoutError, ceil_div, complement, composition, logical_divide, logical_product
-from proofs.symbolic import definitions, families, infer
+from proofs import definitions
+from proofs.symbolic import families, infer
 from proofs.symbolic.families import InferenceError
 from proofs.symbolic.infer import infer_conditions
 

@@ -13,8 +13,8 @@ import pytest
 
 import layouts
 from layouts import Layout, LayoutError, coalesce, cosize, make_layout
+from proofs.definitions import TooLarge
 from proofs.symbolic import enumerated, execution
-from proofs.symbolic.definitions import TooLarge
 from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
 from verify.campaign.domain import Domain

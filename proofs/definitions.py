@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The definitions of the operations, checked on plain numbers by enumeration; no code of `layouts` is used.
 
+Every counterexample of a law ends here: those of a path, of a small layout, of a campaign and of a published claim.
 A layout is a pair (shape, stride) of nested tuples, as an implementation returned it. Each function named after an
 operation returns one line that says what is wrong with a result, or the empty string.
 """
