@@ -23,8 +23,8 @@ from benchmarks.absolute import Unmeasured
 from benchmarks.paired import Figure, paired
 from benchmarks.performance.libraries import PYCUTE
 from lanecheck.console.progress import Progress
+from proofs.symbolic.enumerated import LAWS
 from verify.campaign import executors, results
-from verify.campaign.laws import LAWS
 from verify.campaign.run import CampaignRun
 from verify.campaign.spec import LawsSpec
 from verify.campaign.tasks import CampaignPart, Implementation, domain_of, parts

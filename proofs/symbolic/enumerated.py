@@ -6,8 +6,9 @@ and requires more: coalesce leaves the fewest modes, a complement is no larger t
 complete right inverse, results have the profile of their inputs, arguments are not changed, and simple inputs are not
 rejected.
 
-`enumerated`  the result for one function of an implementation: an `Enumerated`
-`cases_of`    the cases of a function; the table at the end has also the check of a result and the simple inputs
+`LAWS`             the law of each operation: a row that a campaign reads too, whose arrays decide its cases in bulk
+`enumerate_cases`  the result for one function of an implementation: an `Enumerated`
+`cases_of`         the cases of a function
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product as grid
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from proofs import definitions
 from proofs.definitions import Flat, Pair, Tree, at, flat, size
@@ -52,12 +53,14 @@ class Enumerated:
 
 
 @dataclass(frozen=True, slots=True)
-class Required:
-    """What is required of one function: its cases, the fault in a result, and the cases that it must not reject."""
+class OperationLaw:
+    """The definition of an operation, as a law on its results."""
 
-    cases: Callable[[], Iterator[Arguments]]
-    fault: Callable[..., str]
-    plain: Callable[..., bool]
+    statement: str
+    second: Literal["", "layout", "cotarget"]  # what its cases are besides a layout
+    fault: Callable[..., str]  # of the arguments and the result: what is wrong with it
+    plain: Callable[..., bool]  # of the arguments: whether they are so simple that they must not be rejected
+    partial: bool = False  # whether there are cases to which it does not apply, or not at every point
 
 
 def enumerate_cases(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
@@ -81,12 +84,12 @@ def enumerate_cases(target: Target, function: str, begin: Callable[[str], None] 
 @lru_cache
 def cases_of(function: str) -> tuple[Arguments, ...]:
     """Return the arguments of all cases of a function, small ones first."""
-    return tuple(sorted(dict.fromkeys(REQUIRED[function].cases()), key=lambda c: (weight(c), repr(c))))
+    return tuple(sorted(dict.fromkeys(CASES[LAWS[function].second]()), key=lambda c: (weight(c), repr(c))))
 
 
 def try_case(target: Target, function: str, arguments: Arguments) -> str | None:
     """Return what is wrong with one call, empty when nothing is; None when it is rejected and may be."""
-    required = REQUIRED[function]
+    law = LAWS[function]
     made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
     try:
         returned = getattr(target.functions, function)(*made)
@@ -96,13 +99,13 @@ def try_case(target: Target, function: str, arguments: Arguments) -> str | None:
     except PROGRAMMING as error:
         return f"raises {type(error).__name__}: {error}"
     except Exception as error:
-        if required.plain(*arguments):
+        if law.plain(*arguments):
             return f"is rejected ({type(error).__name__}: {error})".splitlines()[0]
         return None
     changed = [x for x, y in zip(arguments, made, strict=True) if isinstance(x, tuple) and (y.shape, y.stride) != x]
     if changed:
         return f"changes its argument {write_layout(*changed[0])}"
-    fault = required.fault(*arguments, result)
+    fault = law.fault(*arguments, result)
     return f"-> {write_layout(*result)}: {fault}" if fault else ""
 
 
@@ -229,13 +232,18 @@ def _check_coalesce(layout: Pair, result: Pair) -> str:
 
 def _check_composition(a: Pair, b: Pair, result: Pair) -> str:
     """Return what is wrong with R = A o B: R(k) = A(B(k)) for B(k) in the domain of A, and compatible(B, R)."""
-    outer, inner, r = flat(a), flat(b), flat(result)
     if not refines(result[0], b[0]):
         return "its shape is not compatible with B's"
+    return _find_difference(flat(a), flat(b), flat(result), "R({k})", "A(B({k}))")
+
+
+def _find_difference(outer: Flat, inner: Flat, result: Flat, left: str, right: str) -> str:
+    """Return where R(k) = A(B(k)) fails for B(k) in the domain of A; `left` and `right` write its sides."""
     for k in range(size(inner)):
         x = at(inner, k)
-        if x < size(outer) and at(r, k) != at(outer, x):
-            return f"R({k}) = {at(r, k)}, A(B({k})) = A({x}) = {at(outer, x)}"
+        if x < size(outer) and at(result, k) != at(outer, x):
+            sides = left.format(k=k), right.format(k=k)
+            return f"{sides[0]} = {at(result, k)}, {sides[1]} = A({x}) = {at(outer, x)}"
     return ""
 
 
@@ -273,9 +281,8 @@ def _check_divide(a: Pair, tiler: Pair, result: Pair) -> str:
     (first, second), inner, outer = parts, flat(tiler), flat(a)
     if not refines(result[0][0], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
         return "its first mode has not the shape of the tiler"
-    for k in range(size(inner)):
-        if (x := at(inner, k)) < size(outer) and at(first, k) != at(outer, x):
-            return f"R({k}, 0) = {at(first, k)}, A(T({k})) = A({x}) = {at(outer, x)}"
+    if wrong := _find_difference(outer, inner, first, "R({k}, 0)", "A(T({k}))"):
+        return wrong
     found = {at(first, i) + at(second, j) for i, j in grid(range(size(first)), range(size(second)))}
     missing = sorted({at(outer, i) for i in range(size(outer))} - found)
     return f"A's value {missing[0]} is none of R's" if missing else ""
@@ -331,14 +338,27 @@ def _plain_complement(a: Pair, target: int) -> bool:
     return _is_one_mode(a) and target % size(flat(a)) == 0
 
 
-REQUIRED: Mapping[str, Required] = {
-    "coalesce": Required(_single, _check_coalesce, lambda a: True),
-    "composition": Required(_pairs, _check_composition, _plain_composition),
-    "complement": Required(_with_target, _check_complement, _plain_complement),
-    "right_inverse": Required(_single, _right_inverted, lambda a: _is_compact(flat(a))),
-    "left_inverse": Required(
-        _single, lambda a, r: definitions.left_inverse(flat(a), flat(r)), lambda a: _is_compact(flat(a))
+CASES: Mapping[str, Callable[[], Iterator[Arguments]]] = {"": _single, "layout": _pairs, "cotarget": _with_target}
+"""The small cases by the second argument of a law."""
+
+LAWS: Mapping[str, OperationLaw] = {
+    "coalesce": OperationLaw("R(i) = L(i), with the fewest modes", "", _check_coalesce, lambda a: True),
+    "composition": OperationLaw(
+        "R(c) = A(B(c)), compatible(B, R)", "layout", _check_composition, _plain_composition, partial=True
     ),
-    "logical_divide": Required(_pairs, _check_divide, _plain_division),
-    "logical_product": Required(_pairs, _check_product, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
-}
+    "complement": OperationLaw(
+        "(A, R) takes each value once and covers [0, n)", "cotarget", _check_complement, _plain_complement
+    ),
+    "right_inverse": OperationLaw("L(R(k)) = k", "", _right_inverted, lambda a: _is_compact(flat(a))),
+    "left_inverse": OperationLaw(
+        "R(L(k)) = k", "", lambda a, r: definitions.left_inverse(flat(a), flat(r)), lambda a: _is_compact(flat(a))
+    ),
+    "logical_divide": OperationLaw(
+        "R(t, 0) = A(T(t)), and R has every value of A", "layout", _check_divide, _plain_division, partial=True
+    ),
+    "logical_product": OperationLaw(
+        "R(i, 0) = A(i), and R takes each value once", "layout", _check_product,
+        lambda a, b: _is_one_mode(a) and _is_one_mode(b), partial=True,
+    ),
+}  # fmt: skip
+"""The laws by operation."""

@@ -26,7 +26,7 @@ from benchmarks.performance.growth import growth
 from benchmarks.performance.libraries import LIBRARIES, Failed, Library, Running
 from benchmarks.programs import Observed, ProgramFailed, observed
 from layouts import Layout, LayoutError, size
-from verify.campaign.laws import LAWS
+from proofs.symbolic.enumerated import LAWS
 from verify.campaign.spec import LawsSpec
 from verify.campaign.tasks import Implementation, domain_of, parts
 

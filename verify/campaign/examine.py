@@ -18,11 +18,11 @@ import numpy as np
 from layouts.int_tuple import leaves
 from proofs.definitions import MOST, TooLarge
 from proofs.symbolic import enumerated
-from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
+from proofs.symbolic.enumerated import LAWS, PROGRAMMING
 from proofs.symbolic.execution import Target
 from verify.campaign.domain import Pair
 from verify.campaign.found import Tally, Wrong
-from verify.campaign.laws import LAWS, Decided, LayoutBatch, Rows
+from verify.campaign.laws import DECISIONS, Decided, LayoutBatch, Rows
 from verify.core.errors import Exit, UsageError
 
 POINTS = 1 << 16  # of all cases that are decided at once: arrays that stay in a processor's cache
@@ -100,7 +100,7 @@ def examine_cases(target: Target, law: str, firsts: Sequence[Pair], seconds: Seq
     called = _call_cases(target, law, left, right)
     if called is None:  # an argument was changed, so that other calls may have been made with wrong ones
         return _one_by_one(target, law, map(case, range(len(firsts) * len(seconds))))
-    due = [number for number in called.rejected if REQUIRED[law].plain(*case(number))]  # simple: not to be rejected
+    due = [number for number in called.rejected if LAWS[law].plain(*case(number))]  # simple: not to be rejected
     odd = [*called.odd, *due]
     fine: list[int] = []  # the first of each group; one of a block is decided again
     wrong: list[int] = []
@@ -177,7 +177,7 @@ def _decide_cases(law: str, arguments: Sequence[Any], result: Any, strides: Sequ
     if found is None:
         return None
     rows = [one for one in (*arguments, Rows(LayoutBatch(result, found))) if one is not None]
-    points = LAWS[law].points(*rows)
+    points = DECISIONS[law].points(*rows)
     if points > MOST:
         return None
     decided = []
@@ -185,7 +185,7 @@ def _decide_cases(law: str, arguments: Sequence[Any], result: Any, strides: Sequ
     for start in range(0, len(found), step):
         part = [one.part(slice(start, start + step)) if isinstance(one, Rows) else one for one in rows]
         try:
-            decided.append(LAWS[law].decide(*part))
+            decided.append(DECISIONS[law].decide(*part))
         except TooLarge:
             return None
     broken, outside = zip(*decided, strict=True)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from layouts.toml.entry import Entry
     from layouts.toml.tables import ReadTables
 
-LAWS = (
+# The keys of `proofs.symbolic.enumerated.LAWS`, here again because that module loads z3; a test compares them.
+OPERATIONS = (
     "coalesce", "composition", "complement", "right_inverse", "left_inverse", "logical_divide", "logical_product",
 )  # fmt: skip
 MOST = 1 << 12  # points of a layout
@@ -58,7 +59,9 @@ class LawsSpec(CampaignSpec):
     """The laws of operations, on every layout, or every pair of layouts, up to a bound."""
 
     laws: tuple[str, ...] = key(
-        "operations whose definition is checked; all of them where absent", Several(Choice(LAWS)), default=LAWS
+        "operations whose definition is checked; all of them where absent",
+        Several(Choice(OPERATIONS)),
+        default=OPERATIONS,
     )
     rank: int = require("modes of a layout, at most", Between(1, 6))
     depth: int = key("how deep modes are nested, at most; 1 where absent: flat layouts", Between(1, 4), default=1)

@@ -18,12 +18,12 @@ from typing import Protocol
 
 from proofs.symbolic import execution
 from proofs.symbolic.attempt import Stopped, attempt
+from proofs.symbolic.enumerated import LAWS
 from proofs.symbolic.execution import Target
 from verify.campaign import code, mutants
 from verify.campaign.domain import Domain
 from verify.campaign.examine import Second, examine_cases
 from verify.campaign.found import Tally
-from verify.campaign.laws import LAWS
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
 from verify.core.errors import SpecError, UsageError
 

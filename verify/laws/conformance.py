@@ -15,7 +15,7 @@ from lanecheck.console.progress import each
 from proofs.laws import refutations
 from proofs.symbolic import campaign, execution, published_claims
 from proofs.symbolic.attempt import Stopped, attempt
-from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerate_cases
+from proofs.symbolic.enumerated import LAWS, Enumerated, cases_of, enumerate_cases
 from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
 from proofs.symbolic.infer import Inferred, infer_conditions
@@ -146,7 +146,7 @@ def listing(module: str | None, path: str | None, only: Sequence[str], rank: int
     listed = examine_operations(rank, target_of(module, path).exact)
     wanted = _select_names(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
-    lines = [f"{name}, small layouts" for name in wanted if name in REQUIRED]
+    lines = [f"{name}, small layouts" for name in wanted if name in LAWS]
     lines += [o.label for o in listed if o.name in wanted]
     return "".join(f"{line}\n" for line in [*lines, *(f"{name:<4} {claims[name].claim}" for name in claims)])
 

@@ -11,7 +11,7 @@ import pytest
 import layouts
 from layouts import Layout, LayoutError, make_layout
 from layouts.layout import trust_layout
-from proofs.symbolic.enumerated import REQUIRED, enumerate_cases
+from proofs.symbolic.enumerated import LAWS, enumerate_cases
 from proofs.symbolic.execution import ours
 from tests.proofs.planted import plant_bugs
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 TRIVIAL = trust_layout(1, 0)
 
 
-@pytest.mark.parametrize("function", REQUIRED)
+@pytest.mark.parametrize("function", LAWS)
 def test_ours_keeps_its_definitions(function: str) -> None:
     found = enumerate_cases(ours(), function)
     assert (found.wrong, found.faults) == (0, ())

@@ -15,12 +15,14 @@ import layouts
 from layouts import Layout, LayoutError, coalesce, cosize, make_layout
 from proofs.definitions import TooLarge
 from proofs.symbolic import enumerated, execution
+from proofs.symbolic.enumerated import LAWS
 from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
 from verify.campaign.domain import Domain
 from verify.campaign.examine import DisagreementError, Second, examine_cases
 from verify.campaign.found import Tally
-from verify.campaign.laws import LAWS, LayoutBatch, Rows
+from verify.campaign.laws import DECISIONS, LayoutBatch, Rows
+from verify.campaign.spec import OPERATIONS
 
 SINGLE = Domain(3, 2, 8, (1, 2, 3, 4), (0, 1, 2, 4))
 PAIRED = Domain(2, 1, 4, (1, 2, 3, 4), (0, 1, 2, 3))
@@ -205,15 +207,15 @@ def test_a_simple_case_that_is_rejected_is_wrong_and_any_other_is_rejected() -> 
 
 def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways: a wrong counterexample, and a wrong confirmation."""
-    law = LAWS["coalesce"]
+    decision = DECISIONS["coalesce"]
 
     def planted(broken: bool) -> Any:
         return lambda a, r: (np.full(len(a), broken), np.zeros(len(a), dtype=bool))
 
-    monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(True))})
+    monkeypatch.setattr(examine, "DECISIONS", {"coalesce": replace(decision, decide=planted(True))})
     with pytest.raises(DisagreementError, match="the arrays find it wrong, and plain Python does not"):
         examine_cases(execution.ours(), "coalesce", [(4, 1)], [None])
-    monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(False))})
+    monkeypatch.setattr(examine, "DECISIONS", {"coalesce": replace(decision, decide=planted(False))})
     with pytest.raises(DisagreementError, match="the arrays find nothing wrong"):
         examine_cases(with_stride("coalesce", lambda d: d + 1), "coalesce", [(4, 1)], [None])
 
@@ -251,5 +253,5 @@ def test_results_too_large_for_arrays_are_decided_in_plain_python(monkeypatch: p
     assert examine_cases(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Tally(1, unmet=1)
 
 
-def test_the_laws_are_those_of_plain_python() -> None:
-    assert set(laws.LAWS) == set(enumerated.REQUIRED)
+def test_each_law_is_decided_in_plain_python_and_by_arrays_and_can_be_named_in_a_spec() -> None:
+    assert set(DECISIONS) == set(LAWS) == set(OPERATIONS)
