@@ -171,6 +171,12 @@ def test_a_wrong_bulk_reduction_is_refuted(name: str, old: str, new: str, words:
     assert any(words in one.text for one in found.findings), found.findings
 
 
+@pytest.mark.parametrize("given", ["and.f32", "add.s64", "add.f16", "min.f32", "inc.u64", "min.noftz.f16"])
+def test_a_bulk_reduction_of_a_type_that_its_action_does_not_have_has_no_meaning(given: str) -> None:
+    outcome = add("piece", "bulk_group.add.f32", f"bulk_group.{given}")
+    assert outcome.status == "UNKNOWN" and "no meaning for the opcode cp.reduce.async.bulk" in str(outcome), outcome
+
+
 @pytest.mark.parametrize(("wait", "status"), [("wait_group 0", "SAFE"), ("wait_group.read 0", "REFUTED")])
 def test_what_a_bulk_reduction_changed_is_read_after_a_wait_for_all_of_it(wait: str, status: str) -> None:
     text = (
