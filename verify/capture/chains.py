@@ -20,19 +20,19 @@ MOST = 8  # launches of a chain
 
 def list_earlier(contents: Contents, launches: Launches, launch: int) -> list[int]:
     """Return the launches whose results a launch reads, and those whose results these read, in order."""
-    found, rest = set[int](), [launch]
+    earlier, rest = set[int](), [launch]
     while rest:
         for number in _list_sources(contents, launches[rest.pop()]):
-            if number not in found:
-                found.add(number)
+            if number not in earlier:
+                earlier.add(number)
                 rest.append(number)
-    return sorted(found)
+    return sorted(earlier)
 
 
 def _list_sources(contents: Contents, launch: Mapping[str, Any]) -> Iterator[int]:
     """Yield the launches that wrote a tensor which a launch is given."""
-    for one in launch["variants"][0]["tensors"]:
-        content = contents.table[contents.resolve(one["content"])]
+    for tensor in launch["variants"][0]["tensors"]:
+        content = contents.table[contents.resolve(tensor["content"])]
         if content["kind"] == "after":
             yield content["launch"]
 
@@ -49,9 +49,9 @@ def build_chain(
     if len(earlier) >= MOST:
         raise Unchecked(f"a chain of {len(earlier) + 1} launches")
     variants = {number: launches[number]["variants"] for number in earlier}
-    if any(len(one) > 1 or one[0].get("timed") for one in variants.values()):
+    if any(len(configs) > 1 or configs[0].get("timed") for configs in variants.values()):
         raise Unchecked("a launch before it has several configurations")
-    chain = [*((number, one[0]) for number, one in variants.items()), last]
+    chain = [*((number, configs[0]) for number, configs in variants.items()), last]
     arrays, aliases = _join_arrays(contents, chain)
     claim = claim_side(contents, last, (arrays, aliases[-1]), sides, uses)
     before = []
@@ -67,9 +67,9 @@ def _list_all_parts(
 ) -> tuple[str, ...]:
     """Return the arrays that are parts of a larger tensor, of all launches of a chain."""
     tensors = [
-        {**one, "arg": alias[one["arg"]]}
+        {**tensor, "arg": alias[tensor["arg"]]}
         for (_, variant), alias in zip(chain, aliases, strict=True)
-        for one in variant["tensors"]
+        for tensor in variant["tensors"]
     ]
     return list_parts(arrays, {"tensors": tensors})
 
@@ -88,22 +88,22 @@ def _join_arrays(
         if variant["scratch"]:
             raise Unchecked("a launch of the chain has scratch memory")
         alias = dict[str, str]()
-        for one in variant["tensors"]:
-            base = _find_first(contents, one["content"])
+        for tensor in variant["tensors"]:
+            base = _find_first(contents, tensor["content"])
             why = contents.rests_on(base)
             if why:
-                raise Unchecked(f"{one['arg']} is {say_made(contents.table[base])}, and {why}")
-            reading = replace(TensorReading.of(one), content=base)
+                raise Unchecked(f"{tensor['arg']} is {say_made(contents.table[base])}, and {why}")
+            reading = replace(TensorReading.of(tensor), content=base)
             if reading.dtype not in KINDS and reading.dtype != "bool":
-                raise Unchecked(f"{one['arg']} is of type {reading.dtype}")
+                raise Unchecked(f"{tensor['arg']} is of type {reading.dtype}")
             if not len(reading.places):
-                raise Unchecked(f"{one['arg']} has no elements")
+                raise Unchecked(f"{tensor['arg']} has no elements")
             names = {array.name for array in arrays.values()}
-            name = one["arg"] if one["arg"] not in names else f"{one['arg']}_{number + 1}"
+            name = tensor["arg"] if tensor["arg"] not in names else f"{tensor['arg']}_{number + 1}"
             known = arrays.setdefault(base, GivenArray(name, reading))
             if known.reading != reading:
-                raise Unchecked(f"{known.name} and {one['arg']} are different views of one tensor")
-            alias[one["arg"]] = known.name
+                raise Unchecked(f"{known.name} and {tensor['arg']} are different views of one tensor")
+            alias[tensor["arg"]] = known.name
         aliases.append(alias)
     return list(arrays.values()), [*aliases[1:], aliases[0]]
 
@@ -123,4 +123,4 @@ def put_before(claim: KernelClaim, before: Sequence[tuple[str, Mapping[str, Any]
     for ptx, table in before:
         kernel = parse_kernel(ptx, str(table["kernel"]))
         earlier.append((kernel, claim_of(table, claimed=False).launches[0]))
-    return claim._replace(launches=tuple(one._replace(before=tuple(earlier)) for one in claim.launches))
+    return claim._replace(launches=tuple(launch._replace(before=tuple(earlier)) for launch in claim.launches))

@@ -36,15 +36,15 @@ class TestClaim:
 
 def order_sides(contents: Contents, event: Mapping[str, Any]) -> tuple[int, TensorReading, TensorReading]:
     """Return (launch, what it wrote, the reference) of a comparison; raises Unchecked."""
-    sides = [TensorReading.of(one) for one in event["sides"]]
-    launches = [find_launch(contents, one) for one in sides]
-    found = [one for one in launches if one is not None]
-    if not found:
+    sides = [TensorReading.of(side) for side in event["sides"]]
+    launches = [find_launch(contents, side) for side in sides]
+    numbers = [number for number in launches if number is not None]
+    if not numbers:
         raise Unchecked("no launch wrote either side")
-    if len(found) == 2:
-        return _choose(contents, sides, (found[0], found[1]))
+    if len(numbers) == 2:
+        return _choose(contents, sides, (numbers[0], numbers[1]))
     at = 0 if launches[0] is not None else 1
-    return found[0], sides[at], sides[1 - at]
+    return numbers[0], sides[at], sides[1 - at]
 
 
 def _choose(
@@ -64,8 +64,8 @@ def _choose(
 
 
 def _arguments(contents: Contents, side: TensorReading, launch: int) -> set[str]:
-    return next(set(contents.table[one]["args"]) for one, *_ in contents.trace(side, launch)
-                if contents.table[one]["kind"] == "after")  # fmt: skip
+    return next(set(contents.table[number]["args"]) for number, *_ in contents.trace(side, launch)
+                if contents.table[number]["kind"] == "after")  # fmt: skip
 
 
 def build_claim(
@@ -95,16 +95,16 @@ def claim_side(
     `sides` are parts that make up what the launch wrote.
     """
     (launch, variant), (arrays, alias) = last, given
-    writer, found = Writer(contents, launch, arrays), list[tuple[ViewPlaces, TensorReading, TensorReading]]()
+    writer, pieces = Writer(contents, launch, arrays), list[tuple[ViewPlaces, TensorReading, TensorReading]]()
     followed = [follow(contents, side, launch) for side, _ in sides]
-    target = next((one for one in arrays if one.name in {alias.get(name) for name in followed[-1][0]}), None)
+    target = next((array for array in arrays if array.name in {alias.get(name) for name in followed[-1][0]}), None)
     if target is None:
         raise Unchecked("the launch isn't given what is compared")
     for (side, reference), (_, kind, places) in zip(sides, followed, strict=True):
         if reference.shape != side.shape:
             raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
-        found.append((places, side, read_as_written(contents, reference, kind, target.reading.dtype)))
-    text = write_side(writer, target, *found[0]) if len(found) == 1 else write_pieces(writer, target, found)
+        pieces.append((places, side, read_as_written(contents, reference, kind, target.reading.dtype)))
+    text = write_side(writer, target, *pieces[0]) if len(pieces) == 1 else write_pieces(writer, target, pieces)
     special = (*explain_special(contents, writer, target), *explain_uses(contents, writer.arrays, uses))
     table = make_table(variant, arrays, alias, writer.sizes, contents) | {
         "claim": text,
@@ -161,14 +161,14 @@ def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> Tes
     """
     refuse_problem(variant)
     target, value = read_claim(text)
-    given = {one["arg"] for one in variant["tensors"]}
+    given = {tensor["arg"] for tensor in variant["tensors"]}
     used = [target, *elements(value)]
-    if not {one.name for one in used} <= given:
+    if not {element.name for element in used} <= given:
         return None
     arrays, alias = list_arrays(variant)
     sizes: dict[str, int] = {}
     for element in used:
-        array = next(one for one in arrays if one.name == alias[element.name])
+        array = next(known for known in arrays if known.name == alias[element.name])
         if array.name != element.name:
             raise Unchecked(f"{element.name} is the same tensor as {array.name}: the claim needs one name for it")
         shape = array.reading.shape
@@ -214,30 +214,30 @@ def list_arrays(variant: Mapping[str, Any]) -> tuple[list[GivenArray], dict[str,
     """Return the arrays of a launch, and for each argument the name of its array; raises Unchecked."""
     arrays: list[GivenArray] = []
     alias: dict[str, str] = {}
-    for one in variant["tensors"]:
-        reading = TensorReading.of(one)
+    for tensor in variant["tensors"]:
+        reading = TensorReading.of(tensor)
         if reading.dtype not in KINDS and reading.dtype != "bool":
-            raise Unchecked(f"{one['arg']} is of type {reading.dtype}")
+            raise Unchecked(f"{tensor['arg']} is of type {reading.dtype}")
         places = reading.places
         if not len(places):
-            raise Unchecked(f"{one['arg']} has no elements")
+            raise Unchecked(f"{tensor['arg']} has no elements")
         same = [known for known in arrays if known.reading.content == reading.content]
         equal = next((known for known in same if known.reading == reading), None)
         if equal is not None:
-            alias[one["arg"]] = equal.name
+            alias[tensor["arg"]] = equal.name
             continue
         for known in same:
             if known.reading.dtype != reading.dtype or known.reading.places.meets(places):
-                raise Unchecked(f"{known.name} and {one['arg']} are different views of one tensor")
-        arrays.append(GivenArray(one["arg"], reading))
-        alias[one["arg"]] = one["arg"]
+                raise Unchecked(f"{known.name} and {tensor['arg']} are different views of one tensor")
+        arrays.append(GivenArray(tensor["arg"], reading))
+        alias[tensor["arg"]] = tensor["arg"]
     return arrays, alias
 
 
 def list_parts(arrays: Sequence[GivenArray], variant: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the arrays that are parts of a larger tensor: memory beyond them may be there."""
-    sizes = {one["arg"]: one["elements"] for one in variant["tensors"]}
-    return tuple(one.name for one in arrays if one.reading.places.distinct < sizes[one.name])
+    sizes = {tensor["arg"]: tensor["elements"] for tensor in variant["tensors"]}
+    return tuple(array.name for array in arrays if array.reading.places.distinct < sizes[array.name])
 
 
 def make_table(
@@ -249,7 +249,7 @@ def make_table(
 ) -> dict[str, Any]:
     """Return the table of a claim without its text."""
     tables: dict[str, Any] = {}
-    params = [_name_array(one, alias) for one in variant["params"]]
+    params = [_name_array(param, alias) for param in variant["params"]]
     for number, array in enumerate(arrays):
         if not array.named:
             kept = [(x, y) for x, y in zip(array.reading.shape, array.reading.strides, strict=True) if x > 1 and y]
@@ -305,7 +305,7 @@ def is_tf32(contents: Contents, reading: TensorReading) -> bool:
         row, content = contents.operation(number), contents.table[number]
         masked = dtype == "float32" and content.get("dtype") in ("int32", "uint32")
         if masked and row is not None and row.relation == "and":
-            return any(type(one) is int and one & 0x1FFF == 0 for one in content["args"])
+            return any(type(argument) is int and argument & 0x1FFF == 0 for argument in content["args"])
     return False
 
 
@@ -318,9 +318,9 @@ def explain_special(contents: Contents, writer: Writer, target: GivenArray) -> I
             continue
         if not contents.is_free(number) and array is not target:
             yield array.name, f"{array.name} is {say_made(contents.table[number])}, which any data isn't"
-        for one in contents.closure(number):
-            if roots.setdefault(one, array.name) != array.name:
-                yield array.name, f"{array.name} and {roots[one]} are made of the same data"
+        for source in contents.closure(number):
+            if roots.setdefault(source, array.name) != array.name:
+                yield array.name, f"{array.name} and {roots[source]} are made of the same data"
                 break
 
 
@@ -328,9 +328,11 @@ def explain_uses(
     contents: Contents, arrays: Sequence[GivenArray], uses: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
     """Yield (array, why) for the kernel's data of which the program read numbers: its reference may be of these."""
-    roots = {one: array.name for array in arrays for one in contents.closure(contents.resolve(array.reading.content))}
+    roots = {
+        source: array.name for array in arrays for source in contents.closure(contents.resolve(array.reading.content))
+    }
     for use in uses:
-        name = next((roots[one] for one in contents.closure(use["content"]) if one in roots), "")
+        name = next((roots[source] for source in contents.closure(use["content"]) if source in roots), "")
         if name:
             how = f"{use['how']}, {use['at']}"
             yield name, f"the test reads a number that {name} gives ({how}), and may use it as a constant"

@@ -50,7 +50,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if importlib.util.find_spec("pytest") is None:
         raise UsageError("scripts are run by pytest, which isn't installed here: pip install pytest")
     words = [f"--lanecheck-{name}={getattr(options, name)}" for name in PASSED if getattr(options, name) is not None]
-    words += [f"--lanecheck-require={one}" for one in options.require]
+    words += [f"--lanecheck-require={kind}" for kind in options.require]
     script = Path(options.script).resolve()
     home = str(Path(__file__).parents[2])
     command = [sys.executable, "-m", "pytest", "-q", "-rfsp", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir",

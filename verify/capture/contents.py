@@ -76,14 +76,14 @@ def is_exact(source: str, target: str) -> bool:
     """
     if source == target:
         return True
-    one, two = KINDS.get(source, ""), KINDS.get(target, "")
-    if one in BITS and two in BITS:
-        return all(x <= y for x, y in zip(BITS[one], BITS[two], strict=True))
-    if one[:1] in ("s", "u") and two in BITS:
-        return int(one[1:]) <= BITS[two][0] and (two not in ("f16", "e4m3", "e5m2") or int(one[1:]) <= 8)
-    if one[:1] in ("s", "u") and two[:1] in ("s", "u"):
-        return (int(one[1:]) < int(two[1:]) and (one[0] == two[0] or one[0] == "u")) or (
-            one[1:] == two[1:] and one[0] == two[0]
+    old, new = KINDS.get(source, ""), KINDS.get(target, "")
+    if old in BITS and new in BITS:
+        return all(x <= y for x, y in zip(BITS[old], BITS[new], strict=True))
+    if old[:1] in ("s", "u") and new in BITS:
+        return int(old[1:]) <= BITS[new][0] and (new not in ("f16", "e4m3", "e5m2") or int(old[1:]) <= 8)
+    if old[:1] in ("s", "u") and new[:1] in ("s", "u"):
+        return (int(old[1:]) < int(new[1:]) and (old[0] == new[0] or old[0] == "u")) or (
+            old[1:] == new[1:] and old[0] == new[0]
         )
     return False
 
@@ -112,24 +112,24 @@ class Contents:
         """Return the arguments of the operation by the names of its row, with defaults; raises Unchecked."""
         content, row = self.table[number], self.operation(number)
         assert row is not None
-        names, found = list(row.parameters), dict[str, Any]()
+        names, given = list(row.parameters), dict[str, Any]()
         if len(content["args"]) > len(names) and not (row.cast or row.constant or row.random):
             raise Unchecked(f"{say_made(content)} has more arguments than are known")
-        found.update(zip(names, content["args"], strict=False))
+        given.update(zip(names, content["args"], strict=False))
         for key, value in content["kwargs"].items():
             if key == "out" and content.get("changed") and has_one_type(content):
                 continue
             name = key if key in names else SYNONYMS.get(key, key)
             if name in names:
-                found[name] = value
+                given[name] = value
             elif not (row.cast or row.constant or row.random or value is None or (row.range and key in PLACED)):
                 raise Unchecked(f"{say_made(content)} has the argument {key}")
         for name, default in row.parameters.items():
-            if name not in found:
+            if name not in given:
                 if isinstance(default, object) and type(default) is object:
                     raise Unchecked(f"{say_made(content)} lacks the argument {name}")
-                found[name] = default
-        return found
+                given[name] = default
+        return given
 
     def trace(self, reading: TensorReading, launch: int = -1) -> Iterator[tuple[int, str, ViewPlaces]]:
         """Yield (content, type, places) of the same numbers: as it is read, and where it is an exact copy of others."""
@@ -158,11 +158,11 @@ class Contents:
         """Yield a content and all that it was made of."""
         seen, rest = set(), [number]
         while rest:
-            one = rest.pop()
-            if one not in seen:
-                seen.add(one)
-                yield one
-                rest += list(parents(self.table[one])) if self._has_parents(one) else []
+            source = rest.pop()
+            if source not in seen:
+                seen.add(source)
+                yield source
+                rest += list(parents(self.table[source])) if self._has_parents(source) else []
 
     def _has_parents(self, number: int) -> bool:
         """Return whether more than the shape of a content comes from what it was made of."""
@@ -172,8 +172,8 @@ class Contents:
 
     def rests_on(self, number: int) -> str:
         """Return why a content has no value that could be used here; empty if it has one."""
-        for one in self.closure(number):
-            content = self.table[one]
+        for source in self.closure(number):
+            content = self.table[source]
             if content.get("valueless"):
                 return f"{say_made(content)} was not computed: {content['valueless']}"
             if content["kind"] == "after" and self.written(content["launch"]) & set(content["args"]):
@@ -188,7 +188,7 @@ class Contents:
             return False
         if row is None:
             return content["op"] in EMPTY
-        given = [one for one in content["args"] if isinstance(one, dict) and "reading" in one]
+        given = [argument for argument in content["args"] if isinstance(argument, dict) and "reading" in argument]
         if row.cast or (row.text in ("a + alpha * b", "a - alpha * b", "b - a", "a * b", "a / b", "0 - a")):
             return len(given) == 1 and self.is_free(given[0]["reading"]["content"]) and 0 not in content["args"]
         return row.random
@@ -236,7 +236,11 @@ def refuse_type(content: Mapping[str, Any], own: str, dtype: str) -> None:
 
 def has_one_type(content: Mapping[str, Any]) -> bool:
     """Return whether an operation on tensors of one type has a result of that type too."""
-    kinds = {one["reading"]["dtype"] for one in content["args"] if isinstance(one, dict) and "reading" in one}
+    kinds = {
+        argument["reading"]["dtype"]
+        for argument in content["args"]
+        if isinstance(argument, dict) and "reading" in argument
+    }
     return kinds == {content["dtype"]}
 
 

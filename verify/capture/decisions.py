@@ -70,14 +70,14 @@ class Judge:
     def __init__(self, session: KernelSession, record: Mapping[str, Any], folder: Path) -> None:
         self.session, self.record, self.folder = session, record, folder
         self.contents = Contents(record["contents"], self.list_written)
-        self.launches = [one for one in record["events"] if one["kind"] == "launch"]
+        self.launches = [event for event in record["events"] if event["kind"] == "launch"]
         self.asserted = frozenset(record["asserted"])
         self.facts: dict[int, frozenset[str]] = {}
 
     def list_written(self, launch: int) -> frozenset[str]:
         """Return the arguments that a launch wrote; all of them if that isn't known."""
         if launch not in self.facts:
-            found: set[str] = set()
+            written: set[str] = set()
             for variant in self.launches[launch]["variants"]:
                 try:
                     claim = claim_safety(self.contents, variant)
@@ -87,8 +87,8 @@ class Judge:
                 except Unchecked:
                     every, alias = True, {}
                 names = self.session.list_stored(self.folder, variant)
-                found |= names if every else {one for one in names if alias[one] in outcome.written}
-            self.facts[launch] = frozenset(found)
+                written |= names if every else {name for name in names if alias[name] in outcome.written}
+            self.facts[launch] = frozenset(written)
         return self.facts[launch]
 
     def _interpret(self, variant: Mapping[str, Any], claim: TestClaim) -> tuple[LaunchOutcome, str]:
@@ -102,20 +102,21 @@ class Judge:
             if outcome.status != "UNKNOWN" or claim.before:
                 return outcome, ""
         stored = self._list_stored(variant)
-        spoken = {one.name for one in elements(read_claim(claim.table["claim"])[1])}
+        spoken = {element.name for element in elements(read_claim(claim.table["claim"])[1])}
         numbers = {
-            name: one
-            for name, one in read_numbers(self.folder, self.contents, variant, claim, stored).items()
+            name: held
+            for name, held in read_numbers(self.folder, self.contents, variant, claim, stored).items()
             if name not in spoken
         }
         if not numbers and outcome is not None:
             return outcome, ""
-        found = self.session.interpret(self.folder, variant, claim.table, claim.before, numbers)
+        with_numbers = self.session.interpret(self.folder, variant, claim.table, claim.before, numbers)
         if outcome is not None and not (
-            found.status == "VERIFIED" or (found.status == "REFUTED" and has_all_numbers(claim, stored, numbers))
+            with_numbers.status == "VERIFIED"
+            or (with_numbers.status == "REFUTED" and has_all_numbers(claim, stored, numbers))
         ):
             return outcome, ""  # other integers may be ones that no caller gives
-        return found, ", ".join(numbers)
+        return with_numbers, ", ".join(numbers)
 
     # ---- what the items are
 
@@ -131,13 +132,13 @@ class Judge:
             several = len(launch["variants"]) > 1
             for at in range(len(launch["variants"])):
                 name = f"launch {number + 1}" + (f", config {at + 1}" if several else "")
-                found = join_events(self.contents, launch["variants"][at], compared.get(number, []))
+                comparisons = join_events(self.contents, launch["variants"][at], compared.get(number, []))
                 own = list(self._list_claims(launch["variants"][at], launch["at"]))
                 for place, event in enumerate(own):
                     yield f"{name}: claim" + (f" {place + 1}" if place else ""), number, at, event
-                for place, event in enumerate(found):
+                for place, event in enumerate(comparisons):
                     yield f"{name}: values" + (f" {place + 1}" if place else ""), number, at, event
-                if not found and not own:
+                if not comparisons and not own:
                     yield f"{name}: safety only", number, at, None
 
     def _select(self, events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -145,7 +146,7 @@ class Judge:
 
         Such a difference may be there to be printed; if the launch has no other comparison, the first one is kept.
         """
-        firm = [one for one in events if not one.get("each") or one["number"] in self.asserted]
+        firm = [event for event in events if not event.get("each") or event["number"] in self.asserted]
         return firm or events[:1]
 
     def _list_claims(self, variant: Mapping[str, Any], at: str) -> Iterator[Mapping[str, Any]]:
@@ -160,31 +161,31 @@ class Judge:
 
     def _candidates(self, event: Mapping[str, Any]) -> set[int]:
         """Return the launches that may have written a side last, of the latest alone."""
-        found = {find_launch(self.contents, TensorReading.of(one)) for one in event["sides"]} - {None}
-        return {max(one for one in found if one is not None)} if found else set()
+        launches = {find_launch(self.contents, TensorReading.of(side)) for side in event["sides"]} - {None}
+        return {max(launch for launch in launches if launch is not None)} if launches else set()
 
     def decide(self, name: str, launch: int, variant: int, event: Mapping[str, Any] | None) -> Decision:
         """Return the decision of one item."""
-        one = self.launches[launch]["variants"][variant]
-        reason, at = "the test compares nothing that this launch wrote", one["at"]
+        config = self.launches[launch]["variants"][variant]
+        reason, at = "the test compares nothing that this launch wrote", config["at"]
         if event is not None:
             at = event["at"]
             try:
                 decide = self._decide_claim if event["kind"] == "claim" else partial(self._decide_values, launch)
-                return self._add_safety(decide(name, one, event), one)
+                return self._add_safety(decide(name, config, event), config)
             except Unchecked as problem:
                 reason = str(problem)
         try:
-            claim = claim_safety(self.contents, one)
-            outcome = self.session.interpret(self.folder, one, claim.table)
+            claim = claim_safety(self.contents, config)
+            outcome = self.session.interpret(self.folder, config, claim.table)
         except Unchecked as problem:
             words = f"{reason}; safety: {problem}" if str(problem) not in reason else reason
             return Decision(name, "UNCHECKED", words, at)
-        found = self._judge(name, claim, outcome, reason, at)
-        if found.status == "UNKNOWN" and (safety := self._find_safety(one, claim)):
+        decision = self._judge(name, claim, outcome, reason, at)
+        if decision.status == "UNKNOWN" and (safety := self._find_safety(config, claim)):
             words = f"{reason}; checked {safety.words}" if safety.given else reason
-            found = self._judge(name, claim, safety.outcome, words, at)
-        return self._note(found, one, claim)
+            decision = self._judge(name, claim, safety.outcome, words, at)
+        return self._note(decision, config, claim)
 
     def _find_safety(self, variant: Mapping[str, Any], claim: TestClaim) -> FoundSafety | None:
         search = SafetySearch(self.folder, self.contents, self.session.seed, self.session.seconds)
@@ -194,15 +195,17 @@ class Judge:
         """Return the arguments whose numbers a launch may change; behind pointers the run itself shows that."""
         return frozenset() if variant.get("pointers") else self.session.list_stored(self.folder, variant)
 
-    def _add_safety(self, found: Decision, variant: Mapping[str, Any]) -> Decision:
+    def _add_safety(self, decision: Decision, variant: Mapping[str, Any]) -> Decision:
         """Return a decision on values; if it is open, with whether the launch is safe to run."""
-        claim = claim_safety(self.contents, variant) if found.status == "UNKNOWN" else None
+        claim = claim_safety(self.contents, variant) if decision.status == "UNKNOWN" else None
         safety = self._find_safety(variant, claim) if claim is not None else None
         if claim is None or safety is None:
-            return found
+            return decision
         if safety.outcome.status != SAFE:
-            return self._judge(found.name, claim, safety.outcome, f"{found.text}; checked {safety.words}", found.at)
-        return replace(found, text=f"{found.text}; {SAFE} to run, {safety.words}")
+            return self._judge(
+                decision.name, claim, safety.outcome, f"{decision.text}; checked {safety.words}", decision.at
+            )
+        return replace(decision, text=f"{decision.text}; {SAFE} to run, {safety.words}")
 
     def explain_absent(self, event: Mapping[str, Any] | None = None) -> str:
         """Return which number the test reads, before an event, that isn't there; empty if it reads none."""
@@ -228,37 +231,37 @@ class Judge:
     def _decide_values(self, launch: int, name: str, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
         """Return the decision on the values that a launch wrote; raises Unchecked if the comparison is no claim."""
         pieces, sides = event.get("pieces", [event]), []
-        for one in pieces:
-            self._refuse(one)
-            wrote, *pair = order_sides(self.contents, one)
+        for piece in pieces:
+            self._refuse(piece)
+            wrote, *pair = order_sides(self.contents, piece)
             if wrote != launch:
                 raise Unchecked(f"launch {wrote + 1} wrote what is compared")
             sides.append((pair[0], pair[1]))
         events = self.record["events"]
-        uses = [one for one in events[: events.index(pieces[-1])] if one["kind"] == "use"]
+        uses = [earlier for earlier in events[: events.index(pieces[-1])] if earlier["kind"] == "use"]
         claim = self._build((launch, variant), sides, uses)
         outcome, given = self._interpret(variant, claim)
         written = outcome.written if outcome.part is None else self.session.list_stored(self.folder, variant)
-        wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
+        wrong = sorted(array for array in claim.unwritten if claim.alias.get(array, array) in written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
         self._refuse_timed(variant, claim, outcome)
         words = claim.text + (f"; checked {FoundSafety(outcome, given).words}" if given else "")
-        claim = replace(claim, special=tuple(one for one in claim.special if one[0] not in given.split(", ")))
-        found = self._judge(name, claim, outcome, words, event["at"])
-        return found if given else self._note(found, variant, claim)
+        claim = replace(claim, special=tuple(reason for reason in claim.special if reason[0] not in given.split(", ")))
+        decision = self._judge(name, claim, outcome, words, event["at"])
+        return decision if given else self._note(decision, variant, claim)
 
     def _refuse_timed(self, variant: Mapping[str, Any], claim: TestClaim, outcome: LaunchOutcome) -> None:
         """Raise Unchecked if a launch rests on what a tensor held before the autotuner ran the kernel to time it."""
         arrays = {name: claim.alias.get(name, name) for name in variant.get("timed", ())}
-        changed = {name: one for name, one in arrays.items() if one in outcome.written}
+        changed = {name: array for name, array in arrays.items() if array in outcome.written}
         right, tables = claim.text.partition(" = ")[2], dict(claim.table["arrays"])
-        used = [name for name, one in changed.items() if re.search(rf"\b{one}\[", right)]
-        zero = {one for one in changed.values() if tables[one].get("zero")}
+        used = [name for name, array in changed.items() if re.search(rf"\b{array}\[", right)]
+        zero = {array for array in changed.values() if tables[array].get("zero")}
         if not used and zero and outcome.status == "VERIFIED":
-            bare = tables | {one: {**tables[one], "zero": False} for one in zero}
-            found = self.session.interpret(self.folder, variant, {**claim.table, "arrays": bare}, claim.before)
-            used = [name for name, one in changed.items() if one in zero and found.status != "VERIFIED"]
+            bare = tables | {array: {**tables[array], "zero": False} for array in zero}
+            without_zeros = self.session.interpret(self.folder, variant, {**claim.table, "arrays": bare}, claim.before)
+            used = [name for name, array in changed.items() if array in zero and without_zeros.status != "VERIFIED"]
         if used:
             why = f"and {used[0]} is in none of its reset_to_zero and restore_value: it holds something else then"
             raise Unchecked(f"the autotuner runs the kernel to time it, {why}")
@@ -291,47 +294,53 @@ class Judge:
             raise Unchecked("the launch lacks an array of the claim")
         outcome = self.session.interpret(self.folder, variant, claim.table)
         self._refuse_timed(variant, claim, outcome)
-        found = self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
-        return replace(found, claimed=True)
+        decision = self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
+        return replace(decision, claimed=True)
 
-    def _note(self, found: Decision, variant: Mapping[str, Any], claim: TestClaim) -> Decision:
+    def _note(self, decision: Decision, variant: Mapping[str, Any], claim: TestClaim) -> Decision:
         """Return a decision with what would be wrong at sizes that nothing launches, if its own are right."""
-        if not (found.status == "VERIFIED" or found.safe) or claim.parts or claim.before:
-            return found
-        return replace(found, note=self.session.note_neighbours(self.folder, variant, claim.table))
+        if not (decision.status == "VERIFIED" or decision.safe) or claim.parts or claim.before:
+            return decision
+        return replace(decision, note=self.session.note_neighbours(self.folder, variant, claim.table))
 
     def _judge(self, name: str, claim: TestClaim, outcome: LaunchOutcome, text: str, at: str) -> Decision:
         """Return the decision that an outcome amounts to."""
         made = case(outcome, claim.text, False, f"--lanecheck-seed {self.session.seed}")
         wanted = SAFETY + (("values",) if claim.target else ())
-        verdicts = tuple(one for one in made.verdicts if claim.target or one.claim.prop.key != "values")
+        verdicts = tuple(verdict for verdict in made.verdicts if claim.target or verdict.claim.prop.key != "values")
         made = replace(made, verdicts=verdicts)
-        status = {one.claim.prop.key: one.status for one in verdicts}
+        status = {verdict.claim.prop.key: verdict.status for verdict in verdicts}
         if status["memory"] is Status.REFUTED and claim.parts:
             why = f"an access beyond {' or '.join(claim.parts)}, which are parts of larger tensors"
             return Decision(name, "UNCHECKED", f"{text}; {why}", at, made)
-        refuted = {one for one in wanted if status[one] is Status.REFUTED}
+        refuted = {key for key in wanted if status[key] is Status.REFUTED}
         if refuted == {"values"} and claim.special:
             return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special[0][1]}", at, made)
         if refuted:
             return Decision(name, "REFUTED", text, at, made)
-        return self._weigh(Decision(name, "UNKNOWN", text, at, made), claim, outcome, {status[one] for one in wanted})
+        return self._weigh(Decision(name, "UNKNOWN", text, at, made), claim, outcome, {status[key] for key in wanted})
 
     @staticmethod
-    def _weigh(found: Decision, claim: TestClaim, outcome: LaunchOutcome, wanted: Collection[Status]) -> Decision:
+    def _weigh(decision: Decision, claim: TestClaim, outcome: LaunchOutcome, wanted: Collection[Status]) -> Decision:
         """Return the decision on a launch of which nothing is refuted."""
-        severities = {one.severity for one in outcome.findings}
+        severities = {finding.severity for finding in outcome.findings}
         part = outcome.part
         if not outcome.ended or Severity.UNKNOWN in severities:
-            reason = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
-            return found if reason is None else replace(found, text=f"UNKNOWN: {spell_finding(reason)}; {found.text}")
-        if part is None and not all(one.confirmed for one in wanted):
-            return found
+            reason = next((finding for finding in outcome.findings if finding.severity is Severity.UNKNOWN), None)
+            return (
+                decision
+                if reason is None
+                else replace(decision, text=f"UNKNOWN: {spell_finding(reason)}; {decision.text}")
+            )
+        if part is None and not all(status.confirmed for status in wanted):
+            return decision
         if claim.target and Severity.PRECISION in severities:  # exact arithmetic can't tell how far that goes
             why = "the kernel rounds a value that the reference doesn't round, and the test's tolerance was not applied"
-            if any("tf32" in one.text for one in outcome.findings if one.severity is Severity.PRECISION):
+            if any("tf32" in finding.text for finding in outcome.findings if finding.severity is Severity.PRECISION):
                 why += f"; {ALLOW_TF32}"
-            return replace(found, status="UNCHECKED", text=f"{found.text}; {why}", safe=part is None)
+            return replace(decision, status="UNCHECKED", text=f"{decision.text}; {why}", safe=part is None)
         if part is not None:
-            return replace(found, status="PARTIAL", text=f"PARTIAL: {part[0]:,} of {part[1]:,} CTAs; {found.text}")
-        return replace(found, status="VERIFIED" if claim.target else "UNCHECKED", safe=True)
+            return replace(
+                decision, status="PARTIAL", text=f"PARTIAL: {part[0]:,} of {part[1]:,} CTAs; {decision.text}"
+            )
+        return replace(decision, status="VERIFIED" if claim.target else "UNCHECKED", safe=True)

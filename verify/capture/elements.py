@@ -32,7 +32,7 @@ SINGLY = ("tolist", "tobytes", "__iter__", "__getitem__", "where")  # uses of wh
 
 def explain_part(contents: Contents, events: list[Mapping[str, Any]], number: int) -> str:
     """Return why a comparison of elements may not be of all of them, in words; empty if it is."""
-    found = False
+    seen = False
     for event in events:
         if event["kind"] != "use" or number not in _list_compared(contents, event["content"]):
             continue
@@ -42,14 +42,14 @@ def explain_part(contents: Contents, events: list[Mapping[str, Any]], number: in
             return why
         if len(reading.places) > 1 and event["how"] in SINGLY:
             return f"a part of the answers may be read ({event['how']}, {event['at']})"
-        found = True
-    return "" if found else "what the test makes of the answers was not seen"
+        seen = True
+    return "" if seen else "what the test makes of the answers was not seen"
 
 
 def _list_compared(contents: Contents, number: int) -> set[int]:
     """Return the comparisons of elements that a content was made of."""
-    made = (contents.table[one] for one in contents.closure(number))
-    return {one["number"] for one in made if one["kind"] == "compared"}
+    made = (contents.table[source] for source in contents.closure(number))
+    return {content["number"] for content in made if content["kind"] == "compared"}
 
 
 def _explain(contents: Contents, reading: TensorReading, number: int) -> str:
@@ -66,7 +66,10 @@ def _explain(contents: Contents, reading: TensorReading, number: int) -> str:
     if content["kind"] != "op" or not _is_whole(contents, reading.content, number):
         return f"{said} may leave out elements of the comparison"
     given = _list_readings(content)
-    return next(filter(None, (_explain(contents, one, number) for one in given if _rests(contents, one, number))), "")
+    return next(
+        filter(None, (_explain(contents, operand, number) for operand in given if _rests(contents, operand, number))),
+        "",
+    )
 
 
 def _rests(contents: Contents, reading: TensorReading, number: int) -> bool:
@@ -74,9 +77,9 @@ def _rests(contents: Contents, reading: TensorReading, number: int) -> bool:
 
 
 def _list_readings(content: Mapping[str, Any]) -> Iterator[TensorReading]:
-    for one in content["args"]:
-        if isinstance(one, dict) and "reading" in one:
-            yield TensorReading.of(one["reading"])
+    for argument in content["args"]:
+        if isinstance(argument, dict) and "reading" in argument:
+            yield TensorReading.of(argument["reading"])
 
 
 def _is_whole(contents: Contents, made: int, number: int) -> bool:
@@ -89,13 +92,13 @@ def _is_whole(contents: Contents, made: int, number: int) -> bool:
     if any(content["kwargs"].get(key) is not None for key in ("where", "out", "initial")):
         return False
     tensors = list(_list_readings(content))
-    others = [one for one in content["args"] if not (isinstance(one, dict) and "reading" in one)]
+    constants = [argument for argument in content["args"] if not (isinstance(argument, dict) and "reading" in argument)]
     if name in ALONE:
         return len(tensors) == 1
     if name in SCALED:
         return bool(tensors)
     return (
         name in JOINED
-        and not any(one == 0 and name in ("mul", "rmul", "multiply") for one in others)
-        and all(_rests(contents, one, number) for one in tensors)
+        and not any(constant == 0 and name in ("mul", "rmul", "multiply") for constant in constants)
+        and all(_rests(contents, tensor, number) for tensor in tensors)
     )

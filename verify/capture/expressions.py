@@ -38,10 +38,10 @@ class GivenArray:
 
     def fit(self, places: ViewPlaces, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """Return (shape, strides, offset) of places in the storage, without indices of extent 1; raises Unchecked."""
-        found = places.fit(shape)
-        if found is None:
+        view = places.fit(shape)
+        if view is None:
             raise Unchecked(f"the reference reads {self.name} in an order that no strides describe")
-        return found
+        return view
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Writer:
         """Return the text of an element, in which a tensor has the name LEAF where a gradient flows to it."""
         array = GivenArray(LEAF, leaf, offset=leaf.offset, named=True)
         kept = [axis for axis, extent in enumerate(leaf.shape) if extent > 1]
-        array.shape, array.strides = (tuple(one[x] for x in kept) for one in (leaf.shape, leaf.strides))
+        array.shape, array.strides = (tuple(per_axis[x] for x in kept) for per_axis in (leaf.shape, leaf.strides))
         before, self.leaf = self.leaf, array
         try:
             return self.write(reading, names, depth)
@@ -147,10 +147,10 @@ class Writer:
         """Return the element of an array that the launch was given; empty if the reading is of none."""
         traced = self.contents.trace(replace(reading, content=self._resolve(reading.content)), self.launch)
         keyed = (((self._resolve(number), dtype), places) for number, dtype, places in traced)
-        found = next(((*self.given[key], places) for key, places in keyed if key in self.given), None)
-        if found is None:
+        source = next(((*self.given[key], places) for key, places in keyed if key in self.given), None)
+        if source is None:
             return ""
-        array, theirs, own, places = found
+        array, theirs, own, places = source
         there = places.relocate(theirs, own)
         if there is None:
             raise Unchecked(f"the reference reads elements of {array.name} that the kernel isn't given")
@@ -172,40 +172,40 @@ class Writer:
         shape, strides, offset = array.fit(places, shape)
         axes = [(shape[x], strides[x], name) for x, name in enumerate(names) if name and strides[x]]
         own = list(zip(array.shape, array.strides, strict=True))
-        found = locate_part(own, offset - array.offset, axes)
-        if found is None:
+        indices = locate_part(own, offset - array.offset, axes)
+        if indices is None:
             raise Unchecked(f"the reference reads a part of {array.name} that no indices describe")
-        return self._choose_elements(f"{array.name}[{{}}]", found, array.shape)
+        return self._choose_elements(f"{array.name}[{{}}]", indices, array.shape)
 
-    def _choose_elements(self, text: str, found: Sequence[str | int], shape: Sequence[int]) -> str:
+    def _choose_elements(self, text: str, indices: Sequence[str | int], shape: Sequence[int]) -> str:
         """Return a text with indices, some of which are numbers: it is summed over all others, which are taken as 0."""
-        words = [one if isinstance(one, str) else self.index(extent, summed=True)
-                 for one, extent in zip(found, shape, strict=True)]  # fmt: skip
+        words = [index if isinstance(index, str) else self.index(extent, summed=True)
+                 for index, extent in zip(indices, shape, strict=True)]  # fmt: skip
         text = text.format(",".join(words))
-        for word, one in zip(words, found, strict=True):
-            text = text if isinstance(one, str) else f"(sum_{word} where({word} == {one}, {text}, 0))"
+        for word, index in zip(words, indices, strict=True):
+            text = text if isinstance(index, str) else f"(sum_{word} where({word} == {index}, {text}, 0))"
         return text
 
     def _name(self, array: GivenArray, axes: Sequence[tuple[int, int, str]], offset: int) -> str:
         """Return an element of an array, in the order of indices in which the claim first named it."""
         if not array.named:
-            array.shape, array.strides = tuple(one[0] for one in axes), tuple(one[1] for one in axes)
-            array.indices = tuple(one[2] for one in axes)
+            array.shape, array.strides = tuple(axis[0] for axis in axes), tuple(axis[1] for axis in axes)
+            array.indices = tuple(axis[2] for axis in axes)
             array.offset, array.named = offset, True
         left = list(axes)
-        found = []
+        names = []
         for wanted in zip(array.shape, array.strides, strict=True):
-            match = next((one for one in left if one[:2] == wanted), None)
+            match = next((axis for axis in left if axis[:2] == wanted), None)
             if match is None:
                 break
             left.remove(match)
-            found.append(match[2])
-        if left or len(found) < len(array.shape) or offset != array.offset:
+            names.append(match[2])
+        if left or len(names) < len(array.shape) or offset != array.offset:
             raise Unchecked(f"the reference reads {array.name} in two shapes")
-        if not found:
-            found = [f"{self.home}*0" if self.home else "i"]
+        if not names:
+            names = [f"{self.home}*0" if self.home else "i"]
             self.sizes.setdefault("i", 1)
-        return f"{array.name}[{','.join(found)}]"
+        return f"{array.name}[{','.join(names)}]"
 
     def _match(self, content: Mapping[str, Any], reading: TensorReading, names: Names) -> Names:
         """Return the indices of a content, where a reading of it has names: expressions, if it is a part."""
@@ -213,12 +213,14 @@ class Writer:
         own = list(zip(layout["shape"], layout["strides"], strict=True))
         kept = [axis for axis in own if axis[0] > 1]
         axes = [
-            one for one in zip(reading.shape, reading.strides, names, strict=True) if one[0] > 1 and one[1] and one[2]
+            axis
+            for axis in zip(reading.shape, reading.strides, names, strict=True)
+            if axis[0] > 1 and axis[1] and axis[2]
         ]
-        found = locate_part(kept, reading.offset - layout["offset"], axes)
-        if found is None or not all(isinstance(one, str) for one in found):
+        indices = locate_part(kept, reading.offset - layout["offset"], axes)
+        if indices is None or not all(isinstance(index, str) for index in indices):
             raise Unchecked(f"a view of {say_made(content)} that is not read")
-        left = iter(map(str, found))
+        left = iter(map(str, indices))
         return tuple(next(left) if extent > 1 else "" for extent, _ in own)
 
     def find_content(self, reading: TensorReading, names: Names) -> tuple[Mapping[str, Any], Names]:
@@ -239,9 +241,11 @@ class Writer:
         content = self.contents.table[number]
         self._note(content)
         given = {} if row.einsum or row.gradient else self.contents.arguments(number)
-        other = next((key for key in set(row.parameters) - READ if row.sum and given[key] != row.parameters[key]), None)
-        if other is not None:
-            raise Unchecked(f"{say_made(content)} has {other}")
+        option = next(
+            (key for key in set(row.parameters) - READ if row.sum and given[key] != row.parameters[key]), None
+        )
+        if option is not None:
+            raise Unchecked(f"{say_made(content)} has {option}")
         if self.leaf is not None and "where(" in row.text:
             raise Unchecked(f"{say_made(content)} has a derivative that jumps, and is torch's own where it does")
         common = content, given, names, depth
@@ -286,7 +290,7 @@ class Writer:
         if row.range:
             return masks.write_range(content, given, names)
         condition = masks.write_condition(self, given["condition"], names, depth)
-        texts = [self._operand(content, given[one], names, depth, masked=True) for one in "ab"]
+        texts = [self._operand(content, given[key], names, depth, masked=True) for key in "ab"]
         return f"where({condition}, {texts[0]}, {texts[1]})"
 
     @staticmethod
@@ -300,7 +304,7 @@ class Writer:
             if re.fullmatch(r"[\d.e+-]+", below) and float(below):
                 return f"({top} / {below})"
             return f"({top} * rcp({below}))"
-        filled = re.sub(rf"\b({'|'.join(words)})\b", lambda found: words[found[0]], text)
+        filled = re.sub(rf"\b({'|'.join(words)})\b", lambda match: words[match[0]], text)
         return f"({filled})" if " " in filled and not re.fullmatch(r"\w+\(.*\)", text) else filled
 
     def _note(self, content: Mapping[str, Any]) -> None:
@@ -332,18 +336,18 @@ class Writer:
 
     def check_kind(self, content: Mapping[str, Any], reading: TensorReading) -> None:
         """Refuse integers that become floats inexactly, or the other way round, or that wrapped before they widen."""
-        one, two = KINDS.get(reading.dtype, "?"), KINDS.get(content["dtype"], "?")
-        if one[0] in "su" and two[0] in "su" and one != two and not is_exact(reading.dtype, content["dtype"]):
+        old, new = KINDS.get(reading.dtype, "?"), KINDS.get(content["dtype"], "?")
+        if old[0] in "su" and new[0] in "su" and old != new and not is_exact(reading.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
-        bound = bound_integers(self.contents, self._resolve(reading.content)) if two[0] == "s" else None
-        whole = bound is not None and bound < 1 << int(two[1:]) - 1
-        if (one[0] in "su") != (two[0] in "su") and not whole and not is_exact(reading.dtype, content["dtype"]):
+        bound = bound_integers(self.contents, self._resolve(reading.content)) if new[0] == "s" else None
+        whole = bound is not None and bound < 1 << int(new[1:]) - 1
+        if (old[0] in "su") != (new[0] in "su") and not whole and not is_exact(reading.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
         number = self._resolve(reading.content)
         source = self.contents.operation(number) if (number, reading.dtype) not in self.given else None
-        if one[0] in "su" and one != two and source is not None and (source.text or source.product or source.sum):
+        if old[0] in "su" and old != new and source is not None and (source.text or source.product or source.sum):
             raise Unchecked(f"{say_made(content)} widens {reading.dtype}, in which an earlier result may wrap")
-        if one == "?" or two == "?":
+        if old == "?" or new == "?":
             raise Unchecked(f"{say_made(content)} is of type {content['dtype']}, made of {reading.dtype}")
 
     def _cast(self, content: Mapping[str, Any], value: Any, names: Names, depth: int) -> str:
@@ -356,9 +360,9 @@ class Writer:
 
     def _product(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
         """Return the text of a product of matrices, as torch.matmul broadcasts them; of linear, with its bias."""
-        a, b = (read_operand(content, given[one]) for one in "ab")
-        for one in (a, b):
-            self.check_kind(content, one)
+        a, b = (read_operand(content, given[key]) for key in "ab")
+        for operand in (a, b):
+            self.check_kind(content, operand)
         if "bias" in given:  # b of torch.nn.functional.linear has the index of the output first
             b = replace(b, shape=b.shape[::-1], strides=b.strides[::-1])
         if not a.shape or not b.shape or a.shape[-1] != b.shape[-2 if len(b.shape) > 1 else 0]:
@@ -375,10 +379,10 @@ class Writer:
         last = own.pop() if len(b.shape) > 1 else None
         row = own.pop() if len(a.shape) > 1 else None
         texts = []
-        for one, inner in ((a, [row, k] if row is not None else [k]), (b, [k, last] if last is not None else [k])):
-            outer = own[len(own) - (len(one.shape) - len(inner)) :] if len(one.shape) > len(inner) else []
-            words = [name if extent > 1 else "" for name, extent in zip([*outer, *inner], one.shape, strict=True)]
-            texts.append(self.write(one, tuple(words), depth + 1))
+        for operand, inner in ((a, [row, k] if row is not None else [k]), (b, [k, last] if last is not None else [k])):
+            outer = own[len(own) - (len(operand.shape) - len(inner)) :] if len(operand.shape) > len(inner) else []
+            words = [name if extent > 1 else "" for name, extent in zip([*outer, *inner], operand.shape, strict=True)]
+            texts.append(self.write(operand, tuple(words), depth + 1))
         product = f"{texts[0]} * {texts[1]}"
         return moments.sum_over(self, [k], product) if k else f"({product})"
 
@@ -411,14 +415,18 @@ class Writer:
         for name, allowed in options.items():
             if given[name] not in allowed:
                 raise Unchecked(f"{say_made(content)} has {name}")
-        q, k, v = (read_operand(content, given[one]) for one in "qkv")
-        if {len(one.shape) for one in (q, k, v)} != {len(names)} or not names[-2] or q.shape[:-2] != k.shape[:-2]:
+        q, k, v = (read_operand(content, given[key]) for key in "qkv")
+        if (
+            {len(operand.shape) for operand in (q, k, v)} != {len(names)}
+            or not names[-2]
+            or q.shape[:-2] != k.shape[:-2]
+        ):
             raise Unchecked(f"{say_made(content)} has shapes that are not read")
-        for one in (q, k, v):
-            self.check_kind(content, one)
+        for operand in (q, k, v):
+            self.check_kind(content, operand)
         *outer, m, d = names
         n, inner = self.index(k.shape[-2], summed=True), self.index(q.shape[-1], summed=True)
-        left, right = (self.write(one, (*outer, row, inner), depth + 1) for one, row in ((q, m), (k, n)))
+        left, right = (self.write(operand, (*outer, row, inner), depth + 1) for operand, row in ((q, m), (k, n)))
         scale = q.shape[-1] ** -0.5 if given["scale"] in ("none", None) else given["scale"]
         score = f"{write_number(scale)} * sum_{inner} ({left} * {right})"
         if given["is_causal"] is True:

@@ -75,14 +75,14 @@ class Derivation:
 
     def write(self, text: str, adjoint: str, summed: Names, names: Names) -> str:
         """Return the text of the sum over some indices of adjoint * d text / d leaf[names]."""
-        tree, first = (self._separate(read_claim(f"Z[i] = {one}", double=True)[1], {}) for one in (text, adjoint))
+        tree, first = (self._separate(read_claim(f"Z[i] = {value}", double=True)[1], {}) for value in (text, adjoint))
         total: Node | None = None
         for places, factor, bound in self._pull(tree, first, summed):
             indices = places if names else ()  # a tensor of one element has none
             if len(indices) != len(names) or len(set(indices)) < len(indices) or not set(indices) <= set(bound):
                 raise Unchecked(f"{self.said} rests on an element in a way that is not read")
             term = rename(factor, dict(zip(indices, names, strict=True)))
-            for index in (one for one in bound if one not in indices):
+            for index in (name for name in bound if name not in indices):
                 term = self._sum(index, term)
             total = term if total is None else Apply("+", (total, term))
         if total is None:
@@ -187,11 +187,13 @@ def is_logarithm(node: Apply) -> bool:
 def rename(node: Node, names: Mapping[str, str]) -> Node:
     """Return a tree with other names for some of its free indices."""
     if isinstance(node, Element):
-        return Element(node.name, tuple(NAME.sub(lambda one: names.get(one[0], one[0]), each) for each in node.indices))
+        return Element(
+            node.name, tuple(NAME.sub(lambda match: names.get(match[0], match[0]), each) for each in node.indices)
+        )
     if isinstance(node, Scalar):
         return Scalar(names.get(node.name, node.name))
     if isinstance(node, Sum):
-        return Sum(node.index, rename(node.body, {key: one for key, one in names.items() if key != node.index}))
+        return Sum(node.index, rename(node.body, {key: new for key, new in names.items() if key != node.index}))
     return Apply(node.name, tuple(rename(part, names) for part in node.parts)) if isinstance(node, Apply) else node
 
 
@@ -203,9 +205,9 @@ def list_indices(node: Node) -> set[str]:
         return {node.name}
     if isinstance(node, Sum):
         return list_indices(node.body) - {node.index}
-    return {one for part in node.parts for one in list_indices(part)} if isinstance(node, Apply) else set()
+    return {name for part in node.parts for name in list_indices(part)} if isinstance(node, Apply) else set()
 
 
 def has_leaf(node: Node) -> bool:
     """Return whether a gradient flows through a tree to the tensor."""
-    return any(one.name == LEAF for one in elements(node))
+    return any(element.name == LEAF for element in elements(node))

@@ -45,16 +45,16 @@ def _bound_result(contents: Contents, number: int, depth: int) -> int | None:
     first, second = (_bound_operand(contents, given.get(name), depth + 1) for name in "ab")
     if first is None or (second is None and "b" in row.parameters) or not _has_defaults(given, DEFAULTS):
         return None
-    found = None
+    bound = None
     if row.cast:
-        found = first
+        bound = first
     elif row.product:
-        found = first * (second or 0) * int(given["a"]["reading"]["shape"][-1])
+        bound = first * (second or 0) * int(given["a"]["reading"]["shape"][-1])
     elif row.sum == "sum":
-        found = first * int(np.prod(given["a"]["reading"]["shape"], dtype=object))
+        bound = first * int(np.prod(given["a"]["reading"]["shape"], dtype=object))
     elif row.text in ARITHMETIC:
-        found = ARITHMETIC[row.text](first, second or 0)
-    return found
+        bound = ARITHMETIC[row.text](first, second or 0)
+    return bound
 
 
 def _has_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> bool:

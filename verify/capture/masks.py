@@ -30,7 +30,7 @@ class TextWriter(Protocol):
 def write_condition(writer: TextWriter, value: Any, names: Names, depth: int) -> str:
     """Return the text of a condition that a tensor of truth values is; raises Unchecked."""
     word, relations = _read_condition(writer, value, names, depth)
-    return f" {word} ".join(" ".join(one) for one in relations)
+    return f" {word} ".join(" ".join(relation) for relation in relations)
 
 
 def _read_condition(writer: TextWriter, value: Any, names: Names, depth: int) -> Condition:
@@ -52,10 +52,10 @@ def _read_condition(writer: TextWriter, value: Any, names: Names, depth: int) ->
         return _join("and", _read_condition(writer, given["a"], names, depth + 1), side, content)
     if row.relation == "not":
         word, relations = _read_condition(writer, given["a"], names, depth + 1)
-        other = "or" if word == "and" else "and"
-        return other, [(left, OPPOSITE[one], right) for left, one, right in relations]
+        dual = "or" if word == "and" else "and"
+        return dual, [(left, OPPOSITE[relation], right) for left, relation, right in relations]
     if row.relation in ("and", "or"):
-        left, right = (_read_condition(writer, given[one], names, depth + 1) for one in "ab")
+        left, right = (_read_condition(writer, given[key], names, depth + 1) for key in "ab")
         return _join(row.relation, left, right, content)
     return "and", [(*_write_sides(writer, content, given, row.relation, names, depth),)]
 
@@ -83,8 +83,8 @@ def _read_cast(
 
 def _join(word: str, left: Condition, right: Condition, content: Mapping[str, Any]) -> Condition:
     """Return two conditions as one, if one word stands between all relations."""
-    for one, relations in (left, right):
-        if len(relations) > 1 and one != word:
+    for joiner, relations in (left, right):
+        if len(relations) > 1 and joiner != word:
             raise Unchecked(f"{say_made(content)} joins conditions by `and` and by `or`")
     return word, [*left[1], *right[1]]
 
@@ -94,14 +94,14 @@ def _write_sides(
 ) -> tuple[str, str, str]:
     """Return the two sides of a relation; both are floats, or both integers."""
     kinds, texts = set(), []
-    for one in (given["a"], given["b"]):
-        if isinstance(one, dict) and "reading" in one:
-            reading = TensorReading.of(one["reading"])
+    for operand in (given["a"], given["b"]):
+        if isinstance(operand, dict) and "reading" in operand:
+            reading = TensorReading.of(operand["reading"])
             kinds.add(KINDS.get(reading.dtype, "?")[0])
             texts.append(writer.write(reading, _broadcast(reading, names), depth + 1))
         else:
-            texts.append(write_number(one))
-    if "?" in kinds or len({one in "su" for one in kinds}) > 1:
+            texts.append(write_number(operand))
+    if "?" in kinds or len({kind in "su" for kind in kinds}) > 1:
         raise Unchecked(f"{say_made(content)} compares numbers of two types")
     return texts[0], relation, texts[1]
 

@@ -59,9 +59,9 @@ def write_sum(writer: IndexWriter, content: Content, given: Given, kind: str, na
 def _list_axes(content: Content, dims: Any, rank: int) -> set[int]:
     """Return the axes that a reduction goes over."""
     listed = list(range(rank)) if dims in ("none", None) else [dims] if isinstance(dims, int) else dims
-    if not isinstance(listed, list) or any(not isinstance(one, int) or isinstance(one, bool) for one in listed):
+    if not isinstance(listed, list) or any(not isinstance(dim, int) or isinstance(dim, bool) for dim in listed):
         raise Unchecked(f"{say_made(content)} goes over indices that are not read")
-    return {one % rank for one in listed}
+    return {dim % rank for dim in listed}
 
 
 def _count(reading: TensorReading, axes: set[int]) -> int:
@@ -127,8 +127,8 @@ def write_norm(writer: IndexWriter, content: Content, given: Given, kind: str, n
         square = _write_variance(writer, content, reading, outer, axes, depth, 0)
     else:
         words, new = _name_axes(writer, reading, outer, axes)
-        one = writer.write(reading, words, depth + 1)
-        square = sum_over(writer, new, f"({one} * {one})")
+        element = writer.write(reading, words, depth + 1)
+        square = sum_over(writer, new, f"({element} * {element})")
         square = f"({square} / {_count(reading, axes)})"
     text = f"({value} * rsqrt({square} + {eps}))"
     for name, sign in (("weight", "*"), ("bias", "+")):
@@ -150,9 +150,9 @@ def write_einsum(writer: IndexWriter, content: Content, names: Names, depth: int
     terms = left.split(",")
     if not arrow:
         right = "".join(sorted(letter for letter in set(left) - {","} if left.count(letter) == 1))
-    readings = [read_operand(content, one) for one in given]
-    lengths = [len(one.shape) for one in readings] == [len(one) for one in terms] and len(right) == len(names)
-    if not lengths or "." in left or any(len(set(one)) < len(one) for one in (*terms, right)):
+    readings = [read_operand(content, operand) for operand in given]
+    lengths = [len(reading.shape) for reading in readings] == [len(term) for term in terms] and len(right) == len(names)
+    if not lengths or "." in left or any(len(set(letters)) < len(letters) for letters in (*terms, right)):
         raise Unchecked(f"{say_made(content)} has an equation that is not read: {equation}")
     words, extents, new = dict(zip(right, names, strict=True)), dict[str, int](), list[str]()
     for reading, term in zip(readings, terms, strict=True):
@@ -164,7 +164,7 @@ def write_einsum(writer: IndexWriter, content: Content, names: Names, depth: int
                 words[letter] = writer.index(extent, summed=True) if extent > 1 else ""
                 new += [words[letter]] if extent > 1 else []
     parts = [
-        writer.write(one, tuple(words[letter] for letter in term), depth + 1)
-        for one, term in zip(readings, terms, strict=True)
+        writer.write(reading, tuple(words[letter] for letter in term), depth + 1)
+        for reading, term in zip(readings, terms, strict=True)
     ]
     return sum_over(writer, new, f"({' * '.join(parts)})")

@@ -38,11 +38,11 @@ class Neighbour:
 
 def list_neighbours(table: Mapping[str, Any], constants: Mapping[str, Any]) -> Iterator[Neighbour]:
     """Yield the launch with all sizes that can be changed, then with one of them each."""
-    if any(one is True and WHOLE.search(name) for name, one in constants.items()) or "scratch" in table["arrays"]:
+    if any(value is True and WHOLE.search(name) for name, value in constants.items()) or "scratch" in table["arrays"]:
         return
-    blocks = sorted({one for one in constants.values() if isinstance(one, int) and one > 1})
-    extents = sorted({one for one in table["sizes"].values() if can_change(one, blocks)})
-    for chosen in (extents, *([one] for one in extents)) if len(extents) > 1 else [extents] * len(extents):
+    blocks = sorted({value for value in constants.values() if isinstance(value, int) and value > 1})
+    extents = sorted({extent for extent in table["sizes"].values() if can_change(extent, blocks)})
+    for chosen in (extents, *([extent] for extent in extents)) if len(extents) > 1 else [extents] * len(extents):
         made = change_sizes(table, blocks, chosen)
         if made is not None:
             yield made
@@ -59,12 +59,12 @@ def can_change(extent: int, blocks: Collection[int]) -> bool:
 
 def change_sizes(table: Mapping[str, Any], blocks: Sequence[int], chosen: Collection[int]) -> Neighbour | None:
     """Return the launch with some extents changed; None if a number or the grid has no one meaning."""
-    sizes = {name: one + STEP if one in chosen else one for name, one in table["sizes"].items()}
+    sizes = {name: size + STEP if size in chosen else size for name, size in table["sizes"].items()}
     numbers: dict[int, set[int]] = {0: {0}, 1: {1}}
     counts: dict[int, set[int]] = {}
-    for name, one in table["sizes"].items():
-        numbers.setdefault(one, set()).add(sizes[name])
-        counts.setdefault(one, set()).add(sizes[name])
+    for name, size in table["sizes"].items():
+        numbers.setdefault(size, set()).add(sizes[name])
+        counts.setdefault(size, set()).add(sizes[name])
     arrays = {}
     for name, array in table["arrays"].items():
         strides = widen_strides(array, table["sizes"], sizes)
@@ -76,11 +76,11 @@ def change_sizes(table: Mapping[str, Any], blocks: Sequence[int], chosen: Collec
         numbers.setdefault(old, set()).add(new)
         counts.setdefault(old, set()).add(new)
         arrays[name] = {**array, "strides": strides}
-    params = [replace_number(one, numbers) for one in table["params"]]
-    grid = [replace_extent(one, counts, blocks) for one in table["grid"]]
+    params = [replace_number(param, numbers) for param in table["params"]]
+    grid = [replace_extent(extent, counts, blocks) for extent in table["grid"]]
     if None in params or None in grid or (params, grid) == (table["params"], table["grid"]):  # nothing tells the kernel
         return None
-    changed = {name: one for name, one in sizes.items() if one != table["sizes"][name]}
+    changed = {name: size for name, size in sizes.items() if size != table["sizes"][name]}
     made = {**table, "sizes": sizes, "arrays": arrays, "params": params, "grid": grid}
     return Neighbour(made, changed, LITERAL.search(table["claim"]) is not None, len(chosen) == 1)
 
@@ -91,31 +91,31 @@ def widen_strides(array: Mapping[str, Any], before: Mapping[str, int], after: Ma
     >>> widen_strides({"dims": ["m", "k"], "strides": [1, 32]}, {"m": 32, "k": 8}, {"m": 48, "k": 8})
     [1, 48]
     """
-    found, dense, wide = list(array["strides"]), 1, 1
-    for axis in sorted(range(len(found)), key=lambda axis: found[axis]):
+    strides, dense, wide = list(array["strides"]), 1, 1
+    for axis in sorted(range(len(strides)), key=lambda axis: strides[axis]):
         dim = array["dims"][axis]
         if dim == "1":
             continue
-        if found[axis] != dense:
+        if strides[axis] != dense:
             return None
-        found[axis], dense, wide = wide, dense * before[dim], wide * after[dim]
-    return found
+        strides[axis], dense, wide = wide, dense * before[dim], wide * after[dim]
+    return strides
 
 
 def count_elements(array: Mapping[str, Any], sizes: Mapping[str, int]) -> int:
     """Return the number of elements of an array."""
-    found = 1
+    count = 1
     for dim in array["dims"]:
-        found *= 1 if dim == "1" else sizes[dim]
-    return found
+        count *= 1 if dim == "1" else sizes[dim]
+    return count
 
 
 def replace_number(given: Any, numbers: Mapping[int, Collection[int]]) -> Any:
     """Return what a parameter is at other sizes; None if that isn't known."""
     if not isinstance(given, int):
         return given
-    found = numbers.get(given, ())
-    return next(iter(found)) if len(found) == 1 else None
+    meanings = numbers.get(given, ())
+    return next(iter(meanings)) if len(meanings) == 1 else None
 
 
 def replace_extent(given: int, counts: Mapping[int, Collection[int]], blocks: Sequence[int]) -> int | None:
@@ -125,10 +125,10 @@ def replace_extent(given: int, counts: Mapping[int, Collection[int]], blocks: Se
     (5, 10)
     """
     tiles: set[tuple[int, int]] = set()  # (blocks that cover a count, those at other sizes)
-    for count, others in counts.items():
+    for count, new_counts in counts.items():
         for block in (1, *blocks):
-            tiles |= {(-(-count // block), -(-one // block)) for one in others}
-    found = {new for old, new in tiles if old == given}
-    found |= {one * two for x, one in tiles for y, two in tiles if x * y == given and x > 1 and y > 1}
-    found |= {given} if given == 1 or given in blocks else set()
-    return next(iter(found)) if len(found) == 1 else None
+            tiles |= {(-(-count // block), -(-new // block)) for new in new_counts}
+    extents = {new for old, new in tiles if old == given}
+    extents |= {new_x * new_y for x, new_x in tiles for y, new_y in tiles if x * y == given and x > 1 and y > 1}
+    extents |= {given} if given == 1 or given in blocks else set()
+    return next(iter(extents)) if len(extents) == 1 else None

@@ -35,12 +35,12 @@ def locate_part(own: Sequence[Axis], start: int, axes: Sequence[tuple[int, int, 
         starts[at], rest = divmod(rest, own[at][1]) if own[at][1] > 0 else (0, rest)
         if not 0 <= starts[at] < own[at][0]:
             return None
-    found: dict[int, str | int] = {}
+    indices: dict[int, str | int] = {}
     for extent, stride, name in axes:
         fits = [
             at
             for at, (whole, step) in enumerate(own)
-            if at not in found and 0 < step <= stride and stride % step == 0
+            if at not in indices and 0 < step <= stride and stride % step == 0
             if starts[at] + (extent - 1) * (stride // step) < whole
         ]
         if not fits:
@@ -50,8 +50,8 @@ def locate_part(own: Sequence[Axis], start: int, axes: Sequence[tuple[int, int, 
         if step != 1 and not name.isidentifier():
             return None  # it is a sum, which would have to be multiplied
         index = name if step == 1 else f"{name}*{step}"
-        found[at] = index if extent == own[at][0] else f"{index}+{starts[at]}"
-    return None if rest else [found.get(at, starts[at]) for at in range(len(own))]
+        indices[at] = index if extent == own[at][0] else f"{index}+{starts[at]}"
+    return None if rest else [indices.get(at, starts[at]) for at in range(len(own))]
 
 
 class PartWriter(Protocol):
@@ -72,17 +72,17 @@ def write_joined(
     dim = given["dim"]
     if not 0 < len(parts) <= MOST or not isinstance(dim, int):
         raise Unchecked(f"{say_made(content)} joins tensors in a way that is not read")
-    axis, readings = dim % len(names), [read_operand(content, one) for one in parts]
+    axis, readings = dim % len(names), [read_operand(content, part) for part in parts]
     index, texts, start = names[axis], list[tuple[int, str]](), 0
-    for one in readings:
-        writer.check_kind(content, one)
+    for reading in readings:
+        writer.check_kind(content, reading)
         own, extent = list(names), 1
         if kind == "stack":
             del own[axis]
         else:
-            extent = one.shape[axis] if len(one.shape) == len(names) else 0
+            extent = reading.shape[axis] if len(reading.shape) == len(names) else 0
             own[axis] = fold(say_made(content), index, start, extent, sum(each.shape[axis] for each in readings))
-        texts.append((start, writer.write(one, tuple(own), depth + 1)))
+        texts.append((start, writer.write(reading, tuple(own), depth + 1)))
         start += extent
     return choose(index, texts)
 

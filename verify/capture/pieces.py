@@ -31,9 +31,9 @@ def locate_piece(target: GivenArray, places: ViewPlaces, shape: Sequence[int]) -
     own = list_axes(target)
     extents, strides, offset = target.fit(places, shape)
     axes = [(extents[x], strides[x], f"i{x}") for x in range(len(shape)) if extents[x] > 1]
-    found = locate_part(own, offset - target.reading.offset, axes) or []
+    indices = locate_part(own, offset - target.reading.offset, axes) or []
     cut, dims = list[tuple[int, int, int]](), list[int | None]([None] * len(shape))
-    for axis, index in enumerate(found):
+    for axis, index in enumerate(indices):
         if isinstance(index, int):
             cut.append((axis, index, 1))
             continue
@@ -59,29 +59,31 @@ def write_pieces(
     letters = NAMES.get(len(own), "abcdefghi")[: len(own)]
     pieces = []
     for places, side, reference in sides:
-        found = locate_piece(target, places, side.shape)
-        if found is None or len(sides) > MOST:
+        located = locate_piece(target, places, side.shape)
+        if located is None or len(sides) > MOST:
             raise Unchecked(f"parts of {target.name} are compared that don't make up all of it")
-        pieces.append((found, reference))
-    pieces.sort(key=lambda one: one[0].start)
+        pieces.append((located, reference))
+    pieces.sort(key=lambda pair: pair[0].start)
     axis, total = pieces[0][0].axis, own[pieces[0][0].axis][0]
-    ends = [0, *(one.start + one.extent for one, _ in pieces)]
-    if {one.axis for one, _ in pieces} != {axis} or ends != [*(one.start for one, _ in pieces), total]:
+    ends = [0, *(piece.start + piece.extent for piece, _ in pieces)]
+    if {piece.axis for piece, _ in pieces} != {axis} or ends != [*(piece.start for piece, _ in pieces), total]:
         raise Unchecked(f"parts of {target.name} are compared that don't make up all of it")
     writer.sizes.update({name: extent for name, (extent, _) in zip(letters, own, strict=True)})
     writer.home = letters[0]
     texts = []
-    for one, reference in pieces:
+    for piece, reference in pieces:
         words = list(letters)
-        words[axis] = fold("the test", letters[axis], one.start, one.extent, total)
-        texts.append((one.start, writer.write(reference, tuple("" if at is None else words[at] for at in one.dims))))
+        words[axis] = fold("the test", letters[axis], piece.start, piece.extent, total)
+        texts.append(
+            (piece.start, writer.write(reference, tuple("" if at is None else words[at] for at in piece.dims)))
+        )
     axes = [(extent, stride, name) for (extent, stride), name in zip(own, letters, strict=True)]
     return f"{writer._name(target, axes, target.reading.offset)} = {choose(letters[axis], texts)}"
 
 
 def join_events(contents: Contents, variant: Mapping[str, Any], events: Sequence[Event]) -> list[Event]:
     """Return the comparisons of a launch, those of parts that make up a whole as one."""
-    arrays = {one["arg"]: GivenArray(one["arg"], TensorReading.of(one)) for one in variant["tensors"]}
+    arrays = {tensor["arg"]: GivenArray(tensor["arg"], TensorReading.of(tensor)) for tensor in variant["tensors"]}
     parts: dict[tuple[str, int], list[tuple[Piece, Event]]] = {}
     for event in events:
         for side in map(TensorReading.of, event["sides"]):
@@ -90,19 +92,21 @@ def join_events(contents: Contents, variant: Mapping[str, Any], events: Sequence
                 continue
             try:
                 names, _, places = follow(contents, side, launch)
-                target = next((one for name, one in arrays.items() if name in names), None)
+                target = next((array for name, array in arrays.items() if name in names), None)
                 piece = locate_piece(target, places, side.shape) if target is not None else None
             except Unchecked:
                 continue  # which the item of this comparison says
             if target is not None and piece is not None:
                 parts.setdefault((target.name, piece.axis), []).append((piece, event))
-    found = list(events)
+    comparisons = list(events)
     for (name, axis), group in parts.items():
-        group.sort(key=lambda one: one[0].start)
+        group.sort(key=lambda pair: pair[0].start)
         total = list_axes(arrays[name])[axis][0]
-        joined = all(one.start + one.extent == other.start for (one, _), (other, _) in pairwise(group))
+        joined = all(before.start + before.extent == after.start for (before, _), (after, _) in pairwise(group))
         first, last = group[0][0], group[-1][0]
         if joined and first.start == 0 and last.start + last.extent == total and len(group) > 1:
-            several = sorted((event for _, event in group), key=lambda one: int(one["number"]))
-            found = [one for one in found if one not in several] + [{**several[-1], "pieces": several}]
-    return found
+            several = sorted((event for _, event in group), key=lambda event: int(event["number"]))
+            comparisons = [event for event in comparisons if event not in several] + [
+                {**several[-1], "pieces": several}
+            ]
+    return comparisons

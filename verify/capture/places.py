@@ -45,10 +45,10 @@ class ViewPlaces:
             return self.listed
         if len(self) > MOST:
             raise Unchecked(f"a tensor of more than {MOST} elements, in an order that is not read")
-        found = np.full(self.shape, self.offset, np.int64)
+        places = np.full(self.shape, self.offset, np.int64)
         for axis, stride in enumerate(self.strides):
-            found += (np.arange(self.shape[axis]) * stride).reshape(-1, *[1] * (len(self.shape) - 1 - axis))
-        return found.ravel()
+            places += (np.arange(self.shape[axis]) * stride).reshape(-1, *[1] * (len(self.shape) - 1 - axis))
+        return places.ravel()
 
     @cached_property
     def axes(self) -> tuple[tuple[int, int], ...] | None:
@@ -59,25 +59,25 @@ class ViewPlaces:
         """
         if self.listed is not None:
             return None
-        found: list[tuple[int, int]] = []
+        axes: list[tuple[int, int]] = []
         for extent, stride in reversed(list(zip(self.shape, self.strides, strict=True))):
-            if found and stride == found[-1][0] * found[-1][1] and extent != 1:
-                found[-1] = extent * found[-1][0], found[-1][1]
+            if axes and stride == axes[-1][0] * axes[-1][1] and extent != 1:
+                axes[-1] = extent * axes[-1][0], axes[-1][1]
             elif extent != 1:
-                found.append((extent, stride))
-        return tuple(reversed(found))
+                axes.append((extent, stride))
+        return tuple(reversed(axes))
 
-    def is_same(self, other: ViewPlaces) -> bool:
+    def is_same(self, view: ViewPlaces) -> bool:
         """Return whether two views have the same places in the same order."""
-        if self.axes is None or other.axes is None:
-            return len(self) == len(other) and bool(np.array_equal(self.each, other.each))
-        return (self.axes, self.offset) == (other.axes, other.offset)  # an order has the fewest axes in one way
+        if self.axes is None or view.axes is None:
+            return len(self) == len(view) and bool(np.array_equal(self.each, view.each))
+        return (self.axes, self.offset) == (view.axes, view.offset)  # an order has the fewest axes in one way
 
     @cached_property
     def distinct(self) -> int:
         """Return how many different places these are."""
         count, reach = 1, 0
-        for extent, stride in sorted(self.axes or (), key=lambda one: abs(one[1])):
+        for extent, stride in sorted(self.axes or (), key=lambda axis: abs(axis[1])):
             if stride and abs(stride) <= reach:
                 return len(np.unique(self.each))
             count, reach = count * (extent if stride else 1), reach + (extent - 1) * abs(stride)
@@ -89,20 +89,20 @@ class ViewPlaces:
         if self.axes is None:
             return int(self.each.min()), int(self.each.max())
         ends = [(extent - 1) * stride for extent, stride in self.axes]
-        return self.offset + sum(min(one, 0) for one in ends), self.offset + sum(max(one, 0) for one in ends)
+        return self.offset + sum(min(end, 0) for end in ends), self.offset + sum(max(end, 0) for end in ends)
 
-    def has_same_set(self, other: ViewPlaces) -> bool:
+    def has_same_set(self, view: ViewPlaces) -> bool:
         """Return whether two views have the same places, in any order."""
-        if (self.distinct, self.span) != (other.distinct, other.span):
+        if (self.distinct, self.span) != (view.distinct, view.span):
             return False
         if self.distinct == self.span[1] - self.span[0] + 1:  # without gaps
             return True
-        return self.is_same(other) or bool(np.array_equal(np.unique(self.each), np.unique(other.each)))
+        return self.is_same(view) or bool(np.array_equal(np.unique(self.each), np.unique(view.each)))
 
-    def meets(self, other: ViewPlaces) -> bool:
+    def meets(self, view: ViewPlaces) -> bool:
         """Return whether two views have a place in common."""
-        (first, last), (begin, end) = self.span, other.span
-        return first <= end and begin <= last and bool(len(np.intersect1d(self.each, other.each)))
+        (first, last), (begin, end) = self.span, view.span
+        return first <= end and begin <= last and bool(len(np.intersect1d(self.each, view.each)))
 
     def relocate(self, own: ViewPlaces, theirs: ViewPlaces) -> ViewPlaces | None:
         """Return these places where element by element `own` is `theirs`; None if one of them is not in `own`."""
@@ -122,27 +122,27 @@ class ViewPlaces:
         """Return these places where both others go through the storage in one step; None if that isn't so."""
         if self.axes is None or own.axes is None or theirs.axes is None or len(own.axes) != 1 or len(theirs.axes) != 1:
             return None
-        (extent, step), (_, other) = own.axes[0], theirs.axes[0]
+        (extent, step), (_, their_step) = own.axes[0], theirs.axes[0]
         start, end = own.offset, own.offset + (extent - 1) * step
         if step <= 0 or not start <= self.span[0] <= self.span[1] <= end:
             return None
-        if any(one % step for one in (self.offset - start, *self.strides)):
+        if any(distance % step for distance in (self.offset - start, *self.strides)):
             return None
-        strides = [one // step * other for one in self.strides]
-        return ViewPlaces(theirs.offset + (self.offset - start) // step * other, self.shape, strides)
+        strides = [stride // step * their_step for stride in self.strides]
+        return ViewPlaces(theirs.offset + (self.offset - start) // step * their_step, self.shape, strides)
 
     def _split(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """Return the strides of another shape that goes through the same axes; None if one goes beyond an axis."""
-        rest, found = list(self.axes or ()), list[int]()
+        rest, strides = list(self.axes or ()), list[int]()
         room, step = 1, 0
         for extent in reversed(tuple(shape)):
             if room == 1 and extent != 1 and rest:
                 room, step = rest.pop()
             if room % extent or self.axes is None:
                 return None
-            found.append(step if extent > 1 else 0)
+            strides.append(step if extent > 1 else 0)
             room, step = room // extent, step * extent
-        return tuple(reversed(found)) if room == 1 and not rest else None
+        return tuple(reversed(strides)) if room == 1 and not rest else None
 
     def fit(self, shape: Sequence[int]) -> Fit | None:
         """Return (shape, strides, offset) of a view of these places, 0 along one element; None if there is none."""
@@ -150,9 +150,9 @@ class ViewPlaces:
         if strides is not None:
             return tuple(shape), strides, self.offset
         grid = self.each.reshape(tuple(shape))
-        origin, found = int(self.each[0]), []
+        origin, steps = int(self.each[0]), []
         for axis, extent in enumerate(shape):
-            at = tuple(1 if one == axis else 0 for one in range(len(shape)))
-            found.append(int(grid[at]) - origin if extent > 1 else 0)
-        same = (ViewPlaces(origin, shape, found).each == self.each).all()
-        return (tuple(shape), tuple(found), origin) if same else None
+            at = tuple(1 if dim == axis else 0 for dim in range(len(shape)))
+            steps.append(int(grid[at]) - origin if extent > 1 else 0)
+        same = (ViewPlaces(origin, shape, steps).each == self.each).all()
+        return (tuple(shape), tuple(steps), origin) if same else None

@@ -61,16 +61,16 @@ class SafetySearch(NamedTuple):
 
         It is refuted with the test's integers alone: other data might be ones that no caller gives.
         """
-        found = self._check(variant, claim, {})
-        if found is not None and found.status == SAFE:
-            return FoundSafety(found)
+        outcome = self._check(variant, claim, {})
+        if outcome is not None and outcome.status == SAFE:
+            return FoundSafety(outcome)
         numbers = read_numbers(self.folder, self.contents, variant, claim, stored)
-        found = self._check(variant, claim, numbers) if numbers else None
-        if found is None or found.status not in (SAFE, "REFUTED"):
+        outcome = self._check(variant, claim, numbers) if numbers else None
+        if outcome is None or outcome.status not in (SAFE, "REFUTED"):
             return None
-        if found.status != SAFE and not has_all_numbers(claim, stored, numbers):
+        if outcome.status != SAFE and not has_all_numbers(claim, stored, numbers):
             return None
-        return FoundSafety(found, ", ".join(numbers))
+        return FoundSafety(outcome, ", ".join(numbers))
 
     def _check(self, variant: Mapping[str, Any], claim: TestClaim, numbers: Numbers) -> LaunchOutcome | None:
         """Return the outcome of a launch with these numbers and any others; None if it isn't known in time."""
@@ -92,24 +92,24 @@ def read_numbers(
     folder: Path, contents: Contents, variant: Mapping[str, Any], claim: TestClaim, stored: Collection[str]
 ) -> Numbers:
     """Return the test's own numbers in arrays that the launch only reads, if no launch before made them."""
-    found: dict[str, NDArray[np.int64] | tuple[str, ...]] = {}
-    written = {claim.alias.get(one, one) for one in stored}
+    numbers: dict[str, NDArray[np.int64] | tuple[str, ...]] = {}
+    written = {claim.alias.get(arg, arg) for arg in stored}
     pointers = variant.get("pointers", {})
-    for one in variant["tensors"]:
-        name = claim.alias.get(one["arg"], one["arg"])
-        if "numbers" in one and name not in written and not contents.rests_on(one["content"]):
-            layout = zip(one["shape"], one["strides"], strict=True)
+    for tensor in variant["tensors"]:
+        name = claim.alias.get(tensor["arg"], tensor["arg"])
+        if "numbers" in tensor and name not in written and not contents.rests_on(tensor["content"]):
+            layout = zip(tensor["shape"], tensor["strides"], strict=True)
             own = tuple(slice(None) if extent > 1 and step else 0 for extent, step in layout)
-            found[name] = np.load(folder / one["numbers"])[own].astype(np.int64)
-            if one["arg"] in pointers:
-                found[name] = tuple(claim.alias[each] for each in pointers[one["arg"]])
-    return found
+            numbers[name] = np.load(folder / tensor["numbers"])[own].astype(np.int64)
+            if tensor["arg"] in pointers:
+                numbers[name] = tuple(claim.alias[each] for each in pointers[tensor["arg"]])
+    return numbers
 
 
 def has_all_numbers(claim: TestClaim, stored: Collection[str], numbers: Collection[str]) -> bool:
     """Return whether each array of integers that a launch only reads has the test's own."""
-    inputs = {name for name, one in claim.table["arrays"].items() if one["type"] in LIMITS}
-    written = {claim.alias.get(one, one) for one in stored}
+    inputs = {name for name, array in claim.table["arrays"].items() if array["type"] in LIMITS}
+    written = {claim.alias.get(arg, arg) for arg in stored}
     return not inputs - written - {"scratch", "nothing"} - set(numbers)
 
 
@@ -118,11 +118,11 @@ def give_numbers(claim: KernelClaim, numbers: Numbers) -> KernelClaim:
 
     def give(launch: Launch) -> Launch:
         bases, arrays = list_bases(launch), list[Array]()
-        for one in launch.arrays:
-            held = numbers.get(one.name)
+        for array in launch.arrays:
+            held = numbers.get(array.name)
             if isinstance(held, tuple):
                 held = np.array([bases[name] for name in held], np.int64)
-            arrays.append(one if held is None else one._replace(content=held.reshape(one.shape), out=False))
+            arrays.append(array if held is None else array._replace(content=held.reshape(array.shape), out=False))
         return launch._replace(arrays=tuple(arrays))
 
     return claim._replace(launches=tuple(map(give, claim.launches)))

@@ -65,20 +65,23 @@ class KernelSession:
 
         `numbers` are what some of its arrays hold.
         """
-        held = {name: list(one) if isinstance(one, tuple) else one.tolist() for name, one in (numbers or {}).items()}
+        held = {
+            name: list(content) if isinstance(content, tuple) else content.tolist()
+            for name, content in (numbers or {}).items()
+        }
         key = self.key(variant, {**table, "before": [*before], "numbers": held} if before or held else table)
         if key not in self.known:
-            earlier = [((folder / file).read_text("utf-8"), one) for file, one in before]
+            earlier = [((folder / file).read_text("utf-8"), earlier_table) for file, earlier_table in before]
             ptx = (folder / variant["ptx"]).read_text("utf-8")
             self.known[key] = self._interpret(ptx, table, earlier, numbers or {})
-        found = self.known[key]
-        if isinstance(found, str):
-            raise Unchecked(found)
-        return found
+        outcome = self.known[key]
+        if isinstance(outcome, str):
+            raise Unchecked(outcome)
+        return outcome
 
     def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
         """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
-        every = frozenset(one["arg"] for one in variant["tensors"])
+        every = frozenset(tensor["arg"] for tensor in variant["tensors"])
         if variant["problem"]:
             return every
         if variant["ptx"] not in self.stored:
@@ -88,12 +91,12 @@ class KernelSession:
                 return every
             names = list_stored(kernel)
             self.stored[variant["ptx"]] = frozenset(
-                one.number for name, one in kernel.parameters.items() if name in names
+                parameter.number for name, parameter in kernel.parameters.items() if name in names
             )
         places = self.stored[variant["ptx"]]
-        given = [one for at, one in enumerate(variant["params"]) if at in places and isinstance(one, dict)]
+        given = [param for at, param in enumerate(variant["params"]) if at in places and isinstance(param, dict)]
         pointed = {name for names in variant.get("pointers", {}).values() for name in names}
-        return every & {*pointed, *(one.get("tensor", one.get("map")) for one in given)}
+        return every & {*pointed, *(param.get("tensor", param.get("map")) for param in given)}
 
     @staticmethod
     def key(variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
@@ -137,7 +140,7 @@ class KernelSession:
         kernel = (variant["file"], variant["name"])
         if kernel in self.beside:
             return ""
-        limit, found = time.monotonic() + min(BESIDE, self.seconds / 6), ""
+        limit, note = time.monotonic() + min(BESIDE, self.seconds / 6), ""
 
         def tick(steps: int) -> None:
             if time.monotonic() > limit:
@@ -145,22 +148,21 @@ class KernelSession:
 
         try:
             ptx = (folder / variant["ptx"]).read_text("utf-8")
-            for one in list_neighbours(table, variant.get("constants", {})):
+            for neighbour in list_neighbours(table, variant.get("constants", {})):
                 self.beside.add(kernel)
-                claim = claim_of(claim_nothing(one.table) if one.literal else one.table)
+                claim = claim_of(claim_nothing(neighbour.table) if neighbour.literal else neighbour.table)
                 outcome = check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
                 why = next((finding for finding in outcome.findings if finding.severity in WRONG), None)
                 if outcome.status != "REFUTED":
                     why = None
                 if why is not None:
-                    found = (
-                        f"at {one.describe()}, which nothing launches, this kernel would be wrong: {spell_finding(why)}"
-                    )
-                if (why is not None) == one.alone:
+                    where = f"at {neighbour.describe()}, which nothing launches"
+                    note = f"{where}, this kernel would be wrong: {spell_finding(why)}"
+                if (why is not None) == neighbour.alone:
                     break  # one size alone is wrong, or all of them together are right
         except (TooLong, SpecError, PtxError):
-            return found  # what isn't known is no note, as the first line says; no verdict rests on it
-        return found
+            return note  # what isn't known is no note, as the first line says; no verdict rests on it
+        return note
 
     def _interpret_part(self, ptx: str, claim: KernelClaim) -> LaunchOutcome | str:
         """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""

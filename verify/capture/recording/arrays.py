@@ -45,7 +45,7 @@ def find_bytes(array: Array) -> tuple[int, int]:
     """Return the addresses of an array's first byte and of the one behind its last."""
     at = int(array.__array_interface__["data"][0])
     spans = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True)]
-    return at + sum(min(one, 0) for one in spans), at + sum(max(one, 0) for one in spans) + array.itemsize
+    return at + sum(min(span, 0) for span in spans), at + sum(max(span, 0) for span in spans) + array.itemsize
 
 
 def find_owner(array: Array) -> Array:
@@ -93,7 +93,7 @@ class RecordedArray(np.ndarray):
             return made
         if func.__name__ not in FUNCTIONS:
             return super().__array_function__(func, types, args, dict(kwargs))
-        deep = func.__name__ == "dot" and any(np.ndim(one) > 2 for one in args)  # which isn't a product of matrices
+        deep = func.__name__ == "dot" and any(np.ndim(arg) > 2 for arg in args)  # which isn't a product of matrices
         return self.recording.compute(f"numpy.{func.__name__}{'.deep' * deep}", func, args, kwargs, None)
 
     def __getitem__(self, key: Any) -> Any:
@@ -111,9 +111,9 @@ class RecordedArray(np.ndarray):
             self.recording.note_use([self], "__iter__")
         return super().__iter__()
 
-    def dot(self, other: Any, out: Any = None) -> Any:
+    def dot(self, b: Any, out: Any = None) -> Any:
         """Return numpy.dot of two arrays."""
-        return np.dot(self, other) if out is None else super().dot(other, out)
+        return np.dot(self, b) if out is None else super().dot(b, out)
 
 
 def _record_copy(name: str) -> Callable[..., Any]:
@@ -160,9 +160,9 @@ class ArrayRecorder:
             return None
         first, end = find_bytes(array)
         memories: list[ArrayMemory] = self.recorder.arrays
-        for one in reversed(memories):
-            if one.start <= first and end <= one.start + one.owner.nbytes:
-                return one
+        for memory in reversed(memories):
+            if memory.start <= first and end <= memory.start + memory.owner.nbytes:
+                return memory
         return None
 
     def add(self, array: Array, content: int) -> ArrayMemory:
@@ -217,7 +217,7 @@ class ArrayRecorder:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, (list, tuple)):
-            return [self.encode(one) for one in value]
+            return [self.encode(part) for part in value]
         if isinstance(value, (np.dtype, type)):
             return {"dtype": np.dtype(value).name} if value is not object else {"other": "object"}
         if value is None or isinstance(value, (bool, int, float, str)):
@@ -226,15 +226,15 @@ class ArrayRecorder:
 
     def compute(self, name: str, function: Any, inputs: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> Any:
         """Return what a function of numpy gives, and record it."""
-        encoded = [self.encode(one) for one in inputs]
+        encoded = [self.encode(value) for value in inputs]
         options = {key: plain(value) for key, value in kwargs.items()}
         if out is not None:
             targets = out if isinstance(out, tuple) else (out,)
             options["out"] = tuple(map(plain, targets))
             function(*map(plain, inputs), **options)
-            for one in targets:
-                if one is not None:
-                    self._write(name, encoded, kwargs, one)
+            for target in targets:
+                if target is not None:
+                    self._write(name, encoded, kwargs, target)
             return targets[0] if len(targets) == 1 else targets
         made = function(*map(plain, inputs), **options)
         if isinstance(made, np.ndarray) and made.size:
@@ -246,10 +246,10 @@ class ArrayRecorder:
     def compare_each(self, name: str, actual: Any, expected: Any) -> RecordedArray | None:
         """Record a comparison of what a launch wrote and a reference, and return its answer; None if these are none."""
         sides = [actual, expected]
-        if not all(isinstance(one, np.ndarray) and one.size for one in sides) or actual.shape != expected.shape:
+        if not all(isinstance(side, np.ndarray) and side.size for side in sides) or actual.shape != expected.shape:
             return None
-        readings = [self.read_array(one) for one in sides]
-        if [self.recorder.is_output(one["content"]) for one in readings].count(True) != 1:
+        readings = [self.read_array(side) for side in sides]
+        if [self.recorder.is_output(reading["content"]) for reading in readings].count(True) != 1:
             return None
         at = self.recorder.compare_each(name.rpartition(".")[2], readings[0], readings[1], actual.size)
         if name == "numpy.subtract":
@@ -272,8 +272,8 @@ class ArrayRecorder:
 
     def _encode_options(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the named arguments of an operation that may change its numbers."""
-        absent = (*NEUTRAL, *(key for key, one in kwargs.items() if one is np._NoValue))
-        return {key: self.encode(one) for key, one in kwargs.items() if key not in absent}
+        absent = (*NEUTRAL, *(key for key, value in kwargs.items() if value is np._NoValue))
+        return {key: self.encode(value) for key, value in kwargs.items() if key not in absent}
 
     def keep(self, name: str, encoded: Sequence[Any], kwargs: Mapping[str, Any], made: Array) -> RecordedArray:
         """Return the result of an operation, recorded."""
@@ -303,16 +303,20 @@ class ArrayRecorder:
 
     def note_use(self, values: Sequence[Any], how: str) -> None:
         """Note that the program reads numbers of arrays."""
-        for one in values:
-            if isinstance(one, np.ndarray) and one.size:
-                self.recorder.note_reading(self.read_array(one), how)
+        for value in values:
+            if isinstance(value, np.ndarray) and value.size:
+                self.recorder.note_reading(self.read_array(value), how)
 
 
 def layout_in(array: Array, owner: Array) -> dict[str, Any]:
     """Return where the elements of an array lie in its owner, in elements."""
     size = max(array.itemsize, 1)
     first = int(array.__array_interface__["data"][0]) - find_bytes(owner)[0]
-    return {"offset": first // size, "shape": list(array.shape), "strides": [one // size for one in array.strides]}
+    return {
+        "offset": first // size,
+        "shape": list(array.shape),
+        "strides": [stride // size for stride in array.strides],
+    }
 
 
 # ---- numpy's own functions
@@ -375,7 +379,7 @@ def _wrap(recording: ArrayRecorder, name: str, real: Any, program: bool) -> Call
             return made
         drawn = args and isinstance(args[0], (np.random.RandomState, np.random.Generator))
         shown = args[1:] if drawn else args
-        return recording.keep(name, [recording.encode(one) for one in shown], kwargs, made)
+        return recording.keep(name, [recording.encode(value) for value in shown], kwargs, made)
 
     call.__name__ = name.rpartition(".")[2]
     return call

@@ -56,8 +56,8 @@ def _pairs(torch: Any, actual: Any, expected: Any) -> Iterator[tuple[Any, Any]]:
         for key in actual:
             yield from _pairs(torch, actual[key], expected[key])
     elif isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)) and len(actual) == len(expected):
-        for one, two in zip(actual, expected, strict=True):
-            yield from _pairs(torch, one, two)
+        for given, wanted in zip(actual, expected, strict=True):
+            yield from _pairs(torch, given, wanted)
     else:
         raise TypeError(f"cannot compare {type(actual).__name__} with {type(expected).__name__}")
 
@@ -119,8 +119,8 @@ def _install_approx(recorder: Recorder, arrays: ArrayRecorder) -> None:
 def _are_recorded(recorder: Recorder, arrays: ArrayRecorder, *sides: Any) -> bool:
     """Return whether two sides are tensors or arrays of one shape, of which one at least was recorded."""
     tensor, array = recorder.torch.Tensor, np.ndarray
-    if not all(isinstance(one, (tensor, array)) for one in sides) or sides[0].shape != sides[1].shape:
+    if not all(isinstance(side, (tensor, array)) for side in sides) or sides[0].shape != sides[1].shape:
         return False
-    if any(isinstance(one, array) and (not one.size or one.dtype.hasobject) for one in sides):
+    if any(isinstance(side, array) and (not side.size or side.dtype.hasobject) for side in sides):
         return False
-    return any(isinstance(one, tensor) or arrays.is_known(one) for one in sides)
+    return any(isinstance(side, tensor) or arrays.is_known(side) for side in sides)

@@ -31,11 +31,11 @@ class TargetGpu:
     """The numbers of the target's GPU."""
 
     def __init__(self, target: str) -> None:
-        found = re.fullmatch(r"sm_(\d+)[af]?", target)
-        if found is None or int(found[1]) not in GPUS:
-            known = ", ".join(f"sm_{one}" for one in GPUS)
+        match = re.fullmatch(r"sm_(\d+)[af]?", target)
+        if match is None or int(match[1]) not in GPUS:
+            known = ", ".join(f"sm_{number}" for number in GPUS)
             raise UnknownTarget(f"no GPU is known for the target {target!r}: there are {known}")
-        self.number = int(found[1])
+        self.number = int(match[1])
         self.capability = divmod(self.number, 10)
         self.multiprocessors, self.shared, self.name = GPUS[self.number]
 
@@ -110,7 +110,7 @@ class Idle:
     def __exit__(self, *args: object) -> None:
         return None
 
-    def elapsed_time(self, other: Any) -> float:
+    def elapsed_time(self, end_event: Any) -> float:
         """Return a time, in milliseconds."""
         return 1.0
 
@@ -130,12 +130,17 @@ def run_once(function: Any, *args: Any, quantiles: Any = None, **kwargs: Any) ->
 
 def run_benchmarks(mark: Any, *args: Any, save_path: str = "", **kwargs: Any) -> None:
     """Call the function of a report once for each line, at its first place on the x axis; draw and print nothing."""
-    own = {key: one for key, one in kwargs.items() if key not in ("show_plots", "print_data", "return_df")}
-    for one in mark.benchmarks if isinstance(mark.benchmarks, (list, tuple)) else [mark.benchmarks]:
-        first = one.x_vals[0]
-        values = first if isinstance(first, (list, tuple)) else [first] * len(one.x_names)
-        for line in one.line_vals:
-            mark.fn(**dict(zip(one.x_names, values, strict=True)), **{one.line_arg: line}, **one.args, **own)
+    own = {key: value for key, value in kwargs.items() if key not in ("show_plots", "print_data", "return_df")}
+    for benchmark in mark.benchmarks if isinstance(mark.benchmarks, (list, tuple)) else [mark.benchmarks]:
+        first = benchmark.x_vals[0]
+        values = first if isinstance(first, (list, tuple)) else [first] * len(benchmark.x_names)
+        for line in benchmark.line_vals:
+            mark.fn(
+                **dict(zip(benchmark.x_names, values, strict=True)),
+                **{benchmark.line_arg: line},
+                **benchmark.args,
+                **own,
+            )
 
 
 def make_generator(real: Any) -> Any:

@@ -47,7 +47,7 @@ class Gradients:
 
         module._engine_run_backward = run_backward
         module.function._HookMixin._register_hook = staticmethod(register_hook)  # of each node of a graph
-        module.graph.saved_tensors_hooks.__enter__ = lambda one: note_packs(enter, one)
+        module.graph.saved_tensors_hooks.__enter__ = lambda hooks: note_packs(enter, hooks)
         kept.register_hooks = lambda *args: note_packs(register_packs, *args)
 
     def note_hook(self, handle: Any) -> None:
@@ -56,9 +56,9 @@ class Gradients:
 
     def _has_hooks(self) -> bool:
         """Return whether hooks of the program are there, of which it isn't known what they do to a gradient."""
-        if any(one() for one in self.hooks):
+        if any(reference() for reference in self.hooks):
             gc.collect()  # a test that failed leaves its tensors in cycles
-        self.hooks = [one for one in self.hooks if one()]
+        self.hooks = [reference for reference in self.hooks if reference()]
         return self.packs or bool(self.hooks)
 
     def backward_any(self, tensors: Any, *args: Any, **kwargs: Any) -> None:
@@ -97,8 +97,8 @@ class Gradients:
         before = [(leaf, leaf.grad is not None, self.recorder.read_tensor(leaf)) for leaf in list_leaves(nodes)]
         sides = self._read_sides(tensor, gradient)
         self.torch.autograd.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
-        for one in handles:
-            one.remove()
+        for handle in handles:
+            handle.remove()
         for leaf, known, reading in before:
             if leaf.grad is None or not arrived[id(leaf)]:
                 continue
@@ -120,16 +120,16 @@ class Gradients:
             self._explain(list(self._walk(output)), args or kwargs.get("create_graph")) if single else "several results"
         )
         sides = self._read_sides(output, given) if single else []
-        readings = [self.recorder.read_tensor(one) for one in tensors]
+        readings = [self.recorder.read_tensor(tensor) for tensor in tensors]
         made = self.torch.autograd.grad(outputs, inputs, grad_outputs, *args, **kwargs)
-        for one, reading in zip(made, readings, strict=True):
-            if one is not None and not own:
-                self._keep(one, [*sides, {"reading": reading}])
+        for gradient, reading in zip(made, readings, strict=True):
+            if gradient is not None and not own:
+                self._keep(gradient, [*sides, {"reading": reading}])
         return made
 
     def _explain(self, nodes: Sequence[Any], create_graph: Any) -> str:
         """Return why a gradient is not that of recorded operations alone; empty if it is."""
-        if any(isinstance(one, self.torch._C._FunctionBase) for one in nodes):
+        if any(isinstance(node, self.torch._C._FunctionBase) for node in nodes):
             return "a backward of the program's own computed it"
         return "a hook may have changed it" if self._has_hooks() or create_graph else ""
 
@@ -141,7 +141,7 @@ class Gradients:
             if node is not None and node not in seen:
                 seen.add(node)
                 yield node
-                rest += [one for one, _ in node.next_functions]
+                rest += [following for following, _ in node.next_functions]
 
     def _read_sides(self, tensor: Any, gradient: Any) -> list[Any]:
         """Return a result and the gradient there as arguments of an operation."""

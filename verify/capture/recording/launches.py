@@ -68,7 +68,7 @@ class Launches:
         chosen = configs
         if not self.all_configs and len(configs) > 1 + FEW:
             picked = sorted(random.Random(self.seed).sample(range(1, len(configs)), FEW))
-            chosen = [configs[0], *(configs[one] for one in picked)]
+            chosen = [configs[0], *(configs[index] for index in picked)]
         timed = len(configs) > 1 and self._is_first(tuner, {**tuner.nargs, **kwargs})
         answer, too_large = None, None
         with self.recorder.group(len(configs)):
@@ -80,7 +80,7 @@ class Launches:
                 if config.pre_hook is not None:
                     config.pre_hook(every)
                 same = [name for name, content in self._list_held(every).items() if held[name] == content]
-                self.timed = [one for one in same if one not in tuner.restore_value] if timed else []
+                self.timed = [name for name in same if name not in tuner.restore_value] if timed else []
                 self.config = str(config)
                 try:
                     answer = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
@@ -96,8 +96,8 @@ class Launches:
 
     def _is_first(self, tuner: Any, arguments: Mapping[str, Any]) -> bool:
         """Return whether Triton would time the configurations now, as it does once in a process for equal keys."""
-        given = {name: one for name, one in arguments.items() if name in tuner.arg_names}
-        kinds = [str(one.dtype) for one in given.values() if hasattr(one, "dtype")]
+        given = {name: value for name, value in arguments.items() if name in tuner.arg_names}
+        kinds = [str(value.dtype) for value in given.values() if hasattr(value, "dtype")]
         key = (*(given[name] for name in tuner.keys if name in given), *kinds)
         seen = vars(tuner).setdefault("seen_by_lanecheck", {})
         test, run = seen.get(key, (self.recorder.test, -1))
@@ -108,10 +108,10 @@ class Launches:
 
     def _list_held(self, arguments: Mapping[str, Any]) -> dict[str, int]:
         """Return what the memory of each tensor among arguments holds."""
-        bases = {name: getattr(one, "base", one) for name, one in arguments.items()}
-        tensors = {name: one for name, one in bases.items() if isinstance(one, self.recorder.torch.Tensor)}
+        bases = {name: getattr(value, "base", value) for name, value in arguments.items()}
+        tensors = {name: base for name, base in bases.items() if isinstance(base, self.recorder.torch.Tensor)}
         with self.recorder.torch._C.DisableTorchFunction():
-            return {name: self.recorder.track(one).content for name, one in tensors.items()}
+            return {name: self.recorder.track(tensor).content for name, tensor in tensors.items()}
 
     timed: Sequence[str] = ()  # tensors that the autotuner's runs may change before this launch
     config = ""  # of the launch that is compiled now
@@ -125,7 +125,7 @@ class Launches:
         bound = inspect.signature(function.fn).bind(*args, **{k: v for k, v in kwargs.items() if k in names})
         bound.apply_defaults()
         grid = grid(dict(bound.arguments)) if callable(grid) else grid
-        grid = [int(one) for one in (list(grid) if isinstance(grid, (list, tuple)) else [grid])]
+        grid = [int(extent) for extent in (list(grid) if isinstance(grid, (list, tuple)) else [grid])]
         grid += [1] * (3 - len(grid))
         if not all(grid):
             return
@@ -141,13 +141,13 @@ class Launches:
             try:
                 for name, kind in signature.items():
                     params += self._params(name, kind, bound.arguments[name], given, kernel)
-                for name, tensor in [one for one in given if not isinstance(one[1], Tracked)]:
-                    found = self._list_pointers(name, tensor)
-                    pointers |= {name: [f"{name}_at_{at}" for at in range(len(found))]} if found else {}
-                    given += zip(pointers.get(name, ()), found, strict=True)
+                for name, tensor in [pair for pair in given if not isinstance(pair[1], Tracked)]:
+                    storages = self._list_pointers(name, tensor)
+                    pointers |= {name: [f"{name}_at_{at}" for at in range(len(storages))]} if storages else {}
+                    given += zip(pointers.get(name, ()), storages, strict=True)
             except UnknownArgument as error:
                 problem = str(error)
-            tensors = [{"arg": name, **self._describe(one)} for name, one in given]
+            tensors = [{"arg": name, **self._describe(value)} for name, value in given]
         if getattr(meta, "num_ctas", 1) != 1:
             problem = problem or f"a cluster of {meta.num_ctas} CTAs"
         self.recorder.launch({
@@ -163,15 +163,15 @@ class Launches:
         """Return the storages to which the numbers of an argument point; none if they are no addresses."""
         if str(tensor.dtype) not in WIDE or tensor.is_meta or not 0 < tensor.numel() <= FEW_POINTERS:
             return []
-        found = [self._find_pointed(name, one) for one in tensor.detach().flatten().tolist()]
-        return [one for one in found if one is not None] if None not in found else []
+        storages = [self._find_pointed(name, address) for address in tensor.detach().flatten().tolist()]
+        return [storage for storage in storages if storage is not None] if None not in storages else []
 
     def _find_pointed(self, name: str, number: int) -> Tracked | None:
         """Return the storage whose tensor begins at an address; None if it is no address that the program took."""
-        found = self.recorder.find_pointed(number)
-        if found is not None and not found[1]:
+        pointed = self.recorder.find_pointed(number)
+        if pointed is not None and not pointed[1]:
             raise UnknownArgument(f"{name} has an address inside a tensor, which isn't that of its first element")
-        return found[0] if found is not None else None
+        return pointed[0] if pointed is not None else None
 
     def _describe(self, given: Any) -> dict[str, Any]:
         """Return the reading of a tensor, or of the storage at an address, as a launch is given it."""
@@ -202,8 +202,8 @@ class Launches:
         if kind == "constexpr":
             return
         if isinstance(kind, tuple):
-            for number, (inner, one) in enumerate(zip(kind, value, strict=True)):
-                yield from self._params(f"{name}_{number}", inner, one, given, kernel)
+            for number, (inner, part) in enumerate(zip(kind, value, strict=True)):
+                yield from self._params(f"{name}_{number}", inner, part, given, kernel)
         elif isinstance(value, torch.Tensor):
             given.append((name, value))
             yield {"tensor": name}
@@ -231,8 +231,8 @@ class Launches:
 def list_constants(signature: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, int]:
     """Return the whole numbers and truth values that the code of a launch was compiled for."""
     names = (name for name, kind in signature.items() if kind == "constexpr")
-    found = {name: getattr(arguments[name], "value", arguments[name]) for name in names}
-    return {name: one for name, one in found.items() if isinstance(one, int)}
+    values = {name: getattr(arguments[name], "value", arguments[name]) for name in names}
+    return {name: value for name, value in values.items() if isinstance(value, int)}
 
 
 def expand_descriptor(name: str, value: Any, chosen: Any) -> Iterator[Any]:

@@ -64,27 +64,27 @@ class Recorder:
         self.run += 1
         self.arrays.clear()
         count = self.torch._C._storage_Use_Count
-        self.tracked = {key: one for key, one in self.tracked.items() if count(key) > 1}
-        for one in self.tracked.values():
-            if self._rests_on_launch(one.content):
-                one.content = self.add(
+        self.tracked = {key: tracked for key, tracked in self.tracked.items() if count(key) > 1}
+        for tracked in self.tracked.values():
+            if self._rests_on_launch(tracked.content):
+                tracked.content = self.add(
                     "unknown",
-                    at=self.contents[one.content]["at"],
+                    at=self.contents[tracked.content]["at"],
                     why=EARLIER,
                     valueless="no kernel runs here",
-                    was=one.content,
+                    was=tracked.content,
                 )
 
     def _rests_on_launch(self, number: int) -> bool:
         """Return whether a content was made of what a launch left, of those that this run counts."""
         seen, rest = set[int](), [number]
         while rest:
-            one = rest.pop()
-            if self.contents[one]["kind"] == "after":
+            source = rest.pop()
+            if self.contents[source]["kind"] == "after":
                 return True
-            if one not in seen:
-                seen.add(one)
-                rest += list_contents(self.contents[one])
+            if source not in seen:
+                seen.add(source)
+                rest += list_contents(self.contents[source])
         return False
 
     # ---- contents
@@ -138,21 +138,21 @@ class Recorder:
 
     def find_pointed(self, address: int) -> tuple[Tracked, bool] | None:
         """Return the storage in which an address that the program took lies, and whether its tensor begins there."""
-        for one in self.tracked.values():
-            start = one.storage.data_ptr() if one.addressed else 0
-            if start and start <= address < start + one.storage.nbytes():
-                layout = self._find_layout(one.content)
-                return one, bool(layout) and address == start + layout["offset"] * layout["bytes"]
+        for tracked in self.tracked.values():
+            start = tracked.storage.data_ptr() if tracked.addressed else 0
+            if start and start <= address < start + tracked.storage.nbytes():
+                layout = self._find_layout(tracked.content)
+                return tracked, bool(layout) and address == start + layout["offset"] * layout["bytes"]
         return None
 
     def _find_layout(self, number: int) -> dict[str, Any]:
         """Return how a content lies in its storage, and its type; empty if that isn't known."""
         while self.contents[number]["kind"] == "after":
             number = self.contents[number]["before"]
-        one = self.contents[number]
-        if "layout" not in one:
+        content = self.contents[number]
+        if "layout" not in content:
             return {}
-        return {**one["layout"], "dtype": one["dtype"], "bytes": getattr(self.torch, one["dtype"]).itemsize}
+        return {**content["layout"], "dtype": content["dtype"], "bytes": getattr(self.torch, content["dtype"]).itemsize}
 
     def read_pointed(self, known: Tracked) -> dict[str, Any]:
         """Return the reading of what an address points at, as a launch is given it."""
@@ -180,12 +180,12 @@ class Recorder:
         self.variants = []
         try:
             yield
-            found = self.variants
+            variants = self.variants
         finally:
             self.variants = None
-        if found:
+        if variants:
             with self.torch._C.DisableTorchFunction():
-                self._end_launch(found, configs)
+                self._end_launch(variants, configs)
 
     def launch(self, variant: dict[str, Any]) -> None:
         """Add one launch, or one configuration of the launch that is compiled now."""
@@ -197,7 +197,7 @@ class Recorder:
 
     def _end_launch(self, variants: list[dict[str, Any]], configs: int) -> None:
         """Record a launch; each storage that it was given may hold something else from here on."""
-        number = sum(one["kind"] == "launch" for one in self.events)
+        number = sum(earlier["kind"] == "launch" for earlier in self.events)
         by_storage: dict[int, tuple[Any, list[str]]] = {}
         for variant in variants:
             for name, given in variant.pop("given"):
@@ -207,9 +207,9 @@ class Recorder:
         for given, names in by_storage.values():
             known = given if isinstance(given, Tracked) else self.track(given)
             known.content = self.add("after", launch=number, args=names, before=known.content)
-        for key, one in self.tracked.items():
-            if one.addressed and key not in by_storage:
-                one.content = self.add("unknown", why=ADDRESSED, of=[one.content])
+        for key, tracked in self.tracked.items():
+            if tracked.addressed and key not in by_storage:
+                tracked.content = self.add("unknown", why=ADDRESSED, of=[tracked.content])
         name = variants[0]["name"]
         event = {"kind": "launch", "name": name, "variants": variants, "configs": configs, "at": find_line()}
         self.events.append(event)
@@ -227,8 +227,11 @@ class Recorder:
 
     def note_tolerances(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Note that the last comparison has a tolerance, rtol or atol in this order, that accepts nearly anything."""
-        given = [kwargs.get(name, one) for name, one in zip(LOOSE, (*args, None, None), strict=False)]
-        if any(isinstance(one, (int, float)) and one >= most for one, most in zip(given, LOOSE.values(), strict=True)):
+        given = [kwargs.get(name, argument) for name, argument in zip(LOOSE, (*args, None, None), strict=False)]
+        if any(
+            isinstance(tolerance, (int, float)) and tolerance >= most
+            for tolerance, most in zip(given, LOOSE.values(), strict=True)
+        ):
             self.events[-1]["loose"] = True
 
     def compare_each(self, kind: str, actual: Mapping[str, Any], expected: Mapping[str, Any], count: int) -> int | None:
@@ -241,14 +244,14 @@ class Recorder:
         """Return whether a launch was given a content that was empty or filled with one number before, or a cast."""
         launched = False
         while True:
-            one = self.contents[content]
-            if one["kind"] == "after" or "was" in one:
-                launched, content = True, one["was" if "was" in one else "before"]
+            origin = self.contents[content]
+            if origin["kind"] == "after" or "was" in origin:
+                launched, content = True, origin["was" if "was" in origin else "before"]
                 continue
-            row = by_name().get(one["op"]) if one["kind"] == "op" else None
-            given = one["args"][0] if row is not None and row.cast and one["args"] else None
+            row = by_name().get(origin["op"]) if origin["kind"] == "op" else None
+            given = origin["args"][0] if row is not None and row.cast and origin["args"] else None
             if not isinstance(given, dict) or "reading" not in given or launched:
-                return launched and one["kind"] == "op" and (one["op"] in EMPTY or bool(row and row.constant))
+                return launched and origin["kind"] == "op" and (origin["op"] in EMPTY or bool(row and row.constant))
             content = given["reading"]["content"]
 
     # ---- the log
@@ -256,7 +259,7 @@ class Recorder:
     def log(self) -> dict[str, Any]:
         """Return the events of this run, and all contents that they speak of."""
         wanted: dict[str, Any] = {}
-        rest = [one for event in self.events for one in list_contents(event)]
+        rest = [content for event in self.events for content in list_contents(event)]
         while rest:
             number = rest.pop()
             if str(number) not in wanted:

@@ -140,7 +140,7 @@ class _Handler:
         return isinstance(value, self.torch.device) and value.type == "cuda"
 
     def _on_device(self, tensors: Sequence[Any]) -> bool:
-        return any(self.is_strided(one) and self.recorder.track(one).device for one in tensors)
+        return any(self.is_strided(tensor) and self.recorder.track(tensor).device for tensor in tensors)
 
     @staticmethod
     def is_strided(tensor: Any) -> bool:
@@ -156,29 +156,29 @@ class _Handler:
     def _call(self, func: Any, full: str, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function on the CPU and record what it made or changed."""
         recorder = self.recorder
-        before = [one for one in self._tensors((args, kwargs)) if self.is_strided(one)]
+        before = [operand for operand in self._tensors((args, kwargs)) if self.is_strided(operand)]
         if name in USES:
             recorder.note_use(before, name)
         if name in FREE:
             return func(*args, **kwargs)
         gpu = any(map(self._is_gpu, (*args, *kwargs.values()))) or self._on_device(before)
-        encoded = [self._encode(one) for one in args]
-        named = {key: self._encode(one) for key, one in kwargs.items()}
-        versions = [(one, one._version) for one in before]
+        encoded = [self._encode(argument) for argument in args]
+        named = {key: self._encode(argument) for key, argument in kwargs.items()}
+        versions = [(operand, operand._version) for operand in before]
         args, kwargs = self._to_cpu(args), self._to_cpu(kwargs)
         operation: dict[str, Any] = {"op": full, "args": encoded, "kwargs": named}
         if gpu and full in self.products and self._rounds_to_tf32():
             operation["rounds"] = "tf32"
-        grads = self.torch.is_grad_enabled() and any(one.requires_grad for one in before)
+        grads = self.torch.is_grad_enabled() and any(operand.requires_grad for operand in before)
         if full in self.products and self._cost(before) > MOST and not grads:
             made = self._without_value(func, args, kwargs)
             operation["valueless"] = "it has more than 2^24 multiply-adds"
         else:
             made = func(*args, **kwargs)
-        changed = [one for one, version in versions if one._version != version]
+        changed = [operand for operand, version in versions if operand._version != version]
         for tensor in changed:
             recorder.write(tensor, self._describe_change(operation, tensor))
-        old = {one.untyped_storage()._cdata for one in before}
+        old = {operand.untyped_storage()._cdata for operand in before}
         for number, tensor in enumerate(self._tensors(made)):
             if not self.is_strided(tensor):
                 continue
@@ -195,8 +195,8 @@ class _Handler:
 
     def _note_shared(self, tensor: Any, args: Sequence[Any]) -> None:
         """Note that a tensor has the memory of an array, which NumPy may write."""
-        given = [one for one in args if isinstance(one, np.ndarray) and one.size]
-        if any(find_bytes(one)[0] == tensor.data_ptr() for one in given):
+        given = [array for array in args if isinstance(array, np.ndarray) and array.size]
+        if any(find_bytes(array)[0] == tensor.data_ptr() for array in given):
             known = self.recorder.track(tensor)
             known.numbers = tensor.detach().numpy()
             known.digest = digest(known.numbers)
@@ -224,7 +224,7 @@ class _Handler:
                 else {"other": "a tensor elsewhere"}
             )
         if isinstance(value, (list, tuple)):
-            return [self._encode(one) for one in value]
+            return [self._encode(part) for part in value]
         if isinstance(value, self.torch.dtype):
             return {"dtype": name_of(value)}
         if isinstance(value, (np.ndarray, np.generic)):
@@ -235,9 +235,9 @@ class _Handler:
 
     def _to_cpu(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self._to_cpu(one) for key, one in value.items() if key != "pin_memory"}
+            return {key: self._to_cpu(part) for key, part in value.items() if key != "pin_memory"}
         if type(value) in (list, tuple):
-            return type(value)(self._to_cpu(one) for one in value)
+            return type(value)(self._to_cpu(part) for part in value)
         return "cpu" if self._is_gpu(value) else value
 
     def _rounds_to_tf32(self) -> bool:
@@ -247,7 +247,7 @@ class _Handler:
 
     def _cost(self, tensors: Sequence[Any]) -> int:
         """Return the multiply-adds of a product of two tensors."""
-        wide = [one for one in tensors if one.dim()][-2:]
+        wide = [tensor for tensor in tensors if tensor.dim()][-2:]
         return wide[0].numel() * (wide[1].shape[-1] if wide[1].dim() > 1 else 1) if len(wide) == 2 else 0
 
     def _without_value(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -261,7 +261,7 @@ class _Handler:
                 return type(value)(map(to_meta, value))
             return value
 
-        shape = func(*to_meta(tuple(args)), **{key: to_meta(one) for key, one in kwargs.items()})
+        shape = func(*to_meta(tuple(args)), **{key: to_meta(value) for key, value in kwargs.items()})
         return torch.zeros(shape.shape, dtype=shape.dtype)
 
     # ---- calls that mean something else here
@@ -269,13 +269,15 @@ class _Handler:
     def _move(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
         """Return what `to` gives: a copy on the device, or in the type, that the program asks for."""
         given = (*args, *kwargs.values())
-        others = [one for one in given if isinstance(one, self.torch.Tensor)]
-        places = (self._find_device(one) if type(one) is int else one for one in given)
-        devices = [one for one in places if isinstance(one, (str, self.torch.device))]
+        templates = [value for value in given if isinstance(value, self.torch.Tensor)]
+        places = (self._find_device(value) if type(value) is int else value for value in given)
+        devices = [place for place in places if isinstance(place, (str, self.torch.device))]
         gpu = self._on_device([tensor])
-        if devices or others:
-            gpu = any(map(self._is_gpu, devices)) or (bool(others) and self._on_device(others))
-        dtypes = [one.dtype for one in others] + [one for one in given if isinstance(one, self.torch.dtype)]
+        if devices or templates:
+            gpu = any(map(self._is_gpu, devices)) or (bool(templates) and self._on_device(templates))
+        dtypes = [template.dtype for template in templates] + [
+            value for value in given if isinstance(value, self.torch.dtype)
+        ]
         return self._copy_to(tensor, gpu, dtypes[0] if dtypes else tensor.dtype, bool(kwargs.get("copy")))
 
     def _copy_to(self, tensor: Any, gpu: bool, dtype: Any, copy: bool = False) -> Any:
@@ -310,10 +312,12 @@ class _Handler:
         wanted = 2 if name in EQUALS | MINUS else 1 if name in FINITE else 0
         if not wanted or len(args) != wanted:
             return None
-        if not all(isinstance(one, self.torch.Tensor) and self.is_strided(one) and one.numel() for one in args):
+        if not all(
+            isinstance(tensor, self.torch.Tensor) and self.is_strided(tensor) and tensor.numel() for tensor in args
+        ):
             return None
-        outputs = [self.recorder.is_output(self.recorder.read_tensor(one)["content"]) for one in args]
-        if outputs.count(True) != 1 or len({one.shape for one in args}) != 1:
+        outputs = [self.recorder.is_output(self.recorder.read_tensor(tensor)["content"]) for tensor in args]
+        if outputs.count(True) != 1 or len({tensor.shape for tensor in args}) != 1:
             return None
         return self._answer_each(name, *args) if wanted == 2 else self._answer_finite(name, *args)
 
@@ -333,11 +337,11 @@ class _Handler:
         at = recorder.compare_each(name, recorder.read_tensor(actual), recorder.read_tensor(expected), shape.numel())
         if name in MINUS:
             made = torch.zeros(shape, dtype=torch.result_type(actual, expected))
-            other = 60.0 * (-1 if recorder.place == 1 else 1)  # above a tolerance, but no mean of many is
+            wrong = 60.0 * (-1 if recorder.place == 1 else 1)  # above a tolerance, but no mean of many is
         else:
-            made, other = torch.full(shape, "ne" not in name), "ne" in name
+            made, wrong = torch.full(shape, "ne" not in name), "ne" in name
         if at is not None:
-            made.view(-1)[at] = other
+            made.view(-1)[at] = wrong
         content = recorder.add("compared", number=recorder.comparisons - 1, layout=layout_of(made),
                                dtype=name_of(made.dtype))  # fmt: skip
         recorder.write(made, content)
