@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
 import pytest
 
-from verify.kernel.data.histories import Growth, History, join_histories
+from verify.kernel.data.histories import Growth, Histories, History, join_histories
 
 
 @pytest.mark.parametrize("operate", [operator.add, operator.sub, operator.mul])
@@ -25,3 +26,16 @@ def test_a_place_that_may_hold_either_of_two_values_has_the_larger_bounds_of_bot
     one, other = History(degree=1, norm=5.0, rounded=0), History(degree=3, norm=2.0, rounded=1)
     assert join_histories([one, other]) == join_histories([other, one]) == History(degree=3, norm=5.0, rounded=1)
     assert join_histories([one]) == one
+
+
+def test_a_rule_with_a_key_is_asked_once_for_histories_that_meet_again() -> None:
+    histories, asked = Histories(2), []
+
+    def rule(parts):
+        asked.append(tuple(parts))
+        return History(degree=parts[0].degree + parts[1].degree)
+
+    one, two = (np.array([histories.number(History(degree=degree))], np.uint32) for degree in (1.0, 2.0))
+    first = [int(histories.combine([one, two], rule, key)[0]) for key in ("sum", "sum", "another", None, None)]
+    assert len(asked) == 4 and {histories[number].degree for number in first} == {3.0}
+    assert histories[int(histories.combine([two, two], rule, "sum")[0])].degree == 4.0

@@ -17,6 +17,7 @@ from verify.kernel.data.histories import NAN, NO_NUMBER, Histories, History, Num
 
 Ids = NDArray[np.uint32]
 _MINUS_INFINITY = 0xFF800000  # in an f32
+FEW = 16  # numbers whose inverses are computed one by one
 
 
 class ValueTable(Protocol):
@@ -72,8 +73,9 @@ def apply_with_laws(values: ValueTable, name: str, flat: Sequence[Ids], kind: st
         found = _settle_leaves(values, flat, found)
     if values.floor and any(values.weights(each).any() for each in flat):
         found = _settle_weights(values, name, flat, found, kind)
-    if values.infinite and any(values.marks("level", each).any() for each in flat):
-        return _settle_infinities(values, name, flat, found, kind)
+    levels_of = [values.marks("level", each) for each in flat] if values.infinite else []
+    if any(each.any() for each in levels_of):
+        return _settle_infinities(values, name, flat, levels_of, found, kind)
     return found
 
 
@@ -159,9 +161,10 @@ def lose_poles(values: ValueTable, name: str, argument: Ids, found: Ids) -> Ids:
     return found
 
 
-def _settle_infinities(values: ValueTable, name: str, flat: Sequence[Ids], found: Ids, kind: str) -> Ids:
-    """Return the ids of a function's results, those of infinities by what IEEE 754 says of them."""
-    own = [values.marks("level", each) for each in flat]
+def _settle_infinities(
+    values: ValueTable, name: str, flat: Sequence[Ids], own: Sequence[NDArray[np.int64]], found: Ids, kind: str
+) -> Ids:
+    """Return the ids of a function's results, those of infinities (by their levels) by what IEEE 754 says of them."""
     some = np.logical_or.reduce([each > 0 for each in own])
     made = np.where(some, np.uint32(NO_NUMBER), found)
     first = own[0]
@@ -209,9 +212,10 @@ def invert_numbers(values: ValueTable, ids: Ids, code: int) -> Ids | None:
     """Return the ids of the inverses of a few numbers; None for anything else."""
     values.flush()
     unique, place = np.unique(ids, return_inverse=True)
+    if len(unique) >= FEW:
+        return None
     past = [values.histories[int(one)] for one in values.history[unique]]
-    known = len(unique) < 16 and not any(one.degree or one.has_marks for one in past)
-    if not known or not values.residues[:, unique].all():
+    if any(one.degree or one.has_marks for one in past) or not values.residues[:, unique].all():
         return None
     made = values.new(len(unique), code)
     for at, (one, old) in enumerate(zip(unique, past, strict=True), made):

@@ -6,7 +6,7 @@ Main declarations: `History`, `Histories` (their numbers), `Growth` (computes a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -301,6 +301,7 @@ class Histories:
         self._reserved = reserved
         self._others: list[History] = []  # those that follow
         self._numbers: dict[History, int] = {}
+        self._made: dict[tuple[Hashable, tuple[int, ...]], int] = {}  # by a rule of histories, with its key
         self._table = np.zeros((2 * reserved, len(History._fields)))  # with room for more
         self._table[:reserved, History._fields.index("cause")] = np.arange(reserved)
         self._filled = reserved
@@ -339,16 +340,28 @@ class Histories:
         """Return the different histories of some values."""
         return [self[one] for one in _rank(numbers, len(self))[0]]
 
-    def combine(self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History]) -> Numbers:
-        """Return the numbers of results, by a rule for the histories of operands that meet."""
-        met: list[tuple[History, ...]] = [()]
-        place: NDArray[np.intp] = np.zeros(1, np.intp)
-        for one in operands:
+    def combine(
+        self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History], key: Hashable = None
+    ) -> Numbers:
+        """Return the numbers of results, by a rule for the histories of operands that meet.
+
+        What a rule with a key made is kept: the instructions of a loop meet the same histories again and again.
+        """
+        there, place = _rank(operands[0], len(self))
+        met: list[tuple[int, ...]] = [(number,) for number in there]
+        for one in operands[1:]:
             there, rank = _rank(one, len(self))
             used, place = _rank(place * len(there) + rank, len(met) * len(there))
-            met = [(*met[both // len(there)], self[there[both % len(there)]]) for both in used]
-        made = np.array([self.number(rule(parts)) for parts in met], np.uint32)
-        return made[place]
+            met = [(*met[both // len(there)], there[both % len(there)]) for both in used]
+        return np.array([self._apply(rule, parts, key) for parts in met], np.uint32)[place]
+
+    def _apply(self, rule: Callable[[Sequence[History]], History], parts: tuple[int, ...], key: Hashable) -> int:
+        found = None if key is None else self._made.get((key, parts))
+        if found is None:
+            found = self.number(rule([self[one] for one in parts]))
+            if key is not None:
+                self._made[key, parts] = found
+        return found
 
     def multiply(self, stacks: Sequence[Stack], history: Numbers, event: int, rounds: bool) -> Numbers:
         """Return the histories of a * b + c: one for all where no operand has a mark; no infinity has a meaning."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,8 +116,7 @@ class OpaqueValues(Values):
         return self._together(operands)
 
     def _together(self, operands: Sequence[Ids]) -> Ids:
-        parts = np.broadcast_arrays(*map(lost_of, operands))
-        return self._data(np.maximum.reduce(parts))
+        return self._data(reduce(np.maximum, map(lost_of, operands)))
 
     def with_histories(self, key: Any, ids: Ids, rule: Any, kind: str) -> Ids:
         """Return data, lost where they were."""

@@ -238,11 +238,12 @@ class Values:
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             ids = [np.concatenate(one) for one in parts]
             found = evaluate(tree, dict(zip(roles, map(self.exact, ids), strict=True)))
-            return found, self.histories.combine([self.history.take(one) for one in ids], bounds)
+            return found, self.histories.combine([self.history.take(one) for one in ids], bounds, key)
 
+        key = tree, kind, event, bool(narrows)
         count = max(len(one) for one in operands)
-        spread = [np.broadcast_to(one, count) for one in operands]
-        return self._queue((id(tree), kind, event, bool(narrows)), compute, spread, count, kind)
+        spread = [one if len(one) == count else np.broadcast_to(one, count) for one in operands]
+        return self._queue(key, compute, spread, count, kind)
 
     def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
         """Return the same values as values of another type: a conversion; `narrows` says that it rounds."""
@@ -296,7 +297,7 @@ class Values:
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             flat = np.concatenate(parts[0])
-            return self.exact(flat), self.histories.combine([self.history.take(flat)], keep)
+            return self.exact(flat), self.histories.combine([self.history.take(flat)], keep, key)
 
         made = self._queue((*key, kind), compute, [ids.ravel()], ids.size, kind)
         if self.quotients and kind in LIMITS:
@@ -384,7 +385,7 @@ class Values:
 
     def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
         """One of the marks of each value, by its name in a history."""
-        return self.histories.column(name).astype(np.int64)[self.history[ids]]
+        return self.histories.column(name)[self.history[ids]].astype(np.int64)
 
     def _multiply(
         self, parts: Parts, event: int, rounds: bool, bound: Callable[[Sequence[History]], History] | None
@@ -435,7 +436,8 @@ class Values:
             made = apply(name, opaque, parts)
             return made._replace(joined=1, logs=logarithms.NONE) if joined else made
 
-        self.history[place] = self.histories.combine([self.history[one] for one in flat], unknown)
+        key = name, opaque, bool(joined)
+        self.history[place] = self.histories.combine([self.history[one] for one in flat], unknown, key)
         return applications.lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
 
     def inverse(self, ids: Ids, kind: str) -> Ids:

@@ -34,8 +34,8 @@ def list_assumptions(meaning: Meaning) -> list[str]:
 
 def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, width: int, mask: Mask | None) -> None:
     """Note what plain numbers do to the data that they are multiplied with or added to, but not in exact arithmetic."""
-    if not any(each.plain for each in found):
-        return  # before anything else: it is asked of every instruction
+    if machine.values.rounding or not any(each.plain for each in found):
+        return  # before anything else: it is asked of every instruction, also in a run of which no note is read
     factors, terms = (found, ()) if head == "mul" else ((), found) if head in ("add", "sub") else (found[:2], found[2:])
     for one, other in zip(factors, factors[::-1], strict=True):
         if _numbers(one, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, other, kind, width, mask):
@@ -79,6 +79,8 @@ def _is_of_output(machine: Machine, word: Word, kind: str, width: int, mask: Mas
 
 def note_overflow(machine: Machine, ids: Ids, target: str, mask: Mask | None) -> None:
     """Note values whose bounds allow more than the largest number of the format that they become."""
+    if machine.values.rounding:
+        return  # no note of such a run is read
     low, high = machine.values.bounds(ids if mask is None or len(ids) == 1 else ids[mask])
     size = max(-low, high)
     if largest(target) < size < np.inf:

@@ -99,7 +99,8 @@ def field(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 note_numbers(machine, head, found, kind, width, mask)
             ids = [each.elements(values, kind, width) for each in found]
             rows = max(map(len, ids))
-            made = exactly([np.broadcast_to(each, (rows, count)).reshape(-1) for each in ids]).reshape(rows, count)
+            flat = (each if each.shape == (rows, count) else np.broadcast_to(each, (rows, count)) for each in ids)
+            made = exactly([each.reshape(-1) for each in flat]).reshape(rows, count)
             if "sat" in flags:
                 made = saturate(machine, made, kind, kind, mask)
             if "relu" in flags:

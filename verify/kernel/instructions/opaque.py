@@ -9,6 +9,7 @@ here gives any number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,12 @@ def guard_data(machine: Machine, one: PtxInstruction, meaning: Meaning, run: Run
 
 def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> Mask | None:
     """Run an instruction in the threads without data; return the others, or None if there are none."""
+    if len(data) == 1 and not data[0]:
+        run(mask)
+        return None
     there = np.ones(machine.count, bool) if mask is None else mask
+    if len(data) == 1:
+        return there
     with_data = there & data
     if not with_data.any():
         run(mask)
@@ -83,12 +89,12 @@ def _compute(machine: Machine, values: OpaqueValues, one: PtxInstruction, meanin
 
     def execute(mask: Mask | None) -> None:
         words = [read() for read in reads] + [machine.register(each) for each in taken]
-        data = np.logical_or.reduce(np.broadcast_arrays(*map(find_decided, words)))
+        data = reduce(np.logical_or, map(find_decided, words))
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
         if rule is None:
-            lost = np.maximum.reduce(np.broadcast_arrays(*(values.lost_in(each) for each in words)))
+            lost = reduce(np.maximum, map(values.lost_in, words))
             place = np.zeros(len(lost), np.intp)
             made = values.register([of_mask(ones(max(width, 8)))], place, lost, max(width // 8, 1), machine.count)
         else:
@@ -246,7 +252,7 @@ def _compare(machine: Machine, values: OpaqueValues, one: PtxInstruction, meanin
 
     def execute(mask: Mask | None) -> None:
         words = [read() for read in of.reads]
-        data = np.logical_or(*np.broadcast_arrays(*map(find_decided, words)))
+        data = np.logical_or(*map(find_decided, words))
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
