@@ -47,8 +47,8 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     """Collect a file as a script, if that is what is to be run."""
     if not json.loads(os.environ[TASK]).get("script"):
         return None
-    found: ScriptFile = ScriptFile.from_parent(parent, path=module_path)
-    return found
+    script: ScriptFile = ScriptFile.from_parent(parent, path=module_path)
+    return script
 
 
 class ScriptFile(pytest.File):
@@ -189,12 +189,12 @@ def say_error(text: str) -> str:
 
 def find_place(shown: Any) -> str:
     """Return `file:line` of the innermost code that is the program's own, or else of the innermost."""
-    found = [shown.reprcrash]
+    places = [shown.reprcrash]
     for entry in getattr(getattr(shown, "reprtraceback", None), "reprentries", ()):
         place = getattr(entry, "reprfileloc", None)
         if place is not None and not is_package(Path(place.path).resolve()):
-            found.append(place)
-    return f"{Path(found[-1].path).name}:{found[-1].lineno}"
+            places.append(place)
+    return f"{Path(places[-1].path).name}:{places[-1].lineno}"
 
 
 def is_package(file: Path) -> bool:

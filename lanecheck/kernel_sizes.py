@@ -61,7 +61,7 @@ def list_sizes(module: Any) -> list[Mapping[str, int]]:
     given = getattr(module, NAME, [])
     tables = [given] if isinstance(given, Mapping) else given
     form = 'give a table such as {"m": 65}, or a list of them'
-    if not isinstance(tables, (list, tuple)) or not all(isinstance(one, Mapping) and one for one in tables):
+    if not isinstance(tables, (list, tuple)) or not all(isinstance(table, Mapping) and table for table in tables):
         raise SizesError(f"{given!r} is no table of sizes: {form}")
     for table in tables:
         for name, value in table.items():
@@ -82,14 +82,18 @@ def is_constant(module: Any, name: str) -> bool:
 
 def list_arguments(item: Any) -> set[str]:
     """Return the arguments of a test whose value can be chosen: those of parametrize, and those with a default."""
-    given = {name for name, one in inspect.signature(item.function).parameters.items() if one.default is not one.empty}
-    return given | {name for one in list_params(item) for name in one}
+    given = {
+        name
+        for name, parameter in inspect.signature(item.function).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    return given | {name for params in list_params(item) for name in params}
 
 
 def list_params(item: Any) -> list[dict[str, Any]]:
     """Return the values that parametrize gives; pytest before 8 has those of arguments and fixtures apart."""
-    found = getattr(item, "callspec", None)
-    return [] if found is None else [found.params, getattr(found, "funcargs", {})]
+    callspec = getattr(item, "callspec", None)
+    return [] if callspec is None else [callspec.params, getattr(callspec, "funcargs", {})]
 
 
 @contextmanager
@@ -97,10 +101,10 @@ def set_sizes(item: Any, table: Mapping[str, int]) -> Iterator[None]:
     """Give a test the values of a table while it runs, and its own again."""
     function, module = item.function, item.module
     owner = getattr(function, "__wrapped__", function)
-    before = [(one, dict(one)) for one in list_params(item)]
+    before = [(values, dict(values)) for values in list_params(item)]
     defaults, constants = (owner.__defaults__, owner.__kwdefaults__), dict[str, int]()
     for name, value in table.items():
-        params = next((one for one, _ in before if name in one), None)
+        params = next((values for values, _ in before if name in values), None)
         if params is not None:
             params[name] = value
         elif name in list_arguments(item):
@@ -111,8 +115,8 @@ def set_sizes(item: Any, table: Mapping[str, int]) -> Iterator[None]:
     try:
         yield
     finally:
-        for one, old in before:
-            one.update(old)
+        for values, old in before:
+            values.update(old)
         owner.__defaults__, owner.__kwdefaults__ = defaults
         for name, value in constants.items():
             setattr(module, name, value)

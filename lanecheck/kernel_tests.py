@@ -107,8 +107,8 @@ class KernelTests:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Collector:
         """Collect a test file as the launches that it makes."""
-        found: KernelFile = KernelFile.from_parent(parent, path=module_path)
-        return found
+        file: KernelFile = KernelFile.from_parent(parent, path=module_path)
+        return file
 
     def records(self, path: Path) -> list[Mapping[str, Any]]:
         """Return what a file's tests did, recorded once for all processes of a run."""
@@ -121,21 +121,21 @@ class KernelTests:
         while not done.exists():
             time.sleep(0.1)
         lines = (home / "records.jsonl").read_text("utf-8").splitlines() if (home / "records.jsonl").exists() else []
-        found = [{**json.loads(line), "home": str(home)} for line in lines]
+        records = [{**json.loads(line), "home": str(home)} for line in lines]
         ended = (home / "ended").read_text("utf-8") if (home / "ended").exists() else ""
-        return [*found, *([{"error": ended, "test": path.name}] if ended else [])]
+        return [*records, *([{"error": ended, "test": path.name}] if ended else [])]
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
         """Keep the items of files that could not be recorded: a selection by name doesn't hide them."""
-        errors = [one for one in items if isinstance(one, KernelItem) and "error" in one.record]
+        errors = [item for item in items if isinstance(item, KernelItem) and "error" in item.record]
         tests = {(path, SUFFIX.sub("", name)) for path, name in self.exact}
-        for one in list(items) if self.exact else ():
-            name = one.nodeid.partition("::")[2]
-            if (one.path, SUFFIX.sub("", name)) in tests and (one.path, name) not in self.exact:
-                items.remove(one)
+        for item in list(items) if self.exact else ():
+            name = item.nodeid.partition("::")[2]
+            if (item.path, SUFFIX.sub("", name)) in tests and (item.path, name) not in self.exact:
+                items.remove(item)
         yield
-        items += [one for one in errors if one not in items]
+        items += [item for item in errors if item not in items]
 
     def judge(self, record: Mapping[str, Any]) -> Judge:
         """Return the judge of a recorded test."""
@@ -166,7 +166,7 @@ class KernelTests:
         """Let a run in which nothing was captured, or something stayed undecided, not end with 0."""
         if self.worker or session.config.option.collectonly:
             return
-        launches = sum(self.counts[one] for one in self.counts if one != "not captured")
+        launches = sum(self.counts[outcome] for outcome in self.counts if outcome != "not captured")
         if exitstatus in (0, 5) and not launches:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         elif exitstatus == 0 and (self.counts["partial"] or self.counts["undecided"]):
@@ -178,7 +178,7 @@ class KernelTests:
             return
         terminalreporter.section("lanecheck: kernels")
         always = ("compared", "safety only", "not captured")
-        words = [f"{self.counts[one]} {one}" for one in SAID if self.counts[one] or one in always]
+        words = [f"{self.counts[outcome]} {outcome}" for outcome in SAID if self.counts[outcome] or outcome in always]
         target = self.config.getoption("--lanecheck-target")
         terminalreporter.write_line(f"{', '.join(words)}; for {target}, without a GPU; seed {self.seed}")
         for reason, many in self.reasons.most_common(10):
@@ -211,24 +211,24 @@ def keep_arguments(config: pytest.Config) -> list[str]:
 
 def select_items(config: pytest.Config) -> set[tuple[Path, str]]:
     """Return the items that arguments name, and let the arguments name their tests, as which pytest finds them."""
-    found = set()
+    selected = set()
     for at, word in enumerate(config.args):
         name, _, rest = word.partition("::")
         if SUFFIX.search(rest):
-            found.add(((config.invocation_params.dir / name).resolve(), rest))
+            selected.add(((config.invocation_params.dir / name).resolve(), rest))
             config.args[at] = SUFFIX.sub("", word)
-    return found
+    return selected
 
 
 def select_nodes(path: Path, config: pytest.Config) -> list[str]:
     """Return the arguments of the run that name this file or tests in it; the file itself if none does."""
-    found = []
+    nodes = []
     for word in config.args:
         name, _, rest = word.partition("::")
         if (config.invocation_params.dir / name).resolve() == path.resolve():
             node = SIZED.sub("", SUFFIX.sub("", rest))
-            found.append(f"{path}::{node}" if rest else str(path))
-    return found or [str(path)]
+            nodes.append(f"{path}::{node}" if rest else str(path))
+    return nodes or [str(path)]
 
 
 def record_file(path: Path, home: Path, config: pytest.Config, task: Mapping[str, Any]) -> None:
@@ -347,18 +347,18 @@ class KernelItem(pytest.Item):
                 absent = find_plugin(self.config).judge(record).explain_absent()
                 why = f"stops in capture: {why}" + (f"; {absent}" if absent else "")
             self._leave("not captured", why)
-        found = find_plugin(self.config).judge(record).decide(*self.entry)
-        if found.note:
-            self.user_properties.append(("lanecheck-note", found.note))
-        if found.status == "REFUTED":
+        verdict = find_plugin(self.config).judge(record).decide(*self.entry)
+        if verdict.note:
+            self.user_properties.append(("lanecheck-note", verdict.note))
+        if verdict.status == "REFUTED":
             self._count("refuted")
-            raise KernelRefuted(found.report())
-        if found.status == "VERIFIED":
-            self._count("claimed" if found.claimed else "compared")
-            self.add_report_section("call", "lanecheck", found.report())
+            raise KernelRefuted(verdict.report())
+        if verdict.status == "VERIFIED":
+            self._count("claimed" if verdict.claimed else "compared")
+            self.add_report_section("call", "lanecheck", verdict.report())
             return
         kinds = {"UNKNOWN": "undecided", "PARTIAL": "partial"}
-        self._leave(kinds.get(found.status, "safety only" if found.safe else "not captured"), found.report())
+        self._leave(kinds.get(verdict.status, "safety only" if verdict.safe else "not captured"), verdict.report())
 
     def _count(self, kind: str) -> None:
         self.user_properties.append(("lanecheck", kind))
@@ -386,6 +386,6 @@ class KernelRefuted(AssertionError):
 
 def find_plugin(config: pytest.Config) -> KernelTests:
     """Return the plugin of this run."""
-    found = config.pluginmanager.get_plugin("lanecheck-kernels")
-    assert isinstance(found, KernelTests)
-    return found
+    plugin = config.pluginmanager.get_plugin("lanecheck-kernels")
+    assert isinstance(plugin, KernelTests)
+    return plugin

@@ -39,7 +39,7 @@ def draw_atom(atom: AnyAtom) -> str:
     return "\n".join([*([] if report else [_text(report)]), *_pictures(report.cases)])
 
 
-def draw_map(found: FragmentMap) -> str | None:
+def draw_map(fragments: FragmentMap) -> str | None:
     """Return the SVG of a map to the elements of a tile: each with its owners; None for one to other places.
 
     >>> from verify.maps.map import Axis
@@ -47,10 +47,10 @@ def draw_map(found: FragmentMap) -> str | None:
     ...                               (Axis("m", 4), Axis("n", 2))))[:4]
     '<svg'
     """
-    if len(found.outputs) > 2:
+    if len(fragments.outputs) > 2:
         return None
-    drawn = maps.tile("map", found, window=(range(SIDE), range(SIDE)))
-    return svg.document([Picture(found.origin.text or drawn.heading, (drawn,), shades=found.inputs[0].name)])
+    drawn = maps.tile("map", fragments, window=(range(SIDE), range(SIDE)))
+    return svg.document([Picture(fragments.origin.text or drawn.heading, (drawn,), shades=fragments.inputs[0].name)])
 
 
 def draw_report(report: Report) -> str:
@@ -63,8 +63,8 @@ def _text(report: Report) -> str:
 
 
 def _pictures(cases: list[Case] | tuple[Case, ...]) -> list[str]:
-    drawn = [one for case in cases[:PICTURES] if (one := _picture(case)) and one.cells <= SIDE**2]
-    return [svg.document([one]) for one in drawn]
+    drawn = [picture for case in cases[:PICTURES] if (picture := _picture(case)) and picture.cells <= SIDE**2]
+    return [svg.document([picture]) for picture in drawn]
 
 
 def _picture(case: Case) -> Picture | None:
@@ -72,7 +72,7 @@ def _picture(case: Case) -> Picture | None:
     if case.picture is None:
         return None
     try:
-        found = case.picture(WHOLE)
+        picture = case.picture(WHOLE)
     except ValueError:  # such as a layout that has no such points
         return None
-    return found if found.panels else None
+    return picture if picture.panels else None

@@ -152,11 +152,11 @@ def _list_settings_files(config: pytest.Config) -> list[Path]:
     from verify.core.settings import find_settings
 
     try:
-        found = find_settings(config.rootpath)
-        if found is None:
+        settings = find_settings(config.rootpath)
+        if settings is None:
             return []
-        config.stash[SETTINGS] = found
-        return found.list_files()
+        config.stash[SETTINGS] = settings
+        return settings.list_files()
     except UsageError as error:
         raise pytest.UsageError(f"lanecheck: {error}") from None
 
@@ -179,7 +179,7 @@ def _is_ignored(file: Path, session: pytest.Session) -> bool:
 
 def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
     """Return the files that words mean: files, folders with all TOML files below, and globs, relative to a folder."""
-    found: list[Path] = []
+    listed: list[Path] = []
     for word in words:
         path = base / word
         if path.is_dir():
@@ -190,8 +190,8 @@ def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
         if not files:
             problem = "no TOML file is in this folder" if path.is_dir() else f"no such file in {base}"
             raise pytest.UsageError(f"{option} {word}: {problem}")
-        found += [file.resolve() for file in files]
-    return found
+        listed += [file.resolve() for file in files]
+    return listed
 
 
 def _is_hidden(path: Path) -> bool:
@@ -276,7 +276,7 @@ class EntryItem(pytest.Item):
     def runtest(self) -> None:
         """Fail with the report unless the entry is verified; skip it where nothing could be compared."""
         settings = self.config.stash.get(SETTINGS, None)
-        require = [one for one in self.config.getoption("--lanecheck-require") if one != VALUES]
+        require = [check for check in self.config.getoption("--lanecheck-require") if check != VALUES]
         require = require or list(settings.require if settings is not None else ())
         allowed = self.config.getoption("--lanecheck-allow-unchecked")
         line = fault()
@@ -302,12 +302,12 @@ def checker(config: pytest.Config) -> Suite:
 
 def insist(checker: Suite, entries: Sequence[GateEntry], require: Sequence[str], allowed: bool) -> Report:
     """Return the report on the entries if all are verified; else the test fails with its text, or is skipped."""
-    found = checker.verify(entries, require, allowed)
-    if found.failure:
-        raise NotVerified(found.failure)
-    if found.unchecked:
-        raise pytest.skip.Exception(found.unchecked, _use_item_location=True)
-    return found.report
+    outcome = checker.verify(entries, require, allowed)
+    if outcome.failure:
+        raise NotVerified(outcome.failure)
+    if outcome.unchecked:
+        raise pytest.skip.Exception(outcome.unchecked, _use_item_location=True)
+    return outcome.report
 
 
 class NotVerified(AssertionError):

@@ -242,14 +242,14 @@ def __getattr__(name: str) -> Any:
     """Import a name's module on its first use: most commands call few operations."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(_HOME[name]), name)
-    globals()[name] = _public(found)
+    exported = getattr(import_module(_HOME[name]), name)
+    globals()[name] = _public(exported)
     return globals()[name]
 
 
-def _public(found: Any) -> Any:
+def _public(exported: Any) -> Any:
     """Return a function with errors that name its arguments; a class or a constant as it is."""
-    return _naming_arguments(found) if isfunction(found) else found
+    return _naming_arguments(exported) if isfunction(exported) else exported
 
 
 globals().update({name: _public(globals()[name]) for name in __all__ if name not in _HOME})

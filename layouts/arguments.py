@@ -54,10 +54,10 @@ def _misfit(operation: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
         parameter = signature.parameters[name]
         several = parameter.kind is inspect.Parameter.VAR_POSITIONAL
         kinds = [kind.strip() for kind in str(parameter.annotation).split("|")]
-        for one in value if several else (value,):
-            if all(kind in KINDS and not KINDS[kind][1](one) for kind in kinds):
+        for argument in value if several else (value,):
+            if all(kind in KINDS and not KINDS[kind][1](argument) for kind in kinds):
                 needs = " or ".join(dict.fromkeys(KINDS[kind][0] for kind in kinds))
-                return f"{operation.__name__}: {name} must be {needs}, got {_describe(one)}"
+                return f"{operation.__name__}: {name} must be {needs}, got {_describe(argument)}"
     return ""
 
 

@@ -87,7 +87,7 @@ def wavefronts(addresses: Sequence[int | None], bits: int, operation: AccessKind
             raise LayoutError(f"lane {lane} accesses byte {address}: {bits} bits need a multiple of {bits // 8}")
     active = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
     width = PHASE[bits] * (2 if operation is AccessKind.LOAD and bits > 32 and _merge_lanes(addresses) else 1)
-    phases = [[one for one in active if start <= one[0] < start + width] for start in range(0, LANES, width)]
+    phases = [[pair for pair in active if start <= pair[0] < start + width] for start in range(0, LANES, width)]
     counted = [_phase(phase, bits, operation is not AccessKind.COPY) for phase in phases if phase]
     return Wavefronts(tuple(n for n, _ in counted), next((c for _, c in counted if c is not None), None))
 
@@ -124,13 +124,13 @@ def _phase(active: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[
 
 
 def _first_conflict(first: dict[int, dict[tuple[int, int], int]]) -> BankConflict:
-    found = []
+    conflicts = []
     for bank, words in first.items():
         pair = sorted(islice(((lane, word) for (word, _), lane in words.items()), 2))
         if len(pair) == 2:
-            (one, here), (other, there) = pair
-            found.append(BankConflict((one, other), bank, (here, there)))
-    return min(found, key=lambda c: (max(c.lanes), c.lanes, c.bank))
+            (left, here), (right, there) = pair
+            conflicts.append(BankConflict((left, right), bank, (here, there)))
+    return min(conflicts, key=lambda c: (max(c.lanes), c.lanes, c.bank))
 
 
 def swizzles(bits: int, limit: int) -> Iterator[Swizzle]:
@@ -202,9 +202,9 @@ def best_swizzle(accesses: Sequence[Access]) -> Best:
     for swizzle in swizzles(widest, max(used) + widest // 8):
         totals, excess = [], 0
         for access in accesses:
-            one = access.through(swizzle)
-            totals.append(one.total)
-            excess += one.excess
+            swizzled = access.through(swizzle)
+            totals.append(swizzled.total)
+            excess += swizzled.excess
             if best is not None and excess >= best.excess:
                 break
         else:

@@ -29,15 +29,15 @@ def read_layout(text: str) -> Layout | ComposedLayout:
     with suppress(LayoutParseError):
         return Layout(*parse_shape_stride(text))
 
-    found = parse_written(text)
+    written = parse_written(text)
     layout: Layout | ComposedLayout
-    if first_basis(found.stride) is not None:
-        if found.swizzles:
+    if first_basis(written.stride) is not None:
+        if written.swizzles:
             raise LayoutError(f"{text:.60}: a swizzle of coordinates has no values")
 
-        return module_layout(found.shape, _elements(found.stride))
-    layout = Layout(found.shape, found.stride)
-    for swizzle, offset in reversed(found.swizzles):
+        return module_layout(written.shape, _elements(written.stride))
+    layout = Layout(written.shape, written.stride)
+    for swizzle, offset in reversed(written.swizzles):
         layout = ComposedLayout(Swizzle(*swizzle), offset, layout)
     return layout
 
@@ -53,12 +53,12 @@ def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
     with suppress(LayoutParseError):
         return Swizzle(0, 0, 0), Layout(*parse_shape_stride(text))
 
-    found = parse_written(text)
-    if first_basis(found.stride) is not None:
+    written = parse_written(text)
+    if first_basis(written.stride) is not None:
         raise LayoutError(f"{text:.60}: strides are coordinates, expected integers")
-    if len(found.swizzles) > 1 or any(offset for _, offset in found.swizzles):
+    if len(written.swizzles) > 1 or any(offset for _, offset in written.swizzles):
         raise LayoutError(f"{text:.60}: expected one swizzle without an offset, Sw<B,M,S> o 0 o LAYOUT")
-    return Swizzle(*found.swizzles[0][0]), Layout(found.shape, found.stride)
+    return Swizzle(*written.swizzles[0][0]), Layout(written.shape, written.stride)
 
 
 def _elements(stride: Any) -> Any:
@@ -93,15 +93,15 @@ def from_object(value: Any) -> Layout | ComposedLayout:
     with suppress(LayoutError):
         printed = read_layout(str(value))
     try:
-        found = Layout(_int_tuple(value.shape, "shape"), _int_tuple(value.stride, "stride"))
+        layout = Layout(_int_tuple(value.shape, "shape"), _int_tuple(value.stride, "stride"))
     except (AttributeError, LayoutError) as error:
         if printed is not None:
             return printed
         wanted = "an object with shape and stride, or one that prints as a layout"
         raise LayoutError(f"{type(value).__name__}: expected {wanted}: {error}") from error
-    if printed is not None and printed != found:
-        raise LayoutError(f"{type(value).__name__} prints as {printed}, its shape and stride are {found}")
-    return found
+    if printed is not None and printed != layout:
+        raise LayoutError(f"{type(value).__name__} prints as {printed}, its shape and stride are {layout}")
+    return layout
 
 
 NUMBERS = (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S"))
@@ -119,10 +119,10 @@ def _swizzle(value: Any) -> Swizzle:
         if all(hasattr(value, name) for name in names):
             return Swizzle(*(_integer(getattr(value, name), name) for name in names))
 
-    found = parse_written(f"{value} o 1:0").swizzles
-    if len(found) != 1:
+    swizzles = parse_written(f"{value} o 1:0").swizzles
+    if len(swizzles) != 1:
         raise LayoutError(f"{value!s:.60} is no swizzle")
-    return Swizzle(*found[0][0])
+    return Swizzle(*swizzles[0][0])
 
 
 def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
@@ -130,7 +130,7 @@ def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
     if level > MAX_DEPTH:
         raise LayoutError(f"{what} nests deeper than {MAX_DEPTH} levels")
     if isinstance(value, tuple | list):
-        return tuple(_int_tuple(one, what, level + 1) for one in value)
+        return tuple(_int_tuple(part, what, level + 1) for part in value)
     return _integer(value, what)
 
 

@@ -30,8 +30,8 @@ class Reader:
 
     def blank(self) -> None:
         """Skip blanks."""
-        found = SPACE.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = SPACE.match(self.text, self.at)
+        self.at = match.end() if match else self.at
 
     def sees(self, mark: str) -> bool:
         """Whether a mark is next."""

@@ -60,19 +60,19 @@ def int_tuple(text: str) -> IntTuple:
     Raises LayoutParseError.
     """
     reader = Speller(text)
-    found = reader.shape()
+    extents = reader.shape()
     reader.end()
-    return found
+    return extents
 
 
 def shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
     """Read shape and stride of a layout in any spelling without swizzles. Raises LayoutParseError."""
     reader = Speller(text)
-    found = reader.plain()
+    pair = reader.plain()
     reader.end()
-    if (basis := first_basis(found[1])) is not None:
+    if (basis := first_basis(pair[1])) is not None:
         raise reader.fail(f"the stride {basis} is a coordinate, expected integers", 0)
-    return found
+    return pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ def parse_written(text: str) -> Written:
     Raises LayoutParseError.
     """
     reader = Speller(text)
-    found = reader.layout()
+    written = reader.layout()
     reader.end()
-    return found
+    return written
 
 
 def _complete(shape: IntTuple) -> str:
@@ -148,7 +148,7 @@ def _complete(shape: IntTuple) -> str:
     if not all(extent > 0 for extent in leaves(shape)):
         return ""
     written = [f"{shape}:{order(shape)}" for order in (compact_col_major, compact_row_major)]
-    made = dict.fromkeys(one.replace(" ", "").replace(",)", ")") for one in written)
+    made = dict.fromkeys(layout.replace(" ", "").replace(",)", ")") for layout in written)
     ways = " or ".join(made)
     return f"a shape needs strides{f', as {ways}' if len(ways) < 100 else ''}; "
 
@@ -164,13 +164,13 @@ class Speller(Reader):
 
     def word(self) -> str:
         """Return the next C++ or Python word without `cute::` and `cute.`; empty, and nothing read, if it is none."""
-        found = WORD.match(self.text, self.at)
-        return found[1] if found else ""
+        match = WORD.match(self.text, self.at)
+        return match[1] if match else ""
 
     def take_word(self) -> None:
         """Read the next word."""
-        found = WORD.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = WORD.match(self.text, self.at)
+        self.at = match.end() if match else self.at
         self.blank()
 
     def layout(self, level: int = 0) -> Written:
@@ -183,15 +183,15 @@ class Speller(Reader):
             swizzle = self.swizzle()
             self.expect("o")
             offset = 0
-            if found := OFFSET.match(self.text, self.at):
-                offset = self.offset(int(found[1]), self.at)
-                self.at = found.end()
+            if match := OFFSET.match(self.text, self.at):
+                offset = self.offset(int(match[1]), self.at)
+                self.at = match.end()
                 self.blank()
             swizzles.append((swizzle, offset))
         if self.word() == "smem_ptr":
             raise self.fail("a pointer's swizzle counts bytes: write the layout of elements, Sw<B,M,S> o 0 o LAYOUT")
-        if found := ORIGIN.match(self.text, self.at):  # the origin of a tensor of coordinates
-            self.at = found.end()
+        if match := ORIGIN.match(self.text, self.at):  # the origin of a tensor of coordinates
+            self.at = match.end()
             self.blank()
         return Written(tuple(swizzles), *self.plain())
 
@@ -213,12 +213,12 @@ class Speller(Reader):
 
     def swizzle(self) -> tuple[int, int, int]:
         """Return the three numbers of a swizzle."""
-        found = SWIZZLE.match(self.text, self.at)
-        if found is None:
+        match = SWIZZLE.match(self.text, self.at)
+        if match is None:
             raise self.fail("expected a swizzle such as Sw<2,3,3>")
-        self.at = found.end()
+        self.at = match.end()
         self.blank()
-        return int(found[1]), int(found[2]), int(found[3])
+        return int(match[1]), int(match[2]), int(match[3])
 
     def offset(self, number: int, start: int) -> int:
         """Return a number that is added before a swizzle, read from a place on."""
@@ -245,8 +245,8 @@ class Speller(Reader):
         """Return a layout without swizzles."""
         if SWIZZLE.match(self.text, self.at) or self.word() in ("composition", "ComposedLayout"):
             raise self.fail("a swizzle of a layout, expected a plain layout here")
-        if found := QUOTED.match(self.text, self.at):
-            return self.read_quoted(found)
+        if match := QUOTED.match(self.text, self.at):
+            return self.read_quoted(match)
         if self.word() in ("Layout", "make_layout"):
             return self.read_call()
         if self.word() == "make_identity_layout":
@@ -256,12 +256,12 @@ class Speller(Reader):
                 raise self.fail(f"the identity of an integer has no coordinates: write {shape}:1")
             self.close(closing)
             return shape, identity(shape)
-        if found := MLIR.match(self.text, self.at):
-            self.at = found.end()
+        if match := MLIR.match(self.text, self.at):
+            self.at = match.end()
             if MLIR.match(self.text, self.at):
                 raise self.fail("a layout inside a layout")
             inner = self.plain()
-            if found[1]:
+            if match[1]:
                 self.expect('"')
             self.expect(">")
             return inner
@@ -314,10 +314,10 @@ class Speller(Reader):
     def shape(self) -> IntTuple:
         """Return an integer tuple of extents, perhaps behind its name."""
         start = self.at
-        found = self.argument("shape")
-        if (basis := first_basis(found)) is not None:
+        extents = self.argument("shape")
+        if (basis := first_basis(extents)) is not None:
             raise self.fail(f"the extent {basis} is a coordinate, expected integers", start)
-        return found
+        return extents
 
     def argument(self, name: str) -> IntTuple:
         """Return an argument, perhaps behind its name: stride=(8,1)."""
@@ -337,9 +337,9 @@ class Speller(Reader):
         mark = next(filter(self.sees, marks), "")
         if not mark:
             return self.integer()
-        found = self.items(mark, CLOSING[mark], level)
+        parts = self.items(mark, CLOSING[mark], level)
         self.braces()
-        return found
+        return parts
 
     def integer(self) -> int:
         """Return an integer, a C++ constant such as Int<4>{}, or a basis element, which counts as an integer here."""
@@ -388,12 +388,12 @@ class Speller(Reader):
 
     def number(self) -> int:
         """Return a literal or a C++ constant."""
-        found = STATIC.match(self.text, self.at) or INTEGER.match(self.text, self.at)
-        if found is None:
+        match = STATIC.match(self.text, self.at) or INTEGER.match(self.text, self.at)
+        if match is None:
             raise self.fail(f"expected a number, found {self.next_character()}")
-        digits = next(filter(None, found.groups()))
+        digits = next(filter(None, match.groups()))
         if len(digits) > MAX_DIGITS:
             raise self.fail(f"integer of more than {MAX_DIGITS} digits")
-        self.at = found.end()
+        self.at = match.end()
         self.blank()
         return int(digits)

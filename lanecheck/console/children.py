@@ -124,15 +124,15 @@ def _end(child: subprocess.Popen[Any], mark: str) -> None:
 
 def find_marked(mark: str) -> list[int]:
     """Return the running processes whose environment has a mark, where the system has /proc."""
-    found = []
+    pids = []
     for folder in _PROC.iterdir() if _PROC.is_dir() else ():
         if folder.name.isdigit():
             with suppress(OSError):
                 if _has_mark((folder / "environ").read_bytes(), mark):
-                    found.append(int(folder.name))
-    return found
+                    pids.append(int(folder.name))
+    return pids
 
 
 def _has_mark(environment: bytes, mark: str) -> bool:
     start = f"{MARK}=".encode()
-    return any(mark.encode() in one for one in environment.split(b"\0") if one.startswith(start))
+    return any(mark.encode() in variable for variable in environment.split(b"\0") if variable.startswith(start))

@@ -46,13 +46,13 @@ def _lines(line: str, width: int) -> Iterator[str]:
     yield blanks + now
 
 
-def _words(clause: str, first: int, others: int) -> Iterator[str]:
-    """Yield a clause in pieces of at most `first` columns, then `others`, unless one word is longer."""
+def _words(clause: str, first: int, later: int) -> Iterator[str]:
+    """Yield a clause in pieces of at most `first` columns, then `later`, unless one word is longer."""
     now, room = "", first
     for gap, word in re.findall(r"(\s*)(\S+)", clause):
         if now and len(now + gap + word) > room:
             yield now
-            now, room = word, others
+            now, room = word, later
         else:
             now += gap + word
     yield now

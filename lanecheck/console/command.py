@@ -63,13 +63,17 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
     `stops` maps each option that prints something and stops to the other options that it reads.
     """
     given = [  # a positional argument that is absent may be an empty list
-        one for one in parser._actions
-        if getattr(options, one.dest, one.default) not in (one.default, one.default if one.option_strings else [])
-    ]  # fmt: skip
+        action
+        for action in parser._actions
+        if getattr(options, action.dest, action.default)
+        not in (action.default, action.default if action.option_strings else [])
+    ]
     for stop in stops:
-        others = [one for one in given if one.dest not in (stop, *stops[stop])]
-        if others and any(one.dest == stop for one in given):
-            names = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in others)
+        ignored = [action for action in given if action.dest not in (stop, *stops[stop])]
+        if ignored and any(action.dest == stop for action in given):
+            names = ", ".join(
+                action.option_strings[-1] if action.option_strings else str(action.metavar) for action in ignored
+            )
             return f"--{stop.replace('_', '-')} reads no {names}"
     return ""
 

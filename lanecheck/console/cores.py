@@ -19,14 +19,14 @@ def cores() -> int:
 
 def _count_granted_cores(most: int) -> int:
     """Return the whole cores that a cgroup, or one above it, grants, if it has a limit: `cpu.max` of version 2."""
-    found = most
+    cores = most
     with suppress(OSError, ValueError, IndexError):
         own = next(line[3:] for line in OWN.read_text().splitlines() if line.startswith("0::"))
         place = CGROUPS / own.lstrip("/")
         for folder in (place, *place.parents):
             with suppress(OSError):
                 quota, period = (folder / "cpu.max").read_text().split()
-                found = found if quota == "max" else min(found, int(quota) // int(period))
+                cores = cores if quota == "max" else min(cores, int(quota) // int(period))
             if folder == CGROUPS:
                 break
-    return found
+    return cores

@@ -28,12 +28,12 @@ def seal(name: str, content: bytes) -> bytes:
     return name_of(name, content).encode() + b"\n" + content
 
 
-def unseal(name: str, found: bytes) -> bytes | None:
+def unseal(name: str, entry: bytes) -> bytes | None:
     """Return the content of an entry; None where it is not what was sealed by that name.
 
     >>> entry = seal("one", b"content")
     >>> unseal("one", entry), unseal("other", entry), unseal("one", entry[:-1])
     (b'content', None, None)
     """
-    content = found.partition(b"\n")[2]
-    return content if seal(name, content) == found else None
+    content = entry.partition(b"\n")[2]
+    return content if seal(name, content) == entry else None

@@ -66,7 +66,7 @@ def unwritable(path: str, folder: bool = False) -> str:
 def _check_writable(path: str, folder: bool) -> None:
     """Raise the OSError that writing a file there would."""
     try:
-        found = os.stat(path).st_mode
+        mode = os.stat(path).st_mode
     except FileNotFoundError:
         above = os.path.dirname(os.path.realpath(path))  # of a link that leads nowhere: where its file would be
         if not path or not (folder or os.path.isdir(above)):
@@ -77,7 +77,7 @@ def _check_writable(path: str, folder: bool) -> None:
         code = errno.EISDIR
     else:
         allowed = os.access(path, os.W_OK | os.X_OK * folder)
-        as_meant = stat.S_ISDIR(found) == folder
+        as_meant = stat.S_ISDIR(mode) == folder
         code = (0 if allowed else errno.EACCES) if as_meant else errno.ENOTDIR if folder else errno.EISDIR
     if code:
         raise OSError(code, os.strerror(code))
@@ -109,8 +109,8 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, durable: bool
 
 def _stream(path: str) -> int | None:
     """Return the descriptor that a path names: opened anew, a file that is stdout would be cut."""
-    found = DESCRIPTOR.fullmatch(path)
-    return int(found[1] or found[2]) if found else STREAMS.get(path)
+    match = DESCRIPTOR.fullmatch(path)
+    return int(match[1] or match[2]) if match else STREAMS.get(path)
 
 
 def _status(path: str) -> os.stat_result | None:

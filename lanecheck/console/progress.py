@@ -207,13 +207,13 @@ def each(
     items: Sequence[S], work: Callable[[S, Progress], T], what: str, name: Callable[[S], str], quiet: bool = False
 ) -> tuple[list[T], int]:
     """Return the result of `work` for each item, and how many items an interruption left without a result."""
-    found: list[T] = []
+    results: list[T] = []
     try:
         with Progress(len(items), what, quiet) as shown:
             for item in items:
                 shown.begin(name(item))
-                found.append(work(item, shown))
+                results.append(work(item, shown))
                 shown.step()
     except KeyboardInterrupt:
-        return found, len(items) - len(found)
-    return found, 0
+        return results, len(items) - len(results)
+    return results, 0

@@ -30,7 +30,7 @@ class Issued:
     def mnemonics(self) -> tuple[str, ...]:
         """Every mnemonic that the atom names, once each: those it issues, each followed by its other mnemonics."""
         every = ((first, *self.spellings.get(first, ())) for first in self.ptx or ())
-        return tuple(dict.fromkeys(mnemonic for one in every for mnemonic in one))
+        return tuple(dict.fromkeys(mnemonic for names in every for mnemonic in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)

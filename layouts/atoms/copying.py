@@ -27,7 +27,7 @@ def whole(entry: Entry) -> CopyAtom:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         operands = {operand: read(partial(entry.layout, operand)) for operand in LAYOUTS}
         space = read(lambda: _space(entry))
-        found = CopyAtom(
+        atom = CopyAtom(
             operands=operands,
             space=space,
             bits=read(lambda: _bits(entry)),
@@ -35,7 +35,7 @@ def whole(entry: Entry) -> CopyAtom:
             adapter=read(lambda: _adapter(entry, space or {})),
             **entry.common(read),
         )
-    return found
+    return atom
 
 
 def _space(entry: Entry) -> dict[str, str]:

@@ -28,7 +28,7 @@ def whole(entry: Entry) -> Atom:
     operands = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
     with entry.collect_errors() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
-        found = Atom(
+        atom = Atom(
             shape=read(lambda: _shape(entry)),
             types=read(lambda: _types(entry)),
             operands={operand: read(partial(entry.layout, operand, plain=False)) for operand in operands},
@@ -38,7 +38,7 @@ def whole(entry: Entry) -> Atom:
             relabel=read(lambda: _relabel(entry)),
             **entry.common(read),
         )
-    return found
+    return atom
 
 
 def _shape(entry: Entry) -> tuple[int, int, int]:

@@ -62,11 +62,11 @@ def list_atoms(document: Document) -> ReadTables[ReadAtom]:
     seen: set[str] = set()
 
     def atoms(entry: Entry) -> Iterator[ReadAtom]:
-        for one in instances(replace(entry, parsed=parsed)):
-            if one.name in seen:
-                one.fail("", "is there twice")
-            seen.add(one.name)
-            yield read_atom(one)
+        for instance in instances(replace(entry, parsed=parsed)):
+            if instance.name in seen:
+                instance.fail("", "is there twice")
+            seen.add(instance.name)
+            yield read_atom(instance)
 
     return tables(document, "an atom", KEYS, atoms)
 
@@ -90,8 +90,8 @@ def read_atom(entry: Entry) -> ReadAtom:
     known = list(dict.fromkeys((*sort.SAID, *sort.REQUIRED, *sort.OPTIONAL)))
     with entry.collect_errors() as read:
         read(lambda: entry.check_keys(entry.table, "", (), known))
-        found: ReadAtom = read(lambda: _whole_or_gaps(entry.correct_keys(known), sort.whole, sort.PLACEHOLDERS))
-    return found
+        atom: ReadAtom = read(lambda: _whole_or_gaps(entry.correct_keys(known), sort.whole, sort.PLACEHOLDERS))
+    return atom
 
 
 def _whole_or_gaps(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders: Mapping[str, object]) -> ReadAtom:

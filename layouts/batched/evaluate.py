@@ -149,15 +149,15 @@ class Linear:
 
 def sum_modes(xp: Any, extents: Sequence[int], strides: Sequence[Column], dtype: Any) -> Array:
     """Return the value at every index of modes: sums of one line for each mode, first fastest. The numbers must fit."""
-    found = None
+    sums = None
     for s, d in zip(extents, strides, strict=True):
         line = xp.arange(s, dtype=dtype) * d
-        if found is None:
-            found = line
+        if sums is None:
+            sums = line
         elif s > 1:
-            whole = line[..., :, None] + found[..., None, :]
-            found = xp.reshape(whole, (*whole.shape[:-2], whole.shape[-2] * whole.shape[-1]))
-    return found
+            whole = line[..., :, None] + sums[..., None, :]
+            sums = xp.reshape(whole, (*whole.shape[:-2], whole.shape[-2] * whole.shape[-1]))
+    return sums
 
 
 Step: TypeAlias = "int | Swizzle | Linear"  # what is added, xored or looked up, after what came before
@@ -224,8 +224,8 @@ class Batch:
     @property
     def sizes(self) -> Any:
         """The number of indices: an int that all rows share, or an array [row]."""
-        found = reduce(mul, self.first.extents)
-        return found if isinstance(found, int) else found[:, 0]
+        product = reduce(mul, self.first.extents)
+        return product if isinstance(product, int) else product[:, 0]
 
     @property
     def cosizes(self) -> Any:
@@ -236,15 +236,15 @@ class Batch:
         if self.then:
             raise LayoutError("a composed layout has no cosize: its image is known by its values alone")
         modes = zip(self.first.extents, self.first.strides, strict=True)
-        found = 1 + sum((s - 1) * abs(d) for s, d in modes)
-        return found if isinstance(found, int) else found[:, 0]
+        cosize = 1 + sum((s - 1) * abs(d) for s, d in modes)
+        return cosize if isinstance(cosize, int) else cosize[:, 0]
 
     def dtype(self, narrow: bool) -> Any:
         """int64, or the int32 in which everything fits."""
         if not narrow:
             return self.xp.int64
-        linear = [one for one in (self.first, *self.then) if isinstance(one, Linear) and self.count is not None]
-        tops = (max(*one.longest, *(abs(d) for step in one.steps for d in step)) for one in linear)
+        linear = [part for part in (self.first, *self.then) if isinstance(part, Linear) and self.count is not None]
+        tops = (max(*part.longest, *(abs(d) for step in part.steps for d in step)) for part in linear)
         return self.xp.int32 if max(self.most, *tops, 0) < INT32_MAX else self.xp.int64
 
     def values(self, start: int = 0, stop: int | None = None, narrow: bool = False) -> Array:
@@ -355,7 +355,9 @@ def batch(what: Function | Batch | Sequence[Layout], xp: Any = np) -> Batch:
     ranks = sorted({len(leaves(layout.shape)) for layout in what})
     if len(ranks) != 1:
         raise LayoutError(f"layouts of one rank are evaluated at once, got layouts of {ranks} flat modes")
-    return stack_layouts([leaves(one.shape) or (1,) for one in what], [leaves(one.stride) or (0,) for one in what], xp)
+    return stack_layouts(
+        [leaves(layout.shape) or (1,) for layout in what], [leaves(layout.stride) or (0,) for layout in what], xp
+    )
 
 
 def stack_layouts(extents: Any, strides: Any, xp: Any = np) -> Batch:
@@ -412,13 +414,13 @@ def table(function: Layout | ComposedLayout, xp: Any = np) -> Array:
     while not isinstance(inner, Layout):
         inner = inner.layout_b
     shape = tuple(map(size, inner))
-    found = xp.zeros((1,) * len(shape), dtype=xp.int64)
+    values = xp.zeros((1,) * len(shape), dtype=xp.int64)
     for axis, mode in enumerate(inner):
         if any(leaves(mode.stride)):
             line = _modes(mode, xp).cast(xp.int64).table(xp.int64)
-            found = found + xp.reshape(line, tuple(-1 if k == axis else 1 for k in range(len(shape))))
-    found = whole.follow(found)
-    return found if found.shape == shape else xp.broadcast_to(found, shape)
+            values = values + xp.reshape(line, tuple(-1 if k == axis else 1 for k in range(len(shape))))
+    values = whole.follow(values)
+    return values if values.shape == shape else xp.broadcast_to(values, shape)
 
 
 def _modes(layout: Layout, xp: Any) -> Linear:

@@ -26,20 +26,20 @@ def first_difference(f: Function | Batch, g: Function | Batch, xp: Any = np, bud
     >>> first_difference(Layout((4, 2), (1, 4)), Layout(8)) is None
     True
     """
-    one, other = batch(f, xp), batch(g, xp)
+    left, right = batch(f, xp), batch(g, xp)
 
-    def bad(start: int, stop: int, one: Batch, other: Batch) -> Array:
-        return one.values(start, stop, narrow=True) != other.values(start, stop, narrow=True)
+    def bad(start: int, stop: int, left_part: Batch, right_part: Batch) -> Array:
+        return left_part.values(start, stop, narrow=True) != right_part.values(start, stop, narrow=True)
 
-    if one.count is None and other.count is None:
-        both = min(one.size, other.size)
-        found = _first(bad, both, one, other, budget=budget)
-        return both if found is None and one.size != other.size else found
-    xp = one.xp
-    mine, theirs = xp.asarray(one.sizes), xp.asarray(other.sizes)
+    if left.count is None and right.count is None:
+        both = min(left.size, right.size)
+        fault = _first(bad, both, left, right, budget=budget)
+        return both if fault is None and left.size != right.size else fault
+    xp = left.xp
+    mine, theirs = xp.asarray(left.sizes), xp.asarray(right.sizes)
     both = xp.where(mine < theirs, mine, theirs)
-    found = _first(bad, both, one, other, budget=budget)
-    return xp.where((found < 0) & (mine != theirs), both, found)
+    fault = _first(bad, both, left, right, budget=budget)
+    return xp.where((fault < 0) & (mine != theirs), both, fault)
 
 
 def first_outside(f: Function | Batch, stop: Any, xp: Any = np, budget: int = BUDGET) -> Fault:
@@ -51,13 +51,13 @@ def first_outside(f: Function | Batch, stop: Any, xp: Any = np, budget: int = BU
     >>> first_outside(Layout((2, 4), (8, 1)), 12), first_outside(Layout((2, 4), (8, 1)), 11)
     (None, 7)
     """
-    one = batch(f, xp)
+    function = batch(f, xp)
 
-    def bad(start: int, end: int, one: Batch, bound: Any) -> Array:
-        values = one.values(start, end)
+    def bad(start: int, end: int, part: Batch, bound: Any) -> Array:
+        values = part.values(start, end)
         return (values < 0) | (values >= bound)
 
-    return _first(bad, one.sizes, one, stop if isinstance(stop, int) else stop[:, None], budget=budget)
+    return _first(bad, function.sizes, function, stop if isinstance(stop, int) else stop[:, None], budget=budget)
 
 
 def first_not_inverse(f: Function | Batch, g: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Fault:
@@ -89,19 +89,21 @@ def first_repeat(f: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Fau
     >>> first_repeat(Layout((4, 4), (1, 3))), first_repeat(Layout((4, 4), (4, 1)))
     (4, None)
     """
-    one = batch(f, xp)
-    if one.count is None:
-        return _first_repeat(one, budget)
-    found = one.xp.full((one.count,), -1, dtype=one.xp.int64)
-    if 8 * one.size > budget or (one.high - one.low + 1) * one.size > INT64_MAX:  # too large for rows at once
-        for row in range(one.count):
-            repeat = _first_repeat(one.row(row), budget)
-            found[row] = -1 if repeat is None else repeat
-        return found
-    for which, part in _parts(budget, one):
-        repeats = _repeats(one.xp, part.values(), one.low)
-        found[which] = one.xp.where(repeats < one.xp.asarray(part.sizes), repeats, -1)
-    return found
+    function = batch(f, xp)
+    if function.count is None:
+        return _first_repeat(function, budget)
+    faults = function.xp.full((function.count,), -1, dtype=function.xp.int64)
+    if (
+        8 * function.size > budget or (function.high - function.low + 1) * function.size > INT64_MAX
+    ):  # too large for rows at once
+        for row in range(function.count):
+            repeat = _first_repeat(function.row(row), budget)
+            faults[row] = -1 if repeat is None else repeat
+        return faults
+    for which, part in _parts(budget, function):
+        repeats = _repeats(function.xp, part.values(), function.low)
+        faults[which] = function.xp.where(repeats < function.xp.asarray(part.sizes), repeats, -1)
+    return faults
 
 
 def is_bijection(f: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Any:
@@ -111,9 +113,9 @@ def is_bijection(f: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Any
     >>> is_bijection(Layout((2, 4), (4, 1))), is_bijection(Layout((2, 4), (5, 1)))
     (True, False)
     """
-    one = batch(f, xp)
-    outside, repeat = first_outside(one, one.sizes, budget=budget), first_repeat(one, budget=budget)
-    return outside is None and repeat is None if one.count is None else (outside < 0) & (repeat < 0)
+    function = batch(f, xp)
+    outside, repeat = first_outside(function, function.sizes, budget=budget), first_repeat(function, budget=budget)
+    return outside is None and repeat is None if function.count is None else (outside < 0) & (repeat < 0)
 
 
 def counts(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) -> Array:
@@ -123,15 +125,15 @@ def counts(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) -
     >>> counts(Layout((2, 3), (1, 1)), 5).tolist()
     [1, 2, 2, 1, 0]
     """
-    one = batch(f, xp)
-    xp = one.xp
-    found = xp.zeros((one.count or 1, stop), dtype=xp.int64)
-    for which, part in _parts(budget, one):
+    function = batch(f, xp)
+    xp = function.xp
+    tally = xp.zeros((function.count or 1, stop), dtype=xp.int64)
+    for which, part in _parts(budget, function):
         rows = part.count or 1
         for start, end in part.spans(budget):
             numbers = _histogram(xp, _places(part, start, end, stop), rows * stop)
-            found[which, :] += xp.reshape(numbers, (rows, stop))
-    return found[0, :] if one.count is None else found
+            tally[which, :] += xp.reshape(numbers, (rows, stop))
+    return tally[0, :] if function.count is None else tally
 
 
 def inverse(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) -> Array:
@@ -141,12 +143,14 @@ def inverse(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) 
     >>> inverse(Layout((2, 3), (4, 1)), 8).tolist()
     [0, 2, 4, -1, 1, 3, 5, -1]
     """
-    one = batch(f, xp)
-    xp = one.xp
-    if (one.count or 1) * (stop + 1) * one.size > INT64_MAX:
-        raise LayoutError(f"{one.count or 1} functions of {one.size} indices have too many values below {stop}")
-    found = xp.full((one.count or 1, stop), -1, dtype=xp.int64)
-    for which, part in _parts(budget, one):
+    function = batch(f, xp)
+    xp = function.xp
+    if (function.count or 1) * (stop + 1) * function.size > INT64_MAX:
+        raise LayoutError(
+            f"{function.count or 1} functions of {function.size} indices have too many values below {stop}"
+        )
+    indices = xp.full((function.count or 1, stop), -1, dtype=xp.int64)
+    for which, part in _parts(budget, function):
         rows = part.count or 1
         for start, end in part.spans(budget):
             n = end - start
@@ -156,16 +160,16 @@ def inverse(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) 
             at = xp.searchsorted(keys, wanted * n)
             first = xp.take(keys, xp.where(at < rows * n, at, 0))
             index = xp.reshape(xp.where(first // n == wanted, start + first % n, -1), (rows, stop))
-            found[which, :] = xp.where(found[which, :] < 0, index, found[which, :])
-    return found[0, :] if one.count is None else found
+            indices[which, :] = xp.where(indices[which, :] < 0, index, indices[which, :])
+    return indices[0, :] if function.count is None else indices
 
 
-def _parts(budget: int, one: Batch, *others: Any) -> Iterator[tuple[Any, ...]]:
+def _parts(budget: int, function: Batch, *arguments: Any) -> Iterator[tuple[Any, ...]]:
     """(rows, each argument's part of them), as many rows as have ``budget`` bytes of values; one function is one row.
 
     Arguments are batches, columns [row][1], or numbers.
     """
-    given = (one, *others)
+    given = (function, *arguments)
     count = next((b.count for b in given if isinstance(b, Batch) and b.count is not None), 1)
     size = max(b.size for b in given if isinstance(b, Batch))
     step = max(1, budget // (8 * size))
@@ -175,46 +179,46 @@ def _parts(budget: int, one: Batch, *others: Any) -> Iterator[tuple[Any, ...]]:
         yield rows, *parts
 
 
-def _first(bad: Callable[..., Array], limits: Any, one: Batch, *others: Any, budget: int) -> Fault:
+def _first(bad: Callable[..., Array], limits: Any, function: Batch, *arguments: Any, budget: int) -> Fault:
     """Return the first index below its limit at which ``bad`` is true: of (start, stop, parts of the arguments)."""
-    xp = one.xp
-    count = next((b.count for b in (one, *others) if isinstance(b, Batch) and b.count is not None), None)
+    xp = function.xp
+    count = next((b.count for b in (function, *arguments) if isinstance(b, Batch) and b.count is not None), None)
     if count is None:
-        for start, stop in one.spans(budget, limits):
-            found = bad(start, stop, one, *others)
-            if xp.any(found):
-                return start + int(_argfirst(xp, found))
+        for start, stop in function.spans(budget, limits):
+            mask = bad(start, stop, function, *arguments)
+            if xp.any(mask):
+                return start + int(_argfirst(xp, mask))
         return None
     faults = xp.full((count,), -1, dtype=xp.int64)
     bounds = xp.asarray(limits, dtype=xp.int64) + xp.zeros((count,), dtype=xp.int64)
-    for rows, *parts in _parts(budget, one, *others):
+    for rows, *parts in _parts(budget, function, *arguments):
         for start, stop in parts[0].spans(budget, min(b.size for b in parts if isinstance(b, Batch))):
             index = xp.arange(start, stop, dtype=xp.int64)
-            found = bad(start, stop, *parts) & (index < bounds[rows][:, None])
-            first = xp.where(xp.any(found, axis=-1), start + _argfirst(xp, found), -1)
+            mask = bad(start, stop, *parts) & (index < bounds[rows][:, None])
+            first = xp.where(xp.any(mask, axis=-1), start + _argfirst(xp, mask), -1)
             faults[rows] = xp.where(faults[rows] < 0, first, faults[rows])
             if xp.all(faults[rows] >= 0):
                 break
     return faults
 
 
-def _argfirst(xp: Any, found: Array) -> Array:
+def _argfirst(xp: Any, mask: Array) -> Array:
     """Return the first place along the last axis that is true, 0 where none is."""
-    return xp.argmax(xp.asarray(found, dtype=xp.int8), axis=-1)
+    return xp.argmax(xp.asarray(mask, dtype=xp.int8), axis=-1)
 
 
-def _first_repeat(one: Batch, budget: int) -> int | None:
-    xp = one.xp
-    for start, stop in one.spans(budget):
-        values = one.values(start, stop, narrow=True)
+def _first_repeat(function: Batch, budget: int) -> int | None:
+    xp = function.xp
+    for start, stop in function.spans(budget):
+        values = function.values(start, stop, narrow=True)
         ordered = xp.sort(values)
         again = []
         if xp.any(ordered[1:] == ordered[:-1]):
             again.append(int(_repeats(xp, xp.asarray(xp.searchsorted(ordered, values), dtype=xp.int64), 0)))
-        for before, end in one.spans(budget):
+        for before, end in function.spans(budget):
             if before == start:
                 break
-            earlier = xp.sort(one.values(before, end, narrow=True))
+            earlier = xp.sort(function.values(before, end, narrow=True))
             place = xp.searchsorted(earlier, values)
             seen = xp.take(earlier, xp.where(place < end - before, place, 0)) == values
             if xp.any(seen):
@@ -238,13 +242,13 @@ def _repeats(xp: Any, values: Array, low: int) -> Array:
 def _places(part: Batch, start: int, stop: int, values: int) -> Array:
     """Row * values + value at each index, row by row; rows * values where the value or the index is out of bounds."""
     xp, rows = part.xp, part.count or 1
-    found = xp.reshape(part.values(start, stop), (rows, stop - start))
-    inside = (found >= 0) & (found < values)
+    image = xp.reshape(part.values(start, stop), (rows, stop - start))
+    inside = (image >= 0) & (image < values)
     if part.count is not None:
         sizes = xp.asarray(part.sizes, dtype=xp.int64) + xp.zeros((rows,), dtype=xp.int64)
         inside &= xp.arange(start, stop, dtype=xp.int64) < sizes[:, None]
     row = xp.arange(rows, dtype=xp.int64)[:, None]
-    return xp.reshape(xp.where(inside, found + row * values, rows * values), (-1,))
+    return xp.reshape(xp.where(inside, image + row * values, rows * values), (-1,))
 
 
 def _histogram(xp: Any, places: Array, stop: int) -> Array:

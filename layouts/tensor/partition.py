@@ -106,8 +106,8 @@ def make_predicate(coords: Tensor, bounds: IntTuple) -> Tensor:
     """
     if coords.data is not None:
         raise LayoutError(f"a predicate needs a tensor of coordinates, and {coords} has storage")
-    found, limits = coords.values(), leaves(bounds)
-    parts = leaves(found)
+    points, limits = coords.values(), leaves(bounds)
+    parts = leaves(points)
     if len(parts) != len(limits):
         raise LayoutError(f"coordinates of {len(parts)} numbers against the bounds {bounds}")
     inside = np.ones(coords.size, dtype=np.bool_)

@@ -85,8 +85,8 @@ class Tensor:
         """
         if self.data is None:
             raise LayoutError(f"{self} has no storage")
-        found: IndexArray = self._within(self._all_places()[which])
-        return found
+        places: IndexArray = self._within(self._all_places()[which])
+        return places
 
     def values(self) -> Any:
         """All elements, in the order of the index 0 .. size-1; of a tensor without storage, arrays of coordinates."""

@@ -32,8 +32,8 @@ class TiledCopy:
     describes the atom's ``ref``, its source or destination; the layout of the other follows from the atom.
 
     >>> from layouts.tensor import make_identity_tensor
-    >>> one = TiledCopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
-    >>> copy = make_tiled_copy(one, Layout((8, 4), (4, 1)), Layout((1, 2)))
+    >>> atom = TiledCopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
+    >>> copy = make_tiled_copy(atom, Layout((8, 4), (4, 1)), Layout((1, 2)))
     >>> print(copy.tiler, copy.layoutS_TV)
     (8, 8) ((4,8),(2,1)):((16,1),(8,0))
     >>> copy.get_slice(5).partition_S(make_identity_tensor((16, 16))).shape
@@ -182,8 +182,8 @@ def make_tiled_copy(atom: TiledCopyAtom, thr_layout: Layout, val_layout: Layout 
 
     The tile is the product of both, the values of a thread contiguous: layout_tv is the inverse of their raked product.
 
-    >>> one = TiledCopyAtom("1:0", "(1,16):(0,1)", "(1,16):(0,1)", "(1,16):(0,1)", 16)
-    >>> copy = make_tiled_copy(one, Layout((2, 4), (4, 1)), Layout((1, 2)))
+    >>> atom = TiledCopyAtom("1:0", "(1,16):(0,1)", "(1,16):(0,1)", "(1,16):(0,1)", 16)
+    >>> copy = make_tiled_copy(atom, Layout((2, 4), (4, 1)), Layout((1, 2)))
     >>> print(copy.layout_tv, copy.tiler)
     ((4,2),2):((4,1),2) (2, 8)
 
@@ -195,10 +195,10 @@ def make_tiled_copy(atom: TiledCopyAtom, thr_layout: Layout, val_layout: Layout 
         placed = raked_product(thr_layout, values)
     except LayoutError as error:
         raise LayoutError(f"{problem}: {error}") from error
-    found = right_inverse(placed)
-    if size(found) != size(placed):
+    inverse = right_inverse(placed)
+    if size(inverse) != size(placed):
         raise LayoutError(problem)
-    layout_tv = composition(found, Layout((size(thr_layout), size(values))))
+    layout_tv = composition(inverse, Layout((size(thr_layout), size(values))))
     return TiledCopy(atom, layout_tv, tuple(size(mode) for mode in placed))
 
 

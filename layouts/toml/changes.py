@@ -36,8 +36,8 @@ def change_keys(document: Document, table: str, keys: Mapping[str, object]) -> t
     if document.sources or document.errors or not isinstance(before, dict):
         return ()  # of a printed text, which isn't TOML
     walked = places(document.text)
-    found = (_find_span(walked, table, key, value) for key, value in keys.items())
-    spans = [one for one in found if one is not None]
+    every_span = (_find_span(walked, table, key, value) for key, value in keys.items())
+    spans = [span for span in every_span if span is not None]
     if len(spans) < len(keys) or _reparse(_apply(document.text, spans)) != _plain(
         {**document.tables, table: {**before, **keys}}
     ):
@@ -51,7 +51,7 @@ def _find_span(walked: Places, table: str, key: str, value: object) -> tuple[int
     if path in walked.values:
         start, end = walked.values[path], walked.ends[path]
         return start, start + len(walked.text[start:end].rstrip()), write_value(value)
-    header = next((offset for offset, found in walked.heads if found == (table,)), None)
+    header = next((offset for offset, head in walked.heads if head == (table,)), None)
     if header is None or path in walked.keys:
         return None
     below = walked.text.find("\n", header) + 1
@@ -78,7 +78,7 @@ def write_value(value: object) -> str:
     '{ A = { dims = "mk", out = true }, n = [1, 2.5] }'
     """
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_write_key(key)} = {write_value(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{_write_key(key)} = {write_value(part)}" for key, part in value.items()) + " }"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(write_value, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -91,5 +91,5 @@ def _write_key(key: str) -> str:
 def _plain(value: object) -> object:
     """Return a value as `tomllib` reads it: tables and lists."""
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     return [*map(_plain, value)] if isinstance(value, (list, tuple)) else value

@@ -49,9 +49,9 @@ class Document:
     @cached_property
     def _paths(self) -> dict[tuple[str, str], Keys]:
         """The paths by table and dotted key, as messages write them, where this determines the path."""
-        found = [((str(path[0]), join_dotted(path[1:])), path) for path in self._places.keys]
-        often = Counter(name for name, _ in found)
-        return {name: path for name, path in found if often[name] == 1}
+        named = [((str(path[0]), join_dotted(path[1:])), path) for path in self._places.keys]
+        often = Counter(name for name, _ in named)
+        return {name: path for name, path in named if often[name] == 1}
 
     def locate(self, error: AtomFileError) -> AtomFileError:
         """Return the error with line and column: those of its key, or else of the nearest table around it."""
@@ -76,8 +76,8 @@ class Document:
         >>> document(b'["mine"]\nA = "32:1"', "mine.toml").place("mine", "row", "A")
         (2, 1)
         """
-        found = next((self._paths[table, key] for key in keys if (table, key) in self._paths), (table,))
-        offset = self._places.find(found)
+        path = next((self._paths[table, key] for key in keys if (table, key) in self._paths), (table,))
+        offset = self._places.find(path)
         line, column = (1, 1) if offset is None else self._places.at(offset)
         return self.sources[line - 1].place(column)[:2] if self.sources else (line, column)
 
@@ -157,10 +157,10 @@ def parse(raw: bytes, file: str) -> dict[str, object]:
 
     Raises AtomFileError.
     """
-    found = document(raw, file)
-    if found.errors:
-        raise found.errors[0]
-    return found.tables
+    parsed = document(raw, file)
+    if parsed.errors:
+        raise parsed.errors[0]
+    return parsed.tables
 
 
 @dataclass(slots=True)
@@ -176,8 +176,8 @@ class _Reading:
         """Return the tables that have no error."""
         while True:
             try:
-                found = load(self.text)
-                return {name: table for name, table in found.items() if name not in self.spoiled}
+                tables = load(self.text)
+                return {name: table for name, table in tables.items() if name not in self.spoiled}
             except RecursionError:
                 break  # raised outside: an error whose context has a thousand frames cannot be pickled by Dask
             except ValueError as error:  # TOMLDecodeError, and an int() of too many digits

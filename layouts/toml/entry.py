@@ -190,7 +190,7 @@ class Entry:
 
     def spellings(self) -> dict[str, tuple[str, ...]]:
         """Return the other mnemonics of each instruction, by its first."""
-        return {first: tuple(others) for first, *others in self._issued_mnemonics() or () if others}
+        return {first: tuple(synonyms) for first, *synonyms in self._issued_mnemonics() or () if synonyms}
 
     def _issued_mnemonics(self) -> tuple[tuple[str, ...], ...] | None:
         """Each instruction with all its mnemonics: a nested array gives several."""
@@ -201,17 +201,17 @@ class Entry:
             return ((self._mnemonic(given, "ptx"),),)
         if not isinstance(given, list):
             self.fail("ptx", f"expected a mnemonic or an array of mnemonics, found {kind(given)}")
-        return tuple(self._alternatives(one, f"ptx[{i}]") for i, one in enumerate(given))
+        return tuple(self._alternatives(written, f"ptx[{i}]") for i, written in enumerate(given))
 
-    def _alternatives(self, one: object, key: str) -> tuple[str, ...]:
-        if not isinstance(one, list):
-            return (self._mnemonic(one, key),)
-        found = tuple(self._mnemonic(text, f"{key}[{i}]") for i, text in enumerate(one))
-        if not found:
+    def _alternatives(self, written: object, key: str) -> tuple[str, ...]:
+        if not isinstance(written, list):
+            return (self._mnemonic(written, key),)
+        mnemonics = tuple(self._mnemonic(text, f"{key}[{i}]") for i, text in enumerate(written))
+        if not mnemonics:
             self.fail(key, "an empty nested list; write `ptx = []` for an atom without an instruction")
-        if len(set(found)) < len(found):
+        if len(set(mnemonics)) < len(mnemonics):
             self.fail(key, "a mnemonic is listed twice; a nested array gives several mnemonics of one instruction")
-        return found
+        return mnemonics
 
     def _mnemonic(self, value: object, key: str) -> str:
         text = self.text(value, key)
@@ -302,9 +302,9 @@ def _without_identity(text: str) -> str:
         return text
 
     with suppress(LayoutParseError):
-        found = parse_written(text)
-        if found.swizzles and all(bits == offset == 0 for (bits, _, _), offset in found.swizzles):
-            return f"{format_int_tuple(found.shape)}:{format_int_tuple(found.stride)}"
+        written = parse_written(text)
+        if written.swizzles and all(bits == offset == 0 for (bits, _, _), offset in written.swizzles):
+            return f"{format_int_tuple(written.shape)}:{format_int_tuple(written.stride)}"
     return text
 
 
@@ -313,8 +313,8 @@ def _any_layout(text: str) -> tuple[IntTuple, IntTuple]:
     with suppress(LayoutParseError):
         return parse_shape_stride(text)
 
-    found = parse_written(text)
-    return found.shape, factors(found.stride)
+    written = parse_written(text)
+    return written.shape, factors(written.stride)
 
 
 def kind(value: object) -> str:
@@ -366,8 +366,8 @@ class Family(NamedTuple):
         """Return the parameters in a name of this family, listed values or not; None where the name does not fit."""
         fixed = PLACE.split(self.name)
         parts = (re.escape(text) if i % 2 == 0 else rf"(?P<{text}>[A-Za-z0-9_]+?)" for i, text in enumerate(fixed))
-        found = re.fullmatch("".join(parts), name)
-        return None if found is None else found.groupdict()
+        match = re.fullmatch("".join(parts), name)
+        return None if match is None else match.groupdict()
 
 
 def _fill_value(entry: Entry, key: str, value: object) -> object:

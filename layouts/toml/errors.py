@@ -64,7 +64,7 @@ class AtomFileError(ValueError):
 
 def combine_errors(errors: Iterable[AtomFileError]) -> AtomFileError:
     """Return the exception for one or more errors: a single one itself."""
-    first, *others = {str(one): one for error in errors for one in error.errors}.values()
-    if not others:
+    first, *rest = {str(fault): fault for error in errors for fault in error.errors}.values()
+    if not rest:
         return first
-    return AtomFileError(first.file, first.key, first.problem, first.spot, first.place, (first, *others))
+    return AtomFileError(first.file, first.key, first.problem, first.spot, first.place, (first, *rest))

@@ -71,23 +71,23 @@ class Places:
 def places(text: str) -> Places:
     r"""Return the positions of the keys of a text.
 
-    >>> found = places('["a.b"]\ne = { f = [1, 2] }')
-    >>> {path[1:]: found.at(offset) for path, offset in found.keys.items()}
+    >>> walked = places('["a.b"]\ne = { f = [1, 2] }')
+    >>> {path[1:]: walked.at(offset) for path, offset in walked.keys.items()}
     {(): (1, 2), ('e',): (2, 1), ('e', 'f'): (2, 7), ('e', 'f', 0): (2, 12), ('e', 'f', 1): (2, 15)}
     """
     walk = _Walk(Places(text))
     try:
         walk.document()
     except _ScanError as stop:
-        walk.found.stopped = stop.at
-    return walk.found
+        walk.places.stopped = stop.at
+    return walk.places
 
 
 class _Walk:
     """A scanner: a text and the position up to which it is scanned."""
 
-    def __init__(self, found: Places) -> None:
-        self.found, self.text, self.at = found, found.text, 0
+    def __init__(self, places: Places) -> None:
+        self.places, self.text, self.at = places, places.text, 0
         self.counts: dict[Path, int] = {}  # of arrays of tables
 
     def sees(self, mark: str) -> bool:
@@ -129,12 +129,12 @@ class _Walk:
             if last and several:
                 self.counts[path] = self.counts.get(path, 0) + 1
             if last and not several:
-                self.found.keys[path] = offset  # also where a table inside it came first
-            self.found.keys.setdefault(path, offset)
+                self.places.keys[path] = offset  # also where a table inside it came first
+            self.places.keys.setdefault(path, offset)
             if path in self.counts and (several or not last):
                 path = (*path, self.counts[path] - 1)
-                self.found.keys.setdefault(path, offset)
-        self.found.heads.append((start, path))
+                self.places.keys.setdefault(path, offset)
+        self.places.heads.append((start, path))
         return path
 
     def read_dotted(self) -> list[tuple[str, int]]:
@@ -162,14 +162,14 @@ class _Walk:
         path = table
         for word, offset in self.read_dotted():
             path = (*path, word)
-            self.found.keys.setdefault(path, offset)
+            self.places.keys.setdefault(path, offset)
         self.expect("=")
         self.skip(SPACE)
         self.value(path, depth)
-        self.found.ends[path] = self.at
+        self.places.ends[path] = self.at
 
     def value(self, path: Path, depth: int) -> None:
-        start = self.found.values[path] = self.at
+        start = self.places.values[path] = self.at
         if depth > DEEPEST:
             raise _ScanError(start)
         for mark, pattern in (('"""', LONG_BASIC), ("'''", LONG_LITERAL), ('"', BASIC), ("'", LITERAL)):
@@ -190,7 +190,7 @@ class _Walk:
         self.skip(BLANK)
         count = 0
         while not self.sees("]"):
-            self.found.keys[(*path, count)] = self.at
+            self.places.keys[(*path, count)] = self.at
             self.value((*path, count), depth)
             count += 1
             self.skip(BLANK)

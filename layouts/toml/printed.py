@@ -61,28 +61,30 @@ def as_toml(text: str, name: str) -> tuple[str, list[PrintedLine]]:
     lines = text.splitlines()
     if not any(map(HEAD.fullmatch, lines)):
         return text, []
-    found: list[tuple[str, PrintedLine]] = []
+    sourced: list[tuple[str, PrintedLine]] = []
     blocks: list[list[int]] = []  # the lines of each
     for number, line in enumerate(lines):
         plain = PrintedLine(number + 1, line, 0, len(line) + 2)
         if HEAD.fullmatch(line):
             blocks.append([])
             title = name if len(blocks) == 1 else f"{name} {len(blocks)}"
-            found.append((f'["{_quote(title)}"]', plain))
+            sourced.append((f'["{_quote(title)}"]', plain))
             continue
         parts = re.fullmatch(LINE, line)
         key = KEYS.get(re.sub("[ _]", "", parts[1]).lower()) if parts else None
         if parts is None or key is None or not blocks:
-            found.append((f"# {_quote(line)}".rstrip(), plain))
+            sourced.append((f"# {_quote(line)}".rstrip(), plain))
             continue
         value = re.sub(r"[()_\s]", "", parts[2]) if key == "shape" else parts[2]
         before = len(f'{key} = "')
-        found.append((f'{key} = "{_quote(value)}"', PrintedLine(number + 1, line, parts.start(2) - before, before - 1)))
+        sourced.append(
+            (f'{key} = "{_quote(value)}"', PrintedLine(number + 1, line, parts.start(2) - before, before - 1))
+        )
         blocks[-1].append(number)
     for block in reversed(blocks):
-        if block and not any(found[number][0].startswith("ptx = ") for number in block):
-            found.insert(block[-1] + 1, (f"types = {UNKNOWN}", found[block[-1]][1]))
-    return "\n".join(line for line, _ in found), [source for _, source in found]
+        if block and not any(sourced[number][0].startswith("ptx = ") for number in block):
+            sourced.insert(block[-1] + 1, (f"types = {UNKNOWN}", sourced[block[-1]][1]))
+    return "\n".join(line for line, _ in sourced), [source for _, source in sourced]
 
 
 def _quote(text: str) -> str:

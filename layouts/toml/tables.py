@@ -33,8 +33,8 @@ def tables(
     r"""Return the results of `reader` on each table; `keys` are those by which a table of this sort is recognized.
 
     >>> from layouts.toml.document import document
-    >>> found = tables(document(b"[a]\nx = 1\n[b]", "f"), "a thing", {"x"}, lambda e: [e.value("x")])
-    >>> found.items, [str(error) for error in found.errors]
+    >>> listed = tables(document(b"[a]\nx = 1\n[b]", "f"), "a thing", {"x"}, lambda e: [e.value("x")])
+    >>> listed.items, [str(error) for error in listed.errors]
     ((1,), ['f:3:2: b.x: missing'])
     """
     items: list[T] = []

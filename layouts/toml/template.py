@@ -61,16 +61,16 @@ def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
 @lru_cache(maxsize=1024)  # the members of a family have the same expressions
 def tokens(expression: str) -> tuple[str, ...]:
     """Return the names, numbers and operators of an expression; raises TemplateError."""
-    found, at = list[str](), 0
+    parts, at = list[str](), 0
     while at < len(expression):
         token = TOKEN.match(expression, at)
         if token is None:
             raise TemplateError(f"{{{expression}}}: {expression[at]!r} is neither a name, a number, * nor //")
-        found.append(token[1])
+        parts.append(token[1])
         at = token.end()
-    if not found:
+    if not parts:
         raise TemplateError("{} is empty")
-    return tuple(found)
+    return tuple(parts)
 
 
 def _operand(expression: str, token: str, params: Mapping[str, Word]) -> Word:
