@@ -79,17 +79,17 @@ class Asm:
     @property
     def instructions(self) -> Iterator[AsmInstruction]:
         """The instructions in it, without directives, braces, labels and predicates."""
-        for found in STATEMENT.finditer(self.text.replace("\\n", "\n ").replace("\\t", "  ")):
-            opening = OPENING.match(found[0])
+        for match in STATEMENT.finditer(self.text.replace("\\n", "\n ").replace("\\t", "  ")):
+            opening = OPENING.match(match[0])
             start = opening.end() if opening else 0
-            words = found[0][start:].rstrip()
+            words = match[0][start:].rstrip()
             if words and not words.startswith((".", "}", "//")):
-                yield AsmInstruction(words, found.start() + start)
+                yield AsmInstruction(words, match.start() + start)
 
     @property
     def main(self) -> list[AsmInstruction]:
         """The instructions that move or multiply matrices."""
-        return [one for one in self.instructions if one.is_main]
+        return [instruction for instruction in self.instructions if instruction.is_main]
 
     def offset(self, place: int) -> int:
         """Return the offset in the header of a place in the text."""
@@ -130,18 +130,18 @@ class AssemblyFunction:
     @property
     def mnemonics(self) -> list[list[str]]:
         """The mnemonics in order; several for one where a directive chooses among them."""
-        found: list[list[str]] = []
+        alternatives: list[list[str]] = []
         before = -1
         for asm in self.asms:
-            names = [one.mnemonic for one in asm.main]
-            if names and before >= 0 and found and BRANCH.search(self.header.text, before, asm.at):
-                found[-1] += [name for name in names if name not in found[-1]]
+            names = [instruction.mnemonic for instruction in asm.main]
+            if names and before >= 0 and alternatives and BRANCH.search(self.header.text, before, asm.at):
+                alternatives[-1] += [name for name in names if name not in alternatives[-1]]
             elif names and asm.chosen:
-                found.append(list(dict.fromkeys(names)))
+                alternatives.append(list(dict.fromkeys(names)))
             else:
-                found += [[name] for name in names]
+                alternatives += [[name] for name in names]
             before = asm.at if names else before
-        return found
+        return alternatives
 
     @property
     def byte_order(self) -> tuple[int, ...] | None:
@@ -152,24 +152,24 @@ class AssemblyFunction:
         """
         if len(self.asms) != 1:
             return None
-        written_to = [one for one in self.asms[0].operands if one.constraint[:1] in ("=", "+")]
-        outputs = [(NAME.findall(one.text) or [""])[-1] for one in written_to]
+        written_to = [operand for operand in self.asms[0].operands if operand.constraint[:1] in ("=", "+")]
+        outputs = [(NAME.findall(operand.text) or [""])[-1] for operand in written_to]
         if not outputs or all(name in self.params for name in outputs):
             return None
         after = self.header.code[self.asms[0].at : self.body[1]]
         views = {view: outputs.index(name) for view, name in BYTES.findall(after) if name in outputs}
-        packed = {name: [one.strip() for one in listed.split(",")] for name, listed in PACKED.findall(after)}
+        packed = {name: [part.strip() for part in listed.split(",")] for name, listed in PACKED.findall(after)}
         stored = {name: packed.get(source) for name, source in STORED.findall(after)}
-        found: list[int] = []
+        order: list[int] = []
         for name in self.params:
-            for one in stored.get(name) or ():
-                view, _, byte = one.partition(".")
+            for selected in stored.get(name) or ():
+                view, _, byte = selected.partition(".")
                 if view not in views or byte not in ("x", "y", "z", "w"):
                     raise ValueError
-                found.append(4 * views[view] + "xyzw".index(byte))
-        if sorted(found) != list(range(4 * len(outputs))):
+                order.append(4 * views[view] + "xyzw".index(byte))
+        if sorted(order) != list(range(4 * len(outputs))):
             raise ValueError
-        return tuple(found)
+        return tuple(order)
 
 
 def function(struct: Item, holds: Callable[[str], bool | None]) -> AssemblyFunction | None:
@@ -178,27 +178,27 @@ def function(struct: Item, holds: Callable[[str], bool | None]) -> AssemblyFunct
     if struct.body is None:
         return None
     code = header.code
-    found = FUNCTION.search(code, *struct.body)
-    if found is None:
+    match = FUNCTION.search(code, *struct.body)
+    if match is None:
         return None
-    closed = _closing(code, found.end() - 1, struct.body[1])
+    closed = _closing(code, match.end() - 1, struct.body[1])
     opened = code.find("{", closed, struct.body[1])
     if opened < 0:
         return None
     body = opened + 1, header.closing(opened)
     left_out = list(_left_out(header, body, holds))
-    kept = [one for one in _asms(header, *body) if not any(a <= one.at < b for a, b in left_out)]
-    calls = [one[1] for one in CALL.finditer(code, *body) if not any(a <= one.start() < b for a, b in left_out)]
-    listed = tuple(one for one in split(code[found.end() : closed]) if _find_declared(one))
-    params = tuple(_find_declared(one)[-1] for one in listed)
-    return AssemblyFunction(found[1], header, found.start(1), body, params, tuple(kept), tuple(calls), listed)
+    kept = [asm for asm in _asms(header, *body) if not any(a <= asm.at < b for a, b in left_out)]
+    calls = [call[1] for call in CALL.finditer(code, *body) if not any(a <= call.start() < b for a, b in left_out)]
+    listed = tuple(text for text in split(code[match.end() : closed]) if _find_declared(text))
+    params = tuple(_find_declared(text)[-1] for text in listed)
+    return AssemblyFunction(match[1], header, match.start(1), body, params, tuple(kept), tuple(calls), listed)
 
 
 def conditions(struct: Item) -> Iterator[str]:
     """Yield the conditions of `if constexpr` in a struct."""
     code = struct.header.code
-    for found in CONDITION.finditer(code, *struct.body) if struct.body else ():
-        yield code[found.end() : _closing(code, found.end() - 1, struct.body[1] if struct.body else 0)]
+    for match in CONDITION.finditer(code, *struct.body) if struct.body else ():
+        yield code[match.end() : _closing(code, match.end() - 1, struct.body[1] if struct.body else 0)]
 
 
 def _find_declared(text: str) -> list[str]:
@@ -207,73 +207,75 @@ def _find_declared(text: str) -> list[str]:
 
 def _asms(header: Header, start: int, end: int) -> Iterator[Asm]:
     code = header.code
-    for found in ASM.finditer(code, start, end):
-        opened = found.end() - 1
+    for match in ASM.finditer(code, start, end):
+        opened = match.end() - 1
         closed = _closing(code, opened, end)
         colons = list(_colons(code, opened + 1, closed))
         first = colons[0] if colons else closed
         template, strings = "", []
-        for one in header.strings(opened, first):
-            strings.append((len(template), one.start(1)))
-            template += one[1]
+        for string in header.strings(opened, first):
+            strings.append((len(template), string.start(1)))
+            template += string[1]
         last = colons[2] if len(colons) > 2 else closed
         operands = OPERAND.finditer(header.code_with_strings, first, last) if colons else ()
-        listed = tuple(AsmOperand(one[1].strip(), " ".join(one[2].split()), one.start()) for one in operands)
+        listed = tuple(
+            AsmOperand(operand[1].strip(), " ".join(operand[2].split()), operand.start()) for operand in operands
+        )
         besides = " ".join(code[opened + 1 : first].replace("$", " ").split())
         chosen = BRANCH.search(header.text, opened, first) is not None
-        yield Asm(found.start(), template, tuple(strings), listed, chosen, besides)
+        yield Asm(match.start(), template, tuple(strings), listed, chosen, besides)
 
 
 def _closing(code: str, opened: int, end: int) -> int:
     """Return the parenthesis that closes one; the end where none does."""
     depth = 0
-    for found in re.compile(r"[()]").finditer(code, opened, end):
-        depth += 1 if found[0] == "(" else -1
+    for paren in re.compile(r"[()]").finditer(code, opened, end):
+        depth += 1 if paren[0] == "(" else -1
         if depth == 0:
-            return found.start()
+            return paren.start()
     return end
 
 
 def _colons(code: str, start: int, end: int) -> Iterator[int]:
     """Yield the colons outside parentheses."""
     depth = 0
-    for found in re.compile(r"[():]").finditer(code, start, end):
-        if found[0] == ":":
+    for mark in re.compile(r"[():]").finditer(code, start, end):
+        if mark[0] == ":":
             if depth == 0:
-                yield found.start()
+                yield mark.start()
         else:
-            depth += 1 if found[0] == "(" else -1
+            depth += 1 if mark[0] == "(" else -1
 
 
 def _left_out(header: Header, body: tuple[int, int], holds: Callable[[str], bool | None]) -> Iterator[tuple[int, int]]:
     """Yield the blocks of `if constexpr` that the compiler leaves out."""
     code = header.code
-    for found in CONDITION.finditer(code, *body):
-        closed = _closing(code, found.end() - 1, body[1])
+    for match in CONDITION.finditer(code, *body):
+        closed = _closing(code, match.end() - 1, body[1])
         opened = code.find("{", closed, body[1])
         if opened < 0 or code[closed + 1 : opened].strip():
             continue
         end = header.closing(opened)
-        holding = holds(code[found.end() : closed])
+        holding = holds(code[match.end() : closed])
         if holding is False:
             yield opened, end
-        elif holding and (other := ELSE.match(code, end + 1, body[1])):
-            stop = code.find("{", other.end(), body[1])
+        elif holding and (alternative := ELSE.match(code, end + 1, body[1])):
+            stop = code.find("{", alternative.end(), body[1])
             tail = end
             while stop >= 0:  # the whole chain of else
                 tail = header.closing(stop)
                 following = ELSE.match(code, tail + 1, body[1])
                 stop = code.find("{", following.end(), body[1]) if following else -1
-            yield other.start(), tail
+            yield alternative.start(), tail
 
 
-def offset_of(found: AssemblyFunction, mnemonic: str) -> int:
+def offset_of(assembly: AssemblyFunction, mnemonic: str) -> int:
     """Return the offset of the first instruction with a mnemonic; of the function if it has none."""
-    for asm in found.asms:
+    for asm in assembly.asms:
         for instruction in asm.instructions:
             if instruction.mnemonic == mnemonic:
                 return asm.offset(instruction.start)
-    return found.at
+    return assembly.at
 
 
 def write_array(kind: Any, count: int) -> str:

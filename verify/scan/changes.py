@@ -60,28 +60,28 @@ def compare_checkouts(old: Checkout, new: Checkout) -> Changes:
     same = 0
     cache: dict[tuple[str, str, tuple[int, ...]], Change | None] = {}
     for name in before.keys() & after.keys():
-        one, other = before[name], after[name]
-        for part in one.operands.keys() & other.operands.keys():
-            texts = str(one.operands[part].layout), str(other.operands[part].layout)
-            if texts[0] == texts[1] and one.shape == other.shape:
+        old_instance, new_instance = before[name], after[name]
+        for part in old_instance.operands.keys() & new_instance.operands.keys():
+            texts = str(old_instance.operands[part].layout), str(new_instance.operands[part].layout)
+            if texts[0] == texts[1] and old_instance.shape == new_instance.shape:
                 same += 1
                 continue
-            key = (*texts, one.shape + other.shape + (len(part),))
+            key = (*texts, old_instance.shape + new_instance.shape + (len(part),))
             if key not in cache:
-                cache[key] = _change(one, other, part)
-            if (found := cache[key]) is None and _well_formed(*texts):
+                cache[key] = _change(old_instance, new_instance, part)
+            if (change := cache[key]) is None and _well_formed(*texts):
                 same += 1
             else:
-                changed.append(Changed(name, part, one.operands[part], other.operands[part], found))
-    changed.sort(key=lambda one: (one.new.place, one.name, one.part))
+                changed.append(Changed(name, part, old_instance.operands[part], new_instance.operands[part], change))
+    changed.sort(key=lambda row: (row.new.place, row.name, row.part))
     gone, fresh = before.keys() - after.keys(), after.keys() - before.keys()
-    unread = {one.name for side in (old, new) for one in side.definitions if one.problem}
+    unread = {definition.name for side in (old, new) for definition in side.definitions if definition.problem}
     unread |= {place.file for side in (old, new) for place, _ in side.problems}
     return Changes(tuple(changed), tuple(sorted(fresh)), tuple(sorted(gone)), same, tuple(sorted(unread)))
 
 
 def _instances(read: Checkout) -> Mapping[str, Instance]:
-    return {one.name: one for definition in read.definitions for one in definition.instances}
+    return {instance.name: instance for definition in read.definitions for instance in definition.instances}
 
 
 def _change(old: Instance, new: Instance, part: str) -> Change | None:
@@ -106,59 +106,59 @@ def _well_formed(*texts: str) -> bool:
         return False
 
 
-def as_text(found: Changes, verbose: bool = False) -> str:
+def as_text(changes: Changes, verbose: bool = False) -> str:
     """Return the changes for people: each with both layouts, then points.
 
     `verbose` names what is new and what is gone.
     """
     lines: list[str] = []
-    for one in found.changed:
-        lines += _lines(one)
-    for word, names in (("new", found.added), ("gone", found.removed)) if verbose else ():
+    for changed in changes.changed:
+        lines += _lines(changed)
+    for word, names in (("new", changes.added), ("gone", changes.removed)) if verbose else ():
         lines += [f"{word}: {name}" for name in names]
-    lines += [f"not read: {name}" for name in found.unread]
-    counts = f"{len(found.changed)} maps changed, {found.same} are the same"
-    others = f"operations: {len(found.added)} new, {len(found.removed)} gone"
-    return "\n".join([*lines, f"{counts}; {others}; exit {int(found.code)}"]) + "\n"
+    lines += [f"not read: {name}" for name in changes.unread]
+    counts = f"{len(changes.changed)} maps changed, {changes.same} are the same"
+    operations = f"operations: {len(changes.added)} new, {len(changes.removed)} gone"
+    return "\n".join([*lines, f"{counts}; {operations}; exit {int(changes.code)}"]) + "\n"
 
 
-def _lines(one: Changed) -> Iterator[str]:
-    yield f"{one.new.place}: {one.name}  {one.part}"
-    yield f"  old {one.old.layout}      {one.old.place}"
-    yield f"  new {one.new.layout}"
-    if one.change is None:
+def _lines(changed: Changed) -> Iterator[str]:
+    yield f"{changed.new.place}: {changed.name}  {changed.part}"
+    yield f"  old {changed.old.layout}      {changed.old.place}"
+    yield f"  new {changed.new.layout}"
+    if changed.change is None:
         yield "  a layout is ill formed: it has no points"
     else:
-        yield from (f"  {line}" for line in one.change.lines if not line.startswith(("was (", "now (")))
+        yield from (f"  {line}" for line in changed.change.lines if not line.startswith(("was (", "now (")))
 
 
-def as_json(found: Changes) -> str:
+def as_json(changes: Changes) -> str:
     """Return the changes for programs."""
     document = {
         "schema": 2,
-        "exit": int(found.code),
+        "exit": int(changes.code),
         "changed": [
             {
-                "name": one.name,
-                "part": one.part,
-                "old": _operand(one.old),
-                "new": _operand(one.new),
-                "lines": _points(one),
+                "name": changed.name,
+                "part": changed.part,
+                "old": _operand(changed.old),
+                "new": _operand(changed.new),
+                "lines": _points(changed),
             }
-            for one in found.changed
+            for changed in changes.changed
         ],
-        "same": found.same,
-        "added": found.added,
-        "removed": found.removed,
-        "unread": found.unread,
+        "same": changes.same,
+        "added": changes.added,
+        "removed": changes.removed,
+        "unread": changes.unread,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _operand(one: OperandTrait) -> dict[str, Any]:
-    place: Place = one.place
-    return {"layout": str(one.layout), "place": {"file": place.file, "line": place.line, "column": place.column}}
+def _operand(operand: OperandTrait) -> dict[str, Any]:
+    place: Place = operand.place
+    return {"layout": str(operand.layout), "place": {"file": place.file, "line": place.line, "column": place.column}}
 
 
-def _points(one: Changed) -> list[str]:
-    return [] if one.change is None else list(one.change.lines)
+def _points(changed: Changed) -> list[str]:
+    return [] if changed.change is None else list(changed.change.lines)

@@ -57,24 +57,24 @@ class Scanner:
     def case(self, definition: Definition, instance: Instance) -> Case:
         """Return all verdicts on one instance, with repairs under which the whole instance is verified."""
         try:
-            found, issued = self._function(instance.operation)
+            assembly, issued = self._function(instance.operation)
         except (Unread, Needs) as error:
             return unread(instance.name, definition.place, str(error))
-        return _verify_repairs(lambda one: self._case(definition, instance, one, issued), found)
+        return _verify_repairs(lambda mended: self._case(definition, instance, mended, issued), assembly)
 
     def _case(
-        self, definition: Definition, instance: Instance, found: AssemblyFunction | None, issued: list[list[str]]
+        self, definition: Definition, instance: Instance, assembly: AssemblyFunction | None, issued: list[list[str]]
     ) -> Case:
         name, place = instance.name, definition.place
-        operation = ScannedOperation(name, place, found, instance, self._replay(name))
+        operation = ScannedOperation(name, place, assembly, instance, self._replay(name))
         if definition.sort == "copy" and issues_in_memory(issued):
-            listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
+            listed = tuple((part, str(operand.layout)) for part, operand in instance.operands.items())
             why = IN_REGISTERS if instance.val_id is None else f"{IN_REGISTERS}; {VAL_ID}"
             verdicts = (*_refuse(operation, issued), *OF_SOURCE.check_assembly(operation, issued))
             opened = _open(name, place, why.partition(": ")[2])
             return Case(name, (*verdicts, opened), listed, expects=Expectation(unchecked=why), place=place)
         try:
-            permuted = found.byte_order if found is not None and definition.sort == "copy" else None
+            permuted = assembly.byte_order if assembly is not None and definition.sort == "copy" else None
         except ValueError:
             return _unread(
                 operation, "what copy() does with its registers after the instruction cannot be read", issued
@@ -84,34 +84,35 @@ class Scanner:
             case = self.checker.case(entry, partial(_edit, name, place.file, instance, issued, permuted))
         except AtomFileError as error:
             return _unread(operation, error.problem, issued)
-        verdicts = tuple(self._place(verdict, instance, found, place) for verdict in case.verdicts)
+        verdicts = tuple(self._place(verdict, instance, assembly, place) for verdict in case.verdicts)
         known = self._find_known_defect(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
-        strays = OF_SOURCE.check_mnemonics(operation, list_strays(found))
-        others = (*OF_SOURCE.check_assembly(operation, issued), *OF_SOURCE.check_val_id(operation))
+        strays = OF_SOURCE.check_mnemonics(operation, list_strays(assembly))
+        of_source = (*OF_SOURCE.check_assembly(operation, issued), *OF_SOURCE.check_val_id(operation))
         issues_nothing = case.expects.issues_nothing and not strays
         return replace(
-            case, verdicts=(*strays, *verdicts, *others), place=place, drawn_by=f"{self._replay(name)} --format html",
+            case, verdicts=(*strays, *verdicts, *of_source), place=place,
+            drawn_by=f"{self._replay(name)} --format html",
             expects=replace(case.expects, known_defect=known, issues_nothing=issues_nothing),
         )  # fmt: skip
 
     def alone(self, struct: Item) -> Iterator[Case]:
         """Yield the case of an operation that no definition has traits of, if it has inline assembly."""
-        found = self.operations.alone(struct)
-        if found is not None and found.asms and (case := self._alone(struct, found)) is not None:
-            yield _verify_repairs(lambda one: self._alone(struct, one) or case, found)
+        assembly = self.operations.alone(struct)
+        if assembly is not None and assembly.asms and (case := self._alone(struct, assembly)) is not None:
+            yield _verify_repairs(lambda mended: self._alone(struct, mended) or case, assembly)
 
-    def _alone(self, struct: Item, found: AssemblyFunction) -> Case | None:
-        issued = found.mnemonics
+    def _alone(self, struct: Item, assembly: AssemblyFunction) -> Case | None:
+        issued = assembly.mnemonics
         operation = ScannedOperation(
-            struct.name, struct.header.place(struct.at), found, replay=self._replay(struct.name)
+            struct.name, struct.header.place(struct.at), assembly, replay=self._replay(struct.name)
         )
-        strays = list_strays(found)
+        strays = list_strays(assembly)
         verdicts = OF_SOURCE.check_assembly(operation, issued)
         verdicts += OF_SOURCE.check_mnemonics(operation, [*strays, *list_mnemonics(issued)])
         if not verdicts:
             return None
-        unknown = [one.reason for one in verdicts if one.reason]
-        known = bool(issued) and not any(asm.unread for asm in found.asms) and not strays
+        unknown = [verdict.reason for verdict in verdicts if verdict.reason]
+        known = bool(issued) and not any(asm.unread for asm in assembly.asms) and not strays
         expects = Expectation(unchecked=f"UNCHECKED: {unknown[0]}" if unknown and known else "")
         return Case(struct.name, tuple(verdicts), expects=expects, place=verdicts[0].place)
 
@@ -120,15 +121,15 @@ class Scanner:
             self._functions[operation] = self.operations.of(operation), self.operations.list_mnemonics(operation)
         return self._functions[operation]
 
-    def _place(self, verdict: Verdict, instance: Instance, found: AssemblyFunction | None, place: Place) -> Verdict:
+    def _place(self, verdict: Verdict, instance: Instance, assembly: AssemblyFunction | None, place: Place) -> Verdict:
         """Return the verdict with its place, the repair as C++ and the command that finds it again."""
         part = verdict.claim.part
         if part in instance.operands:
             place = instance.operands[part].place
-        elif verdict.claim.prop.scope == Scope.INSTRUCTION and found is not None and (said := re.search(
+        elif verdict.claim.prop.scope == Scope.INSTRUCTION and assembly is not None and (said := re.search(
             r"\S+\.\S+$", verdict.claim.text
         )):  # fmt: skip
-            place = found.header.place(offset_of(found, said[0]))
+            place = assembly.header.place(offset_of(assembly, said[0]))
         wrong = verdict.counterexample
         if wrong is None:
             return verdict._replace(place=place)
@@ -147,23 +148,23 @@ class Scanner:
 
     @cached_property
     def _defects(self) -> dict[str, list[AnyAtom]]:
-        found: dict[str, list[AnyAtom]] = {}
-        for one in layouts.atoms.registry().values():
-            if one.known_defect:
-                found.setdefault(one.name.partition("<")[0], []).append(one)
-        return found
+        defects: dict[str, list[AnyAtom]] = {}
+        for registered in layouts.atoms.registry().values():
+            if registered.known_defect:
+                defects.setdefault(registered.name.partition("<")[0], []).append(registered)
+        return defects
 
 
-def _verify_repairs(make: Callable[[Any], Case], found: AssemblyFunction | None) -> Case:
+def _verify_repairs(make: Callable[[Any], Case], assembly: AssemblyFunction | None) -> Case:
     """Return the case of a function, its repairs verified: with them nothing is refuted or unknown."""
 
-    def is_mended(one: AssemblyFunction) -> bool:
-        case = make(one)
+    def is_mended(mended: AssemblyFunction) -> bool:
+        case = make(mended)
         arrays = [verdict for verdict in case.verdicts if verdict.claim.prop == DECLARED]
-        return case.status in ("VERIFIED", "UNCHECKED") and all(one.status.confirmed for one in arrays)
+        return case.status in ("VERIFIED", "UNCHECKED") and all(verdict.status.confirmed for verdict in arrays)
 
-    case = make(found)
-    return replace(case, verdicts=tuple(settle(case.verdicts, found, is_mended)))
+    case = make(assembly)
+    return replace(case, verdicts=tuple(settle(case.verdicts, assembly, is_mended)))
 
 
 def as_cplusplus(part: str, repair: str) -> str:
@@ -174,17 +175,17 @@ def as_cplusplus(part: str, repair: str) -> str:
     >>> as_cplusplus("bits", 'in Ref, as Src: (32,8):(8,1)')
     'using RefLayout = Layout<Shape<_32,_8>, Stride<_8,_1>>;'
     """
-    return "; or ".join(_as_cplusplus(part, one) for one in repair.split("; or "))
+    return "; or ".join(_as_cplusplus(part, text) for text in repair.split("; or "))
 
 
 def _as_cplusplus(part: str, repair: str) -> str:
-    found = re.fullmatch(r"(?:in (\w+), )?[^:=]*: (\S+:\S+)(?:\s{2,}(.*))?", repair)
-    text = cplusplus.declare_layout(found[1] or part, found[2]) if found else ""
-    if found is None and (threads := re.fullmatch(r'give thr = "(.*)"', repair)):
+    match = re.fullmatch(r"(?:in (\w+), )?[^:=]*: (\S+:\S+)(?:\s{2,}(.*))?", repair)
+    text = cplusplus.declare_layout(match[1] or part, match[2]) if match else ""
+    if match is None and (threads := re.fullmatch(r'give thr = "(.*)"', repair)):
         return cplusplus.declare_layout("thr", threads[1])
-    if not text or found is None:
+    if not text or match is None:
         return repair
-    return f"{text}      {found[3]}" if found[3] else text
+    return f"{text}      {match[3]}" if match[3] else text
 
 
 def _edit(
@@ -204,8 +205,8 @@ def _edit(
             operands[key] = replace(operands[key], layout=Tv(*parse_shape_stride(text)))
         else:
             return None
-    found = atom(name, file, replace(instance, operands=operands, thr=thr), issued, permuted)
-    return complete_atom(found)
+    edited = atom(name, file, replace(instance, operands=operands, thr=thr), issued, permuted)
+    return complete_atom(edited)
 
 
 def unread(name: str, place: Place, problem: str) -> Case:
@@ -223,7 +224,7 @@ def _unread(operation: ScannedOperation, problem: str, issued: list[list[str]]) 
 
 def _refuse(operation: ScannedOperation, issued: list[list[str]]) -> list[Verdict]:
     """Return the verdicts on what has no meaning, and on the mnemonics that the ISA lacks."""
-    rejected = [one for one in list_mnemonics(issued) if one.rejected]
+    rejected = [mnemonic for mnemonic in list_mnemonics(issued) if mnemonic.rejected]
     return OF_SOURCE.check_mnemonics(operation, [*list_strays(operation.function), *rejected])
 
 

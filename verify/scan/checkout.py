@@ -61,11 +61,11 @@ def checkout(paths: Sequence[str], most: int = MOST) -> Checkout:
     kept = dict.fromkeys(list(chosen)[:most])
     files = dict.fromkeys((*kept, *(path for path in context if path not in chosen)))
     contents = [(str(path), partial(_bytes, path)) for path in files]
-    found = _read_checkout(contents, {str(path) for path in kept}, " ".join(paths), problems)
+    read = _read_checkout(contents, {str(path) for path in kept}, " ".join(paths), problems)
     if cut or len(kept) < len(chosen):
         why = f"stopped after {len(kept):,} headers, there are more: raise --max-files {most}"
-        found.stopped.append((Place(paths[0], 1), why))
-    return found
+        read.stopped.append((Place(paths[0], 1), why))
+    return read
 
 
 def at_commit(path: str, commit: str) -> Checkout:
@@ -107,18 +107,18 @@ def _read_checkout(
             if name in chosen:
                 problems.append((error.place, error.problem))
     reader = TraitsReader(program)
-    found = [one for one in reader.definitions() if one.item.header.path in chosen]
-    if not found and not problems:
+    definitions = [definition for definition in reader.definitions() if definition.item.header.path in chosen]
+    if not definitions and not problems:
         raise UsageError(f"{what}: no definition of MMA_Traits or Copy_Traits is there")
-    used = {instance.operation.struct for one in found for instance in one.instances}
-    names = {(one.name, program.spaces.get(one)) for one in used if one is not None}
-    others = [
+    used = {instance.operation.struct for definition in definitions for instance in definition.instances}
+    names = {(struct.name, program.spaces.get(struct)) for struct in used if struct is not None}
+    unnamed = [
         item
         for item, space in program.spaces.items()
         if item.kind == "struct" and item.name not in TRAITS_OF and (item.name, space) not in names
         if item.header.path in chosen
     ]
-    return Checkout(reader, found, problems, others)
+    return Checkout(reader, definitions, problems, unnamed)
 
 
 @dataclass
@@ -147,12 +147,12 @@ class _Below:
                 continue
             every += [path] if len(every) <= self.most else []
             named += [path] if _is_header(path) else []
-        found = named if any(path.name.startswith(TRAITS) for path in named) else every
-        if not found and not problems:
+        headers = named if any(path.name.startswith(TRAITS) for path in named) else every
+        if not headers and not problems:
             among = f" among its first {LOOKED_AT * self.most:,} files: raise --max-files {self.most}"
             files = f"; its TOML files are read as {folder / '*.toml'}" if any(folder.glob("*.toml")) else ""
             raise UsageError(f"{folder}: no header is there{among if self.cut else files}")
-        return found
+        return headers
 
 
 def walk(folder: Path, problems: list[tuple[Place, str]]) -> Iterator[Path]:
@@ -179,7 +179,9 @@ def _beside(path: Path) -> Iterator[Path]:
     """Yield the headers that a single one may rest on: its neighbours, and those of the folder arch."""
     for folder in (path.parent, path.parent.parent / "arch"):
         if folder.is_dir():
-            yield from sorted(one for one in folder.iterdir() if one.is_file() and _is_header(one))
+            yield from sorted(
+                neighbour for neighbour in folder.iterdir() if neighbour.is_file() and _is_header(neighbour)
+            )
 
 
 def _bytes(path: Path) -> bytes:

@@ -78,41 +78,42 @@ def _main(argv: Sequence[str] | None) -> int:
     if not options.paths:
         raise UsageError("which headers? Give the PATH of a checkout, a folder or a header")
 
-    others = {".toml", ".py", *(one for kind in list_kinds() if kind.name != "header" for one in kind.suffixes)}
-    if other := next((path for path in map(Path, options.paths) if path.suffix in others and path.is_file()), None):
-        raise UsageError(f"{other}: {purpose(other)}")
+    suffixes = {".toml", ".py", *(suffix for kind in list_kinds() if kind.name != "header" for suffix in kind.suffixes)}
+    if foreign := next((path for path in map(Path, options.paths) if path.suffix in suffixes and path.is_file()), None):
+        raise UsageError(f"{foreign}: {purpose(foreign)}")
     read = checkout(options.paths, options.max_files)
     made = verify_headers(
         read, options.paths, only=options.only, checks=selection.checks(options.checks, options.require),
         budget=inputs.budget(options), quiet=options.quiet,
     )  # fmt: skip
     require = frozenset(map(Check, options.require))
-    found = output.allowing(replace(made, require=require, expect_known=options.expect_known), options)
+    report = output.allowing(replace(made, require=require, expect_known=options.expect_known), options)
     if options.compiler and (code := _compare_with_compiler(read, options.compiler)):
         return code
     if options.format != "text":
-        return output.report(found, options)
+        return output.report(report, options)
 
-    text = render(found, read, options.quiet, options.verbose)
+    text = render(report, read, options.quiet, options.verbose)
     output.write(text if options.quiet else output.wrap_report(text, options.output), options.output)
-    return found.exit()
+    return report.exit()
 
 
 def _compare_with_compiler(read: Checkout, command: str) -> Exit:
     """Compare with a compiler; CONTRADICTION where it prints another layout, UNDECIDED where it compiles not all."""
-    found = compare_layouts(read, command)
-    for one in found.different:
+    comparison = compare_layouts(read, command)
+    for layout in comparison.different:
         ending.complain(
-            f"{one.name} {one.part} is read as {one.read}, the compiler prints {one.printed}", Exit.CONTRADICTION
+            f"{layout.name} {layout.part} is read as {layout.read}, the compiler prints {layout.printed}",
+            Exit.CONTRADICTION,
         )
-    for error in found.errors:
+    for error in comparison.errors:
         ending.complain(f"not compiled: {error}", Exit.UNDECIDED)
-    same = len(found.layouts) - len(found.different)
+    same = len(comparison.layouts) - len(comparison.different)
     print(
-        f"{command.split(maxsplit=1)[0]}: {same} of {len(found.layouts)} layouts are printed as they are read",
+        f"{command.split(maxsplit=1)[0]}: {same} of {len(comparison.layouts)} layouts are printed as they are read",
         file=sys.stderr,
     )
-    return Exit.CONTRADICTION if found.different else Exit.UNDECIDED if found.errors else Exit.OK
+    return Exit.CONTRADICTION if comparison.different else Exit.UNDECIDED if comparison.errors else Exit.OK
 
 
 def _changes(options: argparse.Namespace) -> int:
@@ -128,10 +129,10 @@ def _changes(options: argparse.Namespace) -> int:
         raise UsageError("--since needs one PATH, a folder of a git checkout")
     for place, why in (*old.stopped, *new.stopped):
         raise UsageError(f"{place.file}: {why}; the changes of a part aren't those of the whole")
-    found = changes.compare_checkouts(old, new)
-    text = changes.as_json(found) if options.format == "json" else changes.as_text(found, options.verbose)
+    compared = changes.compare_checkouts(old, new)
+    text = changes.as_json(compared) if options.format == "json" else changes.as_text(compared, options.verbose)
     output.write(text.splitlines()[-1] + "\n" if options.quiet and options.format == "text" else text, options.output)
-    return found.code
+    return compared.code
 
 
 def verify_headers(
@@ -151,25 +152,25 @@ def verify_headers(
     def cases(definition: Definition) -> tuple[Case, ...]:
         return tuple(scanner.cases(definition))
 
-    chosen = [part for one in read.definitions for part in _choose_instances(one, only)]
+    chosen = [part for definition in read.definitions for part in _choose_instances(definition, only)]
     results, missing = check_each(chosen, cases, "definitions", quiet)
-    found = [unread(place.file, place, problem) for place, problem in read.problems if not only]
-    found += [unread(place.file, place, why) for place, why in read.stopped]
-    found += [case for one in results if not isinstance(one, Failure) for case in one]
-    found += [case for item in read.operations if not only for case in scanner.alone(item)]
-    failures = tuple(one for one in results if isinstance(one, Failure))
-    if only and not found:
+    cases_read = [unread(place.file, place, problem) for place, problem in read.problems if not only]
+    cases_read += [unread(place.file, place, why) for place, why in read.stopped]
+    cases_read += [case for result in results if not isinstance(result, Failure) for case in result]
+    cases_read += [case for item in read.operations if not only for case in scanner.alone(item)]
+    failures = tuple(result for result in results if isinstance(result, Failure))
+    if only and not cases_read:
         raise UsageError(f"no operation is named {', '.join(only)}")
-    return Report(tuple(found), missing=missing, failures=failures)
+    return Report(tuple(cases_read), missing=missing, failures=failures)
 
 
 def _choose_instances(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:
     """Yield a definition with those instances that the options name; nothing where there are none."""
     if not only or (definition.problem and _is_wanted(definition.name, only)):
         yield definition
-    elif found := tuple(one for one in definition.instances if _is_wanted(one.name, only)):
-        yield replace(definition, instances=found)
+    elif instances := tuple(instance for instance in definition.instances if _is_wanted(instance.name, only)):
+        yield replace(definition, instances=instances)
 
 
 def _is_wanted(name: str, only: Sequence[str]) -> bool:
-    return any(name == one or fnmatchcase(name, one) or name.partition("<")[0] == one for one in only)
+    return any(name == pattern or fnmatchcase(name, pattern) or name.partition("<")[0] == pattern for pattern in only)

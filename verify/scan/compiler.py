@@ -48,26 +48,28 @@ class LayoutComparison:
     @property
     def different(self) -> list[Printed]:
         """The layouts that the compiler prints differently."""
-        return [one for one in self.layouts if one.printed != one.read]
+        return [layout for layout in self.layouts if layout.printed != layout.read]
 
 
 def compare_layouts(read: Checkout, command: str) -> LayoutComparison:
     """Every layout as the compiler prints it. Raises UsageError for a compiler that cannot be run."""
-    found: list[Printed] = []
+    compared: list[Printed] = []
     errors: list[str] = []
-    files = dict.fromkeys(one.place.file for one in read.definitions)
+    files = dict.fromkeys(definition.place.file for definition in read.definitions)
     with tempfile.TemporaryDirectory() as folder:
         for file in files:
-            definitions = [one for one in read.definitions if one.place.file == file and one.instances]
-            wanted = [(one, instance) for one in definitions for instance in one.instances]
+            definitions = [
+                definition for definition in read.definitions if definition.place.file == file and definition.instances
+            ]
+            wanted = [(definition, instance) for definition in definitions for instance in definition.instances]
             printed, error = _print_layouts(file, wanted, read.reader, command, Path(folder))
             errors += [f"{file}: {error}"] if error else []
             for _, instance in wanted:
                 for part, operand in instance.operands.items():
                     said = next(printed, "") if not error else ""
                     if not error:
-                        found.append(Printed(instance.name, part, str(operand.layout), said))
-    return LayoutComparison(tuple(found), tuple(errors))
+                        compared.append(Printed(instance.name, part, str(operand.layout), said))
+    return LayoutComparison(tuple(compared), tuple(errors))
 
 
 def _print_layouts(
@@ -104,7 +106,7 @@ def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader:
     lines = [*first, f'#include "{header}"', "#include <cstdio>"]
     for name in NAMESPACES:
         parts = name.split("::")
-        lines.append(" { ".join(f"namespace {one}" for one in parts) + " {" + " }" * len(parts))
+        lines.append(" { ".join(f"namespace {part}" for part in parts) + " {" + " }" * len(parts))
     lines += [f"using namespace {name};" for name in NAMESPACES]
     lines += ['template <class L> void show() { print(L{}); std::printf("\\n"); }', "int main() {"]
     for definition, instance in wanted:
@@ -118,9 +120,11 @@ def _type(definition: Definition, instance: Instance, reader: TraitsReader) -> s
     item = definition.item
     listed = parameters(item.params or "")
     values = reader.fill_types(item, instance.values)
-    texts = {one.name: _text(one, values.get(one.name)) for one in listed}
-    arguments = re.sub(r",?\s*\b(\w+)\s*\.\.\.", lambda one: "" if one[1] in texts else one[0], item.arguments or "")
-    spelled = re.sub(r"[A-Za-z_]\w*", lambda one: texts.get(one[0], one[0]), arguments)
+    texts = {param.name: _text(param, values.get(param.name)) for param in listed}
+    arguments = re.sub(
+        r",?\s*\b(\w+)\s*\.\.\.", lambda match: "" if match[1] in texts else match[0], item.arguments or ""
+    )
+    spelled = re.sub(r"[A-Za-z_]\w*", lambda match: texts.get(match[0], match[0]), arguments)
     return f"{item.name}<{' '.join(spelled.split())}>"
 
 

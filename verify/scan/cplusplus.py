@@ -26,7 +26,7 @@ def write_type(text: str) -> str:
 
 def _tuple(value: Any, name: str) -> str:
     if isinstance(value, tuple):
-        return f"{name}<{','.join(_tuple(one, name) for one in value)}>"
+        return f"{name}<{','.join(_tuple(part, name) for part in value)}>"
     return f"_{value}" if value in NUMBERED else f"Int<{value}>"
 
 

@@ -16,16 +16,16 @@ from verify.scan.values import Needs, Tv, TypeName, Unread, bits, free, layout, 
 
 def template(name: str, arguments: tuple[Any, ...]) -> Any:
     """Return the value of one of CuTe's templates; of any other the type of that name. Raises Needs and Unread."""
-    found = TEMPLATES.get((name, len(arguments))) or TEMPLATES.get((name, None))
-    return found(*arguments) if found else TypeName(name, arguments)
+    meaning = TEMPLATES.get((name, len(arguments))) or TEMPLATES.get((name, None))
+    return meaning(*arguments) if meaning else TypeName(name, arguments)
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:
     """Return the value of one of CuTe's functions. Raises Needs and Unread."""
-    found = CALLS.get((name, len(arguments))) or CALLS.get((name, None))
-    if found is None:
+    meaning = CALLS.get((name, len(arguments))) or CALLS.get((name, None))
+    if meaning is None:
         raise Unread(f"a call of {name or 'a function'}")
-    return found(*arguments)
+    return meaning(*arguments)
 
 
 def _tuple(*values: Any) -> tuple[Any, ...]:
@@ -38,10 +38,10 @@ def _last(*values: Any) -> Any:
     return values[-1]
 
 
-def _same(one: Any, other: Any) -> int:
-    for symbol in free((one, other)):
+def _same(left: Any, right: Any) -> int:
+    for symbol in free((left, right)):
         raise Needs(symbol)
-    return int(one == other)
+    return int(left == right)
 
 
 def _size(value: Any) -> int:
@@ -49,10 +49,10 @@ def _size(value: Any) -> int:
     return prod(map(_size, shape)) if isinstance(shape, tuple) else number(shape)
 
 
-def _ceil(one: Any, other: Any) -> int:
-    if number(other) <= 0:
+def _ceil(dividend: Any, divisor: Any) -> int:
+    if number(divisor) <= 0:
         raise Unread("a division by zero")
-    return -(-number(one) // number(other))
+    return -(-number(dividend) // number(divisor))
 
 
 Known = Mapping[tuple[str, int | None], Callable[..., Any]]  # by name and number of arguments; None: any
@@ -70,9 +70,9 @@ CALLS: Known = {
     **{(name, 1): number for name in ("int", "int32_t", "uint32_t", "bool", "size_t", "static_cast")},
     ("size", 1): _size,
     ("ceil_div", 2): _ceil,
-    ("round_up", 2): lambda one, other: _ceil(one, other) * number(other),
-    ("max", 2): lambda one, other: max(number(one), number(other)),
-    ("min", 2): lambda one, other: min(number(one), number(other)),
+    ("round_up", 2): lambda value, multiple: _ceil(value, multiple) * number(multiple),
+    ("max", 2): lambda left, right: max(number(left), number(right)),
+    ("min", 2): lambda left, right: min(number(left), number(right)),
     **{(name, None): _tuple for name in ("make_shape", "make_stride", "make_tuple")},
     ("make_layout", 1): layout,
     ("make_layout", 2): layout,

@@ -51,8 +51,8 @@ def items(header: Header, start: int, end: int) -> Iterator[Item]:
     code, at = header.code, start
     params: str | None = None
     while True:
-        found = BLANK.match(code, at, end)
-        at = found.end() if found else at
+        blank = BLANK.match(code, at, end)
+        at = blank.end() if blank else at
         if at >= end:
             return
         word = WORD.match(code, at, end)
@@ -70,45 +70,45 @@ def items(header: Header, start: int, end: int) -> Iterator[Item]:
 def _read_item(header: Header, first: str, at: int, end: int, params: str | None) -> tuple[Item | None, int]:
     """One declaration, None for another sort, and where the next begins."""
     code = header.code
-    if first in ("namespace", "inline") and (found := NAMESPACE.match(code, at, end)):
-        closed = header.closing(found.end() - 1)
-        name = re.sub(r"\s", "", found[1])
-        return Item("namespace", name, header, at, body=(found.end(), closed)), closed + 1
+    if first in ("namespace", "inline") and (match := NAMESPACE.match(code, at, end)):
+        closed = header.closing(match.end() - 1)
+        name = re.sub(r"\s", "", match[1])
+        return Item("namespace", name, header, at, body=(match.end(), closed)), closed + 1
     if first == "using":
         return _using(header, at, end, params)
-    if first in ("struct", "class") and (found := STRUCT.match(code, at, end)):
-        return _struct(header, found, end, params)
-    if found := LABEL.match(code, at, end):
-        return None, found.end()
-    if first in ("static", "constexpr", "inline", "const") and (found := CONSTANT.match(code, at, end)):
-        return Item("constant", found[1], header, at, params, text=found[2], text_at=found.start(2)), found.end()
+    if first in ("struct", "class") and (match := STRUCT.match(code, at, end)):
+        return _struct(header, match, end, params)
+    if match := LABEL.match(code, at, end):
+        return None, match.end()
+    if first in ("static", "constexpr", "inline", "const") and (match := CONSTANT.match(code, at, end)):
+        return Item("constant", match[1], header, at, params, text=match[2], text_at=match.start(2)), match.end()
     return None, _find_end(header, at, end)
 
 
 def _find_end(header: Header, at: int, end: int) -> int:
     """Where a declaration of another sort ends: after its semicolon or its braces."""
-    found = STOP.search(header.code, at, end)
-    if found is None:
+    match = STOP.search(header.code, at, end)
+    if match is None:
         return end
-    if found[0] == "{":
-        return header.closing(found.start()) + 1
-    return found.end()
+    if match[0] == "{":
+        return header.closing(match.start()) + 1
+    return match.end()
 
 
 def _using(header: Header, at: int, end: int, params: str | None) -> tuple[Item | None, int]:
     code = header.code
     stop = code.find(";", at, end)
     stop = end if stop < 0 else stop
-    if found := ALIAS.match(code, at, stop):
-        return Item("alias", found[1], header, at, params, text=code[found.end() : stop], text_at=found.end()), stop + 1
-    if found := USING.match(code[at:stop]):
-        kind = "directive" if (found[1] or "").startswith("namespace") else "using"
-        return Item(kind, re.sub(r"\s", "", found[2]), header, at), stop + 1
+    if match := ALIAS.match(code, at, stop):
+        return Item("alias", match[1], header, at, params, text=code[match.end() : stop], text_at=match.end()), stop + 1
+    if match := USING.match(code[at:stop]):
+        kind = "directive" if (match[1] or "").startswith("namespace") else "using"
+        return Item(kind, re.sub(r"\s", "", match[2]), header, at), stop + 1
     return None, stop + 1
 
 
-def _struct(header: Header, found: re.Match[str], end: int, params: str | None) -> tuple[Item | None, int]:
-    code, at = header.code, found.end()
+def _struct(header: Header, match: re.Match[str], end: int, params: str | None) -> tuple[Item | None, int]:
+    code, at = header.code, match.end()
     arguments = None
     if code[at : at + 1] == "<":
         closed = angles(header, at, end)
@@ -124,15 +124,15 @@ def _struct(header: Header, found: re.Match[str], end: int, params: str | None) 
     closed = header.closing(stop.start())
     body = stop.end(), closed
     return Item(
-        "struct", found[1], header, found.start(), params, arguments, between[1:].strip(), body=body
+        "struct", match[1], header, match.start(), params, arguments, between[1:].strip(), body=body
     ), closed + 1
 
 
 def angles(header: Header, opened: int, end: int) -> int:
     """Return the offset of the `>` that closes a `<`; comparisons in parentheses are passed over. Raises ReadError."""
     depth = parens = 0
-    for found in ANGLE.finditer(header.code, opened, min(end, opened + LONGEST)):
-        mark = found[0]
+    for match in ANGLE.finditer(header.code, opened, min(end, opened + LONGEST)):
+        mark = match[0]
         if mark in "()":
             parens += 1 if mark == "(" else -1
         elif mark == ";":
@@ -140,15 +140,15 @@ def angles(header: Header, opened: int, end: int) -> int:
         elif parens == 0 and mark in "<>":
             depth += 1 if mark == "<" else -1
             if depth == 0:
-                return found.start()
+                return match.start()
     raise header.fail(opened, "a '<' that is never closed")
 
 
 def assertions(header: Header, start: int, end: int) -> Iterator[str]:
     """Yield the conditions of the static assertions between two offsets, without their messages."""
     code = header.code
-    for found in ASSERTION.finditer(code, start, end):
-        depth, at = 1, found.end()
+    for match in ASSERTION.finditer(code, start, end):
+        depth, at = 1, match.end()
         for mark in re.compile(r"[(),]").finditer(code, at, min(end, at + LONGEST)):
             depth += {"(": 1, ")": -1, ",": 0}[mark[0]]
             if depth == 0 or (depth == 1 and mark[0] == "," and not _in_angles(code[at : mark.start()])):

@@ -64,9 +64,11 @@ class Operations:
                 raise
             frame = Frame({}, space, struct.header, struct)
         struct = frame.struct or struct
-        found = function(struct, lambda text: self._holds(text, frame))
-        if found is not None:
-            return self._add_arrays(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
+        assembly = function(struct, lambda text: self._holds(text, frame))
+        if assembly is not None:
+            return self._add_arrays(
+                replace(assembly, types=types(self.evaluator, assembly.declared, frame)), struct, frame
+            )
         if not struct.bases:
             return None
         base = self.evaluator.text(struct.bases, frame)
@@ -77,15 +79,15 @@ class Operations:
 
     def alone(self, struct: Item) -> AssemblyFunction | None:
         """Return the fma or copy in a struct that no definition names: its parameters have no values."""
-        found = function(struct, lambda _: None)
-        if found is None:
+        assembly = function(struct, lambda _: None)
+        if assembly is None:
             return None
         frame = Frame(symbols(struct), self.evaluator.program.spaces[struct], struct.header, struct)
-        return self._add_arrays(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
+        return self._add_arrays(replace(assembly, types=types(self.evaluator, assembly.declared, frame)), struct, frame)
 
-    def _add_arrays(self, found: AssemblyFunction, struct: Item, frame: Frame) -> AssemblyFunction:
+    def _add_arrays(self, assembly: AssemblyFunction, struct: Item, frame: Frame) -> AssemblyFunction:
         """Return a function with the arrays of registers that an operation declares."""
-        return replace(found, arrays=arrays(self.evaluator, struct, frame, found.name))
+        return replace(assembly, arrays=arrays(self.evaluator, struct, frame, assembly.name))
 
     def _holds(self, text: str, frame: Frame) -> bool | None:
         try:
@@ -95,28 +97,28 @@ class Operations:
 
     def list_mnemonics(self, operation: TypeName, depth: int = 0) -> list[list[str]]:
         """Return the mnemonics that an operation and those that it calls issue. Raises Unread."""
-        found = self.of(operation, depth)
-        if found is None:
+        assembly = self.of(operation, depth)
+        if assembly is None:
             return []
-        if besides := next((asm.unread for asm in found.asms if asm.unread), ""):
+        if besides := next((asm.unread for asm in assembly.asms if asm.unread), ""):
             raise Unread(f"its asm string is not text alone: {besides:.60}")
-        if not found.asms and ASM.search(found.header.code, *found.body):
+        if not assembly.asms and ASM.search(assembly.header.code, *assembly.body):
             raise Unread("the conditions of its operation leave out every asm statement")
-        if not found.asms and (builtin := VENDOR.search(found.header.code, *found.body)):
+        if not assembly.asms and (builtin := VENDOR.search(assembly.header.code, *assembly.body)):
             raise Unread(f"its operation calls {builtin[0]}, which is no PTX")
         called: list[list[str]] = []
-        for name in found.calls:
+        for name in assembly.calls:
             if name in COMMON:  # a function of the namespace
                 continue
-            other = self.evaluator.text(name, self.evaluator.instantiate(operation))
-            if isinstance(other, TypeName) and other.struct is not None:
-                called += self.list_mnemonics(other, depth + 1)
-        return found.mnemonics + called
+            callee = self.evaluator.text(name, self.evaluator.instantiate(operation))
+            if isinstance(callee, TypeName) and callee.struct is not None:
+                called += self.list_mnemonics(callee, depth + 1)
+        return assembly.mnemonics + called
 
 
 def issues_in_memory(issued: list[list[str]]) -> bool:
     """Whether a copy has no operand in registers."""
-    return bool(issued) and all(one.startswith(IN_MEMORY) for names in issued for one in names)
+    return bool(issued) and all(name.startswith(IN_MEMORY) for names in issued for name in names)
 
 
 def atom(
@@ -147,18 +149,18 @@ def _of_mma(instance: Instance, issued: list[list[str]]) -> dict[str, Any]:
         types |= {part: PTX[scale.name] for part in ("SFA", "SFB") if part in instance.operands}
     elements = {part: made for part in "DABC" if (made := _element(instance.types.get(f"ValType{part}")))}
     spaces = {part: space for part in "ABC" if (space := _space(instance.types.get(f"FrgType{part}")))}
-    given = {part: one for part, one in types.items() if one}
+    given = {part: name for part, name in types.items() if name}
     if not issued:
-        given = {part: one or "any" for part, one in types.items()}
+        given = {part: name or "any" for part, name in types.items()}
     elif described := KIND.match(issued[0][0]):
         inner, outer = DESCRIBED.get(described[1], ("", ""))
         given = {
-            part: one if one and _gives_type(instance, part) else inner if part in "AB" else outer
-            for part, one in types.items()
+            part: name if name and _gives_type(instance, part) else inner if part in "AB" else outer
+            for part, name in types.items()
             if inner
         }
     if elements:
-        given = {part: elements[part].partition("x")[2] if part in elements else one for part, one in types.items()}
+        given = {part: elements[part].partition("x")[2] if part in elements else name for part, name in types.items()}
     return {
         "shape": list(instance.shape),
         **({"types": given} if given else {}),
@@ -184,7 +186,7 @@ def _type(value: Any, issued: list[list[str]]) -> str:
     value = _element_type(value)
     if isinstance(value, TypeName) and value.name in CONTAINERS:
         floats = ("e2m1", "e3m2", "e2m3", "e4m3", "e5m2")
-        if not issued or any(f".{one}" in names[0] for names in issued for one in floats):
+        if not issued or any(f".{word}" in names[0] for names in issued for word in floats):
             return ""
     return PTX.get(value.name, "") if isinstance(value, TypeName) else ""
 
@@ -210,11 +212,11 @@ def _space(value: Any) -> str:
 
 def _copies(layout: Tv) -> int:
     """How many places each bit has by the strides of 0."""
-    found = 1
+    copies = 1
     for extent, step in zip(_leaves(layout.shape), _leaves(layout.stride), strict=False):
-        found *= extent if step == 0 else 1
-    return found
+        copies *= extent if step == 0 else 1
+    return copies
 
 
 def _leaves(value: Any) -> list[int]:
-    return [leaf for one in value for leaf in _leaves(one)] if isinstance(value, tuple) else [value]
+    return [leaf for part in value for leaf in _leaves(part)] if isinstance(value, tuple) else [value]

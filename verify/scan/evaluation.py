@@ -70,8 +70,8 @@ class Evaluator:
         try:
             if self._depth > DEEPEST * 8:
                 raise Unread("templates nested too deeply")
-            found: Any = getattr(self, f"_{tree[0]}")(tree, frame)
-            return found
+            value: Any = getattr(self, f"_{tree[0]}")(tree, frame)
+            return value
         except RecursionError as error:
             raise Unread("templates nested too deeply") from error
         finally:
@@ -107,26 +107,26 @@ class Evaluator:
     def _binary(self, tree: Tree, frame: Frame) -> int:
         if tree[1] in ("&&", "||", "&", "|"):
             return self._logical(tree, frame)
-        sign, (one, other) = tree[1], (self.tree(part, frame) for part in tree[2:])
+        sign, (left, right) = tree[1], (self.tree(part, frame) for part in tree[2:])
         if (
             sign in ("==", "!=")
-            and not isinstance(one, int | TemplateParameter)
-            and not isinstance(other, int | TemplateParameter)
+            and not isinstance(left, int | TemplateParameter)
+            and not isinstance(right, int | TemplateParameter)
         ):
-            return int((one == other) is (sign == "=="))
-        one, other = number(one), number(other)
+            return int((left == right) is (sign == "=="))
+        left, right = number(left), number(right)
         if sign in ("/", "%"):
-            if other == 0:
+            if right == 0:
                 raise Unread("a division by zero")
-            quotient = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
-            found = quotient if sign == "/" else one - quotient * other
-        elif sign == "<<" and (one < 0 or other not in SHIFTS):
-            raise Unread(f"{one} << {other}")
+            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+            value = quotient if sign == "/" else left - quotient * right
+        elif sign == "<<" and (left < 0 or right not in SHIFTS):
+            raise Unread(f"{left} << {right}")
         else:
-            found = int(OPERATORS[sign](one, other))
-        if abs(found) > LARGEST:
+            value = int(OPERATORS[sign](left, right))
+        if abs(value) > LARGEST:
             raise Unread(f"a number above {LARGEST}")
-        return found
+        return value
 
     def _pointer(self, tree: Tree, frame: Frame) -> Any:
         return self.tree(tree[1], frame)
@@ -150,7 +150,7 @@ class Evaluator:
 
     def _call(self, tree: Tree, frame: Frame) -> Any:
         name = tree[1][1][-1][0] if tree[1][0] == "name" else ""
-        return cute.call(name, [self.tree(one, frame) for one in tree[2]])
+        return cute.call(name, [self.tree(argument, frame) for argument in tree[2]])
 
     def _member(self, tree: Tree, frame: Frame) -> Any:
         return self.member(self.tree(tree[1], frame), tree[2][0], tree[2][1], frame)
@@ -165,14 +165,16 @@ class Evaluator:
         value = self.lookup(name, given, frame)
         for at, (segment, inner) in enumerate(path[1:], 1):
             if isinstance(value, Namespace):
-                found = self.program.within(segment, value, frame.header)
-                if found is None and value.path[-1] in COMMON:
+                meaning = self.program.within(segment, value, frame.header)
+                if meaning is None and value.path[-1] in COMMON:
                     value = self.builtin(segment, inner, frame)
                     continue
-                if found is None:
-                    return TypeName("::".join(one for one, _ in path[: at + 1]))
+                if meaning is None:
+                    return TypeName("::".join(word for word, _ in path[: at + 1]))
                 value = (
-                    found if isinstance(found, Namespace) else self.evaluate_declarations(segment, found, inner, frame)
+                    meaning
+                    if isinstance(meaning, Namespace)
+                    else self.evaluate_declarations(segment, meaning, inner, frame)
                 )
             else:
                 value = self.member(value, segment, inner, frame)
@@ -187,9 +189,9 @@ class Evaluator:
             if name in at.values:
                 return at.values[name]
             if at.struct is not None:
-                found = self.find_member(at.struct, at, name)
-                if found is not None:
-                    return self.evaluate_item(found[0], found[1], given, frame)
+                member = self.find_member(at.struct, at, name)
+                if member is not None:
+                    return self.evaluate_item(member[0], member[1], given, frame)
             at = at.outer
         declared = self.program.find(name, frame.space, frame.header)
         if isinstance(declared, Namespace):
@@ -199,46 +201,46 @@ class Evaluator:
         return self.evaluate_declarations(name, declared, given, frame)
 
     def evaluate_declarations(
-        self, name: str, found: tuple[list[Item], Namespace], given: tuple[Tree, ...] | None, frame: Frame
+        self, name: str, meaning: tuple[list[Item], Namespace], given: tuple[Tree, ...] | None, frame: Frame
     ) -> Any:
         """Return the value of declarations of a namespace."""
-        declared, space = found
+        declared, space = meaning
         first = declared[0]
         if space.path[-1:] == ("cute",) and (name in cute.OWN or STATIC.fullmatch(name)):
             return self.builtin(name, given, frame)
         if first.kind == "struct":
             arguments = self.arguments(given, frame)
             return TypeName(name, self.fill_defaults(declared, space, arguments), first)
-        if len(declared) > 1 and len({" ".join(one.text.split()) for one in declared}) > 1:
-            places = " and ".join(str(one.header.place(one.at)) for one in declared[:2])
+        if len(declared) > 1 and len({" ".join(item.text.split()) for item in declared}) > 1:
+            places = " and ".join(str(item.header.place(item.at)) for item in declared[:2])
             raise Unread(f"{name} is defined differently at {places}")
         return self.evaluate_item(first, Frame({}, space, first.header), given, frame)
 
     def fill_defaults(self, declared: list[Item], space: Namespace, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of a template, with the defaults of its first declaration."""
-        primary = next((one for one in declared if one.arguments is None), None)
+        primary = next((item for item in declared if item.arguments is None), None)
         if primary is None or primary.params is None:
             return given
         listed = parameters(primary.params)
         if len(given) >= len(listed):
             return given
-        values = dict(zip((one.name for one in listed), given, strict=False))
-        for one in listed[len(given) :]:
-            if not one.default:
+        values = dict(zip((param.name for param in listed), given, strict=False))
+        for param in listed[len(given) :]:
+            if not param.default:
                 break
-            values[one.name] = self.text(one.default, Frame(values, space, primary.header))
+            values[param.name] = self.text(param.default, Frame(values, space, primary.header))
         return tuple(values.values())
 
     def arguments(self, given: tuple[Tree, ...] | None, frame: Frame) -> tuple[Any, ...]:
         """Return the values of template arguments, packs spread out."""
-        found: list[Any] = []
+        values: list[Any] = []
         for tree in given or ():
             value = self.tree(tree, frame)
             if tree[0] == "pack" and isinstance(value, tuple):
-                found += value
+                values += value
             else:
-                found.append(value)
-        return tuple(found)
+                values.append(value)
+        return tuple(values)
 
     def evaluate_item(self, item: Item, home: Frame, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
         """Return the value of a declaration at its home, with template arguments from a frame."""
@@ -259,15 +261,15 @@ class Evaluator:
     def bind_parameters(self, listed: Sequence[Param], given: tuple[Any, ...], home: Frame) -> dict[str, Any]:
         """Template parameters by name, defaults filled in."""
         values: dict[str, Any] = {}
-        for at, one in enumerate(listed):
-            if one.pack:
-                values[one.name] = given[at:]
+        for at, param in enumerate(listed):
+            if param.pack:
+                values[param.name] = given[at:]
             elif at < len(given):
-                values[one.name] = given[at]
-            elif one.default:
-                values[one.name] = self.text(one.default, Frame({**home.values, **values}, home.space, home.header))
+                values[param.name] = given[at]
+            elif param.default:
+                values[param.name] = self.text(param.default, Frame({**home.values, **values}, home.space, home.header))
             else:
-                raise Unread(f"no argument for the template parameter {one.name}")
+                raise Unread(f"no argument for the template parameter {param.name}")
         return values
 
     def member(self, value: Any, name: str, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
@@ -284,10 +286,10 @@ class Evaluator:
         if key in self._cache:
             return self._cache[key]
         home = self.instantiate(value)
-        found = self.find_member(home.struct, home, name) if home.struct is not None else None
-        if found is None:
+        member = self.find_member(home.struct, home, name) if home.struct is not None else None
+        if member is None:
             raise Unread(f"{show_value(value):.60} has no member {name}")
-        result = self.evaluate_item(found[0], found[1], given, frame)
+        result = self.evaluate_item(member[0], member[1], given, frame)
         if key is not None:
             self._cache[key] = result
         return result
@@ -307,20 +309,20 @@ class Evaluator:
                 continue
             if isinstance(value, TypeName) and value.struct is not None and value.struct is not struct:
                 home = self.instantiate(value)
-                found = self.find_member(home.struct, home, name) if home.struct is not None else None
-                if found is not None:
-                    return found
+                inherited = self.find_member(home.struct, home, name) if home.struct is not None else None
+                if inherited is not None:
+                    return inherited
         return None
 
     def members(self, struct: Item) -> dict[str, Item]:
         """Return the declarations in the body of a struct, by name."""
         if struct not in self._members:
-            found: dict[str, Item] = {}
+            own: dict[str, Item] = {}
             for item in items(struct.header, *struct.body) if struct.body else ():
-                if item.name in found and found[item.name].text.split() != item.text.split():
+                if item.name in own and own[item.name].text.split() != item.text.split():
                     raise Unread(f"{item.name} is defined twice, under different conditions")
-                found[item.name] = item
-            self._members[struct] = found
+                own[item.name] = item
+            self._members[struct] = own
         return self._members[struct]
 
     def instantiate(self, value: TypeName) -> Frame:
@@ -337,7 +339,7 @@ class Evaluator:
             if values is not None and (chosen is None or len(values) < len(chosen[1])):
                 chosen = item, values
         if chosen is None:
-            primary = next((one for one in space.declared[struct.name] if one.arguments is None), None)
+            primary = next((item for item in space.declared[struct.name] if item.arguments is None), None)
             if primary is None:
                 raise Unread(f"no definition of {show_value(value):.80}")
             home = Frame({}, space, primary.header)
@@ -349,11 +351,11 @@ class Evaluator:
         """Yield the specializations of a template that may fit a value, with their patterns."""
         key = (space, name)
         if key not in self._specializations:
-            found: dict[str, list[tuple[Item, tuple[Any, ...]]]] = {}
-            self._specializations[key] = found
+            by_head: dict[str, list[tuple[Item, tuple[Any, ...]]]] = {}
+            self._specializations[key] = by_head
             for item in space.declared.get(name, ()):
                 if item.arguments is not None and (pattern := self.pattern(item, space)) is not None:
-                    found.setdefault(_head(pattern), []).append((item, pattern))
+                    by_head.setdefault(_head(pattern), []).append((item, pattern))
         listed = self._specializations[key]
         yield from listed.get(_head(value.arguments), ())
         yield from listed.get("", ())
@@ -385,7 +387,7 @@ def _head(arguments: tuple[Any, ...]) -> str:
 def symbols(item: Item) -> dict[str, Any]:
     """Return the parameters of a template, each without a value."""
     listed = parameters(item.params or "")
-    return {one.name: TemplateParameter(one.name, one.typed, one.pack) for one in listed}
+    return {param.name: TemplateParameter(param.name, param.typed, param.pack) for param in listed}
 
 
 def match(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] | None:
@@ -412,12 +414,12 @@ def _match_part(pattern: Any, given: Any, values: dict[str, Any]) -> bool:
             values[pattern[-1].name] = given[len(pattern) - 1 :]
             pattern, given = pattern[:-1], given[: len(pattern) - 1]
         return len(pattern) == len(given) and all(
-            _match_part(one, other, values) for one, other in zip(pattern, given, strict=True)
+            _match_part(part, counterpart, values) for part, counterpart in zip(pattern, given, strict=True)
         )
     return bool(pattern == given)
 
 
 def bases(text: str) -> Iterator[str]:
     """Yield the base classes of a struct."""
-    for one in split(text):
-        yield re.sub(r"\b(?:public|private|protected|virtual)\b", "", one).strip()
+    for base in split(text):
+        yield re.sub(r"\b(?:public|private|protected|virtual)\b", "", base).strip()

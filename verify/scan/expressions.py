@@ -34,9 +34,9 @@ class SyntaxProblem(Exception):
 def parse(text: str) -> Tree:
     """Return the tree of a type or expression. Raises SyntaxProblem."""
     parser = ExpressionParser(text)
-    found = parser.ternary(False)
+    tree = parser.ternary(False)
     parser.end()
-    return found
+    return tree
 
 
 @lru_cache(maxsize=8192)
@@ -45,11 +45,11 @@ def arguments(text: str) -> tuple[Tree, ...]:
     if not text.strip():
         return ()
     parser = ExpressionParser(text)
-    found = [parser.ternary(False)]
+    trees = [parser.ternary(False)]
     while parser.take(","):
-        found.append(parser.ternary(False))
+        trees.append(parser.ternary(False))
     parser.end()
-    return tuple(found)
+    return tuple(trees)
 
 
 class ExpressionParser:
@@ -57,8 +57,8 @@ class ExpressionParser:
 
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
-        for found in TOKEN.finditer(text):
-            self.tokens.append(found[1] or found[2])
+        for match in TOKEN.finditer(text):
+            self.tokens.append(match[1] or match[2])
             if len(self.tokens) > MOST:
                 raise SyntaxProblem(f"an expression of more than {MOST} words")
         self.at = self.depth = 0
@@ -69,9 +69,9 @@ class ExpressionParser:
 
     def take(self, token: str) -> bool:
         """Whether the next token is this one, then read."""
-        found = self.see() == token
-        self.at += found
-        return found
+        is_next = self.see() == token
+        self.at += is_next
+        return is_next
 
     def expect(self, token: str) -> None:
         """Read a token. Raises SyntaxProblem for any other."""
@@ -88,24 +88,24 @@ class ExpressionParser:
         self.depth += 1
         if self.depth > DEEPEST:
             raise SyntaxProblem(f"nested deeper than {DEEPEST}")
-        found = self.binary(0, inside)
+        tree = self.binary(0, inside)
         if self.take("?"):
             first = self.ternary(inside)
             self.expect(":")
-            found = ("condition", found, first, self.ternary(inside))
+            tree = ("condition", tree, first, self.ternary(inside))
         self.depth -= 1
-        return found
+        return tree
 
     def binary(self, level: int, inside: bool) -> Tree:
         """Operators of one level and above, from left to right."""
         if level == len(LEVELS):
             return self.unary(inside)
-        found = self.binary(level + 1, inside)
+        tree = self.binary(level + 1, inside)
         while self.see() in LEVELS[level] and not (inside and self.see() in (">", ">=")):
             operator = self.see()
             self.at += 1
-            found = ("binary", operator, found, self.binary(level + 1, inside))
-        return found
+            tree = ("binary", operator, tree, self.binary(level + 1, inside))
+        return tree
 
     def unary(self, inside: bool) -> Tree:
         """Return a primary expression with its signs and suffixes."""
@@ -117,9 +117,9 @@ class ExpressionParser:
             if self.depth > DEEPEST:
                 raise SyntaxProblem(f"nested deeper than {DEEPEST}")
             self.at += 1
-            found: Tree = ("unary", token, self.unary(inside))
+            tree: Tree = ("unary", token, self.unary(inside))
             self.depth -= 1
-            return found
+            return tree
         return self.parse_suffixes(self.primary(), inside)
 
     def primary(self) -> Tree:
@@ -129,18 +129,18 @@ class ExpressionParser:
         if NUMBER.fullmatch(token):
             return ("number", int(token, 0) if token[:2].lower() == "0x" else int(token))
         if token == "(":
-            found = self.ternary(False)
+            tree = self.ternary(False)
             self.expect(")")
-            return found
+            return tree
         if token in ("true", "false"):
             return ("number", int(token == "true"))
         if token == "::":
             token = self.see()
             self.at += 1
         if token in ("decltype", "sizeof") and self.take("("):
-            found = self.ternary(False)
+            tree = self.ternary(False)
             self.expect(")")
-            inner: Tree = (token, found)
+            inner: Tree = (token, tree)
             while self.take("::"):
                 inner = ("member", inner, self.segment())
             return inner
@@ -162,13 +162,13 @@ class ExpressionParser:
         if self.see() != "<" or not self.is_template():
             return name, None
         self.at += 1
-        found = []
+        trees = []
         if self.see() != ">":
-            found.append(self.ternary(True))
+            trees.append(self.ternary(True))
             while self.take(","):
-                found.append(self.ternary(True))
+                trees.append(self.ternary(True))
         self.expect(">")
-        return name, tuple(found)
+        return name, tuple(trees)
 
     def is_template(self) -> bool:
         """Whether the `<` at hand opens template arguments: its `>` follows with no logical operator between."""
@@ -186,28 +186,28 @@ class ExpressionParser:
                     return True
         return False
 
-    def parse_suffixes(self, found: Tree, inside: bool) -> Tree:
+    def parse_suffixes(self, tree: Tree, inside: bool) -> Tree:
         """Return a primary with calls, braces, members, pointers and extents after it."""
         while True:
             if self.see() == "(":
                 self.at += 1
-                found = ("call", found, self.parse_list(")"))
+                tree = ("call", tree, self.parse_list(")"))
             elif self.see() == "{":
                 self.at += 1
-                found = ("braces", found, self.parse_list("}"))
+                tree = ("braces", tree, self.parse_list("}"))
             elif self.see() == "[":
                 self.at += 1
                 extent = self.ternary(False)
                 self.expect("]")
-                found = ("array", found, extent)
+                tree = ("array", tree, extent)
             elif self.see() == "...":
                 self.at += 1
-                found = ("pack", found)
+                tree = ("pack", tree)
             elif self.see() == "const" or (self.see() in ("*", "&") and self._ends_type(inside)):
                 self.at += 1
-                found = ("pointer", found)
+                tree = ("pointer", tree)
             else:
-                return found
+                return tree
 
     def _ends_type(self, inside: bool) -> bool:
         after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else ""
@@ -215,10 +215,10 @@ class ExpressionParser:
 
     def parse_list(self, closing: str) -> tuple[Tree, ...]:
         """Expressions up to a closing bracket."""
-        found = []
+        trees = []
         while not self.take(closing):
-            found.append(self.ternary(False))
+            trees.append(self.ternary(False))
             if not self.take(","):
                 self.expect(closing)
                 break
-        return tuple(found)
+        return tuple(trees)

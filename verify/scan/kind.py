@@ -47,7 +47,7 @@ def _definitions(path: Path) -> Iterator[HeaderEntry]:
             seen[instance.name] += 1
             name = f"{instance.name} ({seen[instance.name]})" if seen[instance.name] > 1 else instance.name
             texts = {"thr": f"({instance.thr.shape},1):({instance.thr.stride},0)"}
-            texts |= {part: str(one.layout) for part, one in instance.operands.items()}
+            texts |= {part: str(operand.layout) for part, operand in instance.operands.items()}
             yield HeaderEntry(name, definition.place, texts)
 
 

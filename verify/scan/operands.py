@@ -12,24 +12,27 @@ from verify.scan.assembly import NAME, PLACEHOLDER, Asm, AsmInstruction, Assembl
 GROUP = re.compile(r"\{([^{}]*)\}")
 
 
-def find_faults(found: AssemblyFunction) -> Iterator[tuple[int, str]]:
+def find_faults(assembly: AssemblyFunction) -> Iterator[tuple[int, str]]:
     """Yield what is wrong with the operands of a function's assembly, each with its offset in the header."""
-    for asm in found.asms:
+    for asm in assembly.asms:
         if asm.main and not has_named_operands(asm):
             yield from _placeholder_faults(asm)
         if asm.main:
-            yield from _register_faults(asm, found.params)
-    if len(found.asms) == 1 and found.asms[0].main:
-        code = found.header.code[found.body[0] : found.body[1]]
-        present = {*NAME.findall(code), *(name for one in found.asms[0].operands for name in NAME.findall(one.text))}
-        for name in found.params:
+            yield from _register_faults(asm, assembly.params)
+    if len(assembly.asms) == 1 and assembly.asms[0].main:
+        code = assembly.header.code[assembly.body[0] : assembly.body[1]]
+        present = {
+            *NAME.findall(code),
+            *(name for operand in assembly.asms[0].operands for name in NAME.findall(operand.text)),
+        }
+        for name in assembly.params:
             if name not in present:
-                yield found.asms[0].at, f"the parameter {name} is never used"
+                yield assembly.asms[0].at, f"the parameter {name} is never used"
 
 
 def has_named_operands(asm: Asm) -> bool:
     """Whether an asm names its operands, as `%[d0]`, or modifies them, as `%w0`: their numbers aren't known."""
-    return any(one in "[" or one.isalpha() for one in PLACEHOLDER.findall(asm.text))
+    return any(name in "[" or name.isalpha() for name in PLACEHOLDER.findall(asm.text))
 
 
 def _placeholder_faults(asm: Asm) -> Iterator[tuple[int, str]]:
@@ -69,7 +72,7 @@ def _groups(instruction: AsmInstruction) -> Iterator[tuple[int, list[tuple[int, 
 def _register_faults(asm: Asm, params: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield parameters that are given twice, or in another order than the function has them."""
     position = {name: at for at, name in enumerate(params)}
-    named = [[name for name in NAME.findall(one.text) if name in position] for one in asm.operands]
+    named = [[name for name in NAME.findall(operand.text) if name in position] for operand in asm.operands]
     given = [names[0] if len(names) == 1 else "" for names in named]
     seen: dict[str, int] = {}
     for index, name in enumerate(given):
@@ -98,6 +101,6 @@ def read_numbers(text: str) -> list[int]:
 
 def _find_numbers(text: str) -> Iterator[tuple[int, int]]:
     """Yield the place and the number of each operand that a text names."""
-    for found in PLACEHOLDER.finditer(text):
-        if found[1].isdigit():
-            yield found.start(), int(found[1])
+    for match in PLACEHOLDER.finditer(text):
+        if match[1].isdigit():
+            yield match.start(), int(match[1])

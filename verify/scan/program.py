@@ -35,10 +35,10 @@ class Namespace:
 
     def at(self, path: Sequence[str]) -> Namespace | None:
         """Return the namespace at a path from here."""
-        found: Namespace | None = self
+        space: Namespace | None = self
         for name in path:
-            found = found.inner.get(name) if found else None
-        return found
+            space = space.inner.get(name) if space else None
+        return space
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Program:
 
     def add(self, header: Header) -> None:
         """Take in all declarations of a header. Raises ReadError, and then takes none."""
-        found = list(self._walk(header, 0, len(header.text), self.root))
-        for item, space in found:
+        declared = list(self._walk(header, 0, len(header.text), self.root))
+        for item, space in declared:
             self.spaces[item] = space
             if item.kind == "directive":
                 space.directives.append(item.name)
@@ -96,9 +96,9 @@ class Program:
         """
         at: Namespace | None = space
         while at is not None:
-            found = self.within(name, at, header)
-            if found is not None:
-                return found
+            meaning = self.within(name, at, header)
+            if meaning is not None:
+                return meaning
             at = at.parent
         return None
 
@@ -115,12 +115,12 @@ class Program:
         for path in space.directives:
             start: Namespace | None = space
             while start is not None:
-                other = start.at(path.split("::"))
-                if other is not None and other is not space:
-                    if declared := other.declared.get(name):
-                        return declared, other
-                    if name in other.inner:
-                        return other.inner[name]
+                named = start.at(path.split("::"))
+                if named is not None and named is not space:
+                    if declared := named.declared.get(name):
+                        return declared, named
+                    if name in named.inner:
+                        return named.inner[name]
                 start = start.parent
         return None
 
@@ -129,10 +129,10 @@ class Program:
 def parameters(text: str) -> tuple[Param, ...]:
     """Return the parameters of a template.
 
-    >>> [(one.name, one.type, one.default, one.pack) for one in parameters("class A, int N = 8, class... Args")]
+    >>> [(p.name, p.type, p.default, p.pack) for p in parameters("class A, int N = 8, class... Args")]
     [('A', '', '', False), ('N', 'int', '8', False), ('Args', '', '', True)]
     """
-    return tuple(_parameter(one) for one in split(text) if one.strip())
+    return tuple(_parameter(param) for param in split(text) if param.strip())
 
 
 def _parameter(text: str) -> Param:
@@ -152,10 +152,10 @@ def _parameter(text: str) -> Param:
 def split(text: str) -> Iterator[str]:
     """Yield a list at its commas, those in brackets left alone."""
     depth, start = 0, 0
-    for found in re.finditer(r"[<>(),]", text):
-        mark = found[0]
+    for match in re.finditer(r"[<>(),]", text):
+        mark = match[0]
         depth += {"<": 1, "(": 1, ">": -1, ")": -1, ",": 0}[mark]
         if mark == "," and depth == 0:
-            yield text[start : found.start()]
-            start = found.end()
+            yield text[start : match.start()]
+            start = match.end()
     yield text[start:]

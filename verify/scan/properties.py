@@ -68,16 +68,20 @@ class ComparedArrays(NamedTuple):
 
 def list_mnemonics(issued: Sequence[Sequence[str]]) -> list[Mnemonic]:
     """Return what an operation issues, once each."""
-    every = dict.fromkeys(one for names in issued for one in names)
-    named = {one: look_up(one) for one in every}
-    return [Mnemonic(one, found.rejected or _nameless(one), found.unknown) for one, found in named.items()]
+    every = dict.fromkeys(name for names in issued for name in names)
+    named = {name: look_up(name) for name in every}
+    return [Mnemonic(name, reading.rejected or _nameless(name), reading.unknown) for name, reading in named.items()]
 
 
-def list_strays(found: AssemblyFunction | None) -> list[Mnemonic]:
+def list_strays(assembly: AssemblyFunction | None) -> list[Mnemonic]:
     """Return each instruction that neither computes with matrices nor has a meaning in the tables."""
-    every = [one for asm in found.asms for one in asm.instructions if not one.is_main] if found else []
-    without = dict.fromkeys(one.mnemonic for one in every if meaning(one.mnemonic) is None)
-    return [Mnemonic(one, _nameless(one), f"{one} is not read") for one in without]
+    every = (
+        [instruction for asm in assembly.asms for instruction in asm.instructions if not instruction.is_main]
+        if assembly
+        else []
+    )
+    without = dict.fromkeys(instruction.mnemonic for instruction in every if meaning(instruction.mnemonic) is None)
+    return [Mnemonic(name, _nameless(name), f"{name} is not read") for name in without]
 
 
 def _nameless(mnemonic: str) -> str:
@@ -112,7 +116,7 @@ def _place_registers(_: ScannedOperation, function: AssemblyFunction) -> Place:
 
 
 def _state_declared(operation: ScannedOperation, arrays: ComparedArrays) -> Statement:
-    listed = ", ".join(f"{one.part}Registers" for one in arrays.seen)
+    listed = ", ".join(f"{array.part}Registers" for array in arrays.seen)
     name = operation.function.name if operation.function else ""
     return Statement("asm", f"each array is what {name}() and its assembly take: {listed}")
 
@@ -120,15 +124,15 @@ def _state_declared(operation: ScannedOperation, arrays: ComparedArrays) -> Stat
 def _compare_declared(_: Run, operation: ScannedOperation, arrays: ComparedArrays) -> list[Evidence]:
     wrong, first = arrays.wrong, None
     if wrong and operation.function is not None:
-        also = tuple(f"{one.place}: {one.text}" for one in wrong[1:])
+        also = tuple(f"{fault.place}: {fault.text}" for fault in wrong[1:])
         better = repair_arrays(operation.function, wrong)
         proposals = (Proposal(better[0], partial(_with_arrays, better[1])),) if better else ()
         first = Counterexample({}, wrong[0].text, damage=also, proposals=proposals, replay=operation.replay)
     return [finding(Check.ISA, first, "array by array", len(arrays.seen), "text of the header")]
 
 
-def _with_arrays(arrays: tuple[RegisterArray, ...], found: AssemblyFunction) -> AssemblyFunction:
-    return replace(found, arrays=arrays)
+def _with_arrays(arrays: tuple[RegisterArray, ...], assembly: AssemblyFunction) -> AssemblyFunction:
+    return replace(assembly, arrays=arrays)
 
 
 def _compare_val_id(_: Run, operation: ScannedOperation, instance: Instance) -> list[Evidence]:
@@ -136,7 +140,7 @@ def _compare_val_id(_: Run, operation: ScannedOperation, instance: Instance) -> 
     val_id, function = instance.val_id, operation.function
     if isinstance(val_id, str):
         return [leave_unchecked(Check.ISA, f"ValID is not read: {val_id}")]
-    main = [one for asm in function.asms for one in asm.main] if function else []
+    main = [instruction for asm in function.asms for instruction in asm.main] if function else []
     instruction = look_up(main[0].mnemonic).instruction if len(main) == 1 else None
     moved = None if instruction is None else instruction.operands.get("R")
     if val_id is None or moved is None:
@@ -209,18 +213,18 @@ class OperationChecker(Run):
         """Return a verdict on each mnemonic, at its own place; none where no function has them."""
         if operation.function is None:
             return []
-        return [self.verdict(MNEMONIC, operation, one) for one in mnemonics]
+        return [self.verdict(MNEMONIC, operation, mnemonic) for mnemonic in mnemonics]
 
     def check_assembly(self, operation: ScannedOperation, issued: Sequence[Sequence[str]]) -> list[Verdict]:
         """Return the verdicts on the registers of the inline assembly; none where there is no assembly."""
         function = operation.function
         if function is None or not function.asms or not issued:
             return []
-        found = self.verdict(REGISTERS, operation, function)
+        verdict = self.verdict(REGISTERS, operation, function)
         arrays = ComparedArrays(*compare_arrays(function))
-        if found.status.refuted or not arrays.seen:
-            return [found]
-        return [found, self.verdict(DECLARED, operation, arrays)]
+        if verdict.status.refuted or not arrays.seen:
+            return [verdict]
+        return [verdict, self.verdict(DECLARED, operation, arrays)]
 
     def check_val_id(self, operation: ScannedOperation) -> list[Verdict]:
         """Return the verdict on ValID, which gives each bit of a tile its address in Tensor Memory, if there is one."""

@@ -54,7 +54,7 @@ class Taken:
 
 def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple[RegisterArray, ...]:
     """Return the arrays that a struct or a base of it declares for its fma or copy; those that can be read."""
-    found = []
+    declared = []
     for part in PARTS[name]:
         try:
             member = evaluator.find_member(struct, frame, f"{part}Registers")
@@ -65,89 +65,91 @@ def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple
             continue
         place = member[0].header.place(member[0].at)
         if value.name == "void":
-            found.append(RegisterArray(part, value, 0, place))
+            declared.append(RegisterArray(part, value, 0, place))
         elif value.name == "array" and len(value.arguments) == 2 and isinstance(value.arguments[1], int):
-            found.append(RegisterArray(part, *value.arguments, place))
-    return tuple(found)
+            declared.append(RegisterArray(part, *value.arguments, place))
+    return tuple(declared)
 
 
 def types(evaluator: Evaluator, declared: Sequence[str], frame: Frame) -> tuple[Any, ...]:
     """Return the type of each parameter, without const and reference; None for one that cannot be read."""
-    listed = [" ".join(PARAMETER.sub("", QUALIFIER.sub(" ", one.partition("=")[0])).split()) for one in declared]
-    found: dict[str, Any] = {}
+    listed = [" ".join(PARAMETER.sub("", QUALIFIER.sub(" ", text.partition("=")[0])).split()) for text in declared]
+    types_of: dict[str, Any] = {}
     for text in dict.fromkeys(listed):
         with suppress(Needs, Unread):
-            found[text] = evaluator.text(text, frame) if text and not set("*()[]") & set(text) else None
-    return tuple(map(found.get, listed))
+            types_of[text] = evaluator.text(text, frame) if text and not set("*()[]") & set(text) else None
+    return tuple(map(types_of.get, listed))
 
 
-def compare_arrays(found: AssemblyFunction) -> tuple[list[RegisterArray], list[ArrayFault]]:
+def compare_arrays(assembly: AssemblyFunction) -> tuple[list[RegisterArray], list[ArrayFault]]:
     """Return the arrays that could be compared with what is taken, and what is wrong, once for each array."""
-    declared = {one.part: one for one in found.arrays}
-    kinds = dict(zip(found.params, found.types, strict=True))
+    declared = {array.part: array for array in assembly.arrays}
+    kinds = dict(zip(assembly.params, assembly.types, strict=True))
     seen: set[str] = set()
     faults: dict[str, ArrayFault] = {}
-    for taken in _statements(found, declared):
+    for taken in _statements(assembly, declared):
         for part, array in declared.items():
             if part in taken:
                 names: Sequence[str] = taken[part].names
                 fault = _fault(kinds, array, taken[part])
-            elif array in (others := _others(found, declared, taken)):
-                names = _rest(kinds, array, others, taken)
-                fault = _of_rest(found.name, kinds, array, names)
+            elif array in (hidden := _others(assembly, declared, taken)):
+                names = _rest(kinds, array, hidden, taken)
+                fault = _of_rest(assembly.name, kinds, array, names)
             else:
                 continue
             if fault is not None:
                 faults.setdefault(part, fault)
             if fault is not None or (names and all(_comparable(array.type, kinds[name]) for name in names)):
                 seen.add(part)
-    return [one for one in found.arrays if one.part in seen], [
-        faults[one.part] for one in found.arrays if one.part in faults
+    return [array for array in assembly.arrays if array.part in seen], [
+        faults[array.part] for array in assembly.arrays if array.part in faults
     ]
 
 
 def repair_arrays(
-    found: AssemblyFunction, faults: Sequence[ArrayFault]
+    assembly: AssemblyFunction, faults: Sequence[ArrayFault]
 ) -> tuple[str, tuple[RegisterArray, ...]] | None:
     """Return the declarations that may be right, as C++, and all arrays with them; None if one isn't known.
 
     Arrays are repaired together, because the function is right only if all of them are.
     """
-    right = {one.right.part: one.right for one in faults if one.right is not None}
+    right = {fault.right.part: fault.right for fault in faults if fault.right is not None}
     if not right or len(right) < len(faults):
         return None
-    arrays = tuple(right.get(one.part, one) for one in found.arrays)
-    words = (f"using {part}Registers = {one.declaration};" for part, one in right.items())
+    arrays = tuple(right.get(array.part, array) for array in assembly.arrays)
+    words = (f"using {part}Registers = {array.declaration};" for part, array in right.items())
     return " ".join(words), arrays
 
 
-def _statements(found: AssemblyFunction, declared: Mapping[str, RegisterArray]) -> Iterator[dict[str, Taken]]:
+def _statements(assembly: AssemblyFunction, declared: Mapping[str, RegisterArray]) -> Iterator[dict[str, Taken]]:
     """Yield the operands that each instruction takes, by part; of several instructions in a row nothing is known."""
-    if found.calls or not found.asms:
+    if assembly.calls or not assembly.asms:
         return
-    if len(found.mnemonics) != 1:
+    if len(assembly.mnemonics) != 1:
         yield {}
         return
-    for asm in found.asms:
+    for asm in assembly.asms:
         for instruction in asm.main:
-            yield _takes(found, asm, instruction.text, declared)
+            yield _takes(assembly, asm, instruction.text, declared)
 
 
 def _takes(
-    found: AssemblyFunction, asm: Asm, instruction: str, declared: Mapping[str, RegisterArray]
+    assembly: AssemblyFunction, asm: Asm, instruction: str, declared: Mapping[str, RegisterArray]
 ) -> dict[str, Taken]:
     """Return the operands of an instruction that are made of parameters, by part."""
     word = WORD.match(instruction)
-    if word is None or any(instruction.count(one) != instruction.count(other) for one, other in ("{}", "[]")):
+    if word is None or any(
+        instruction.count(opening) != instruction.count(closing) for opening, closing in ("{}", "[]")
+    ):
         return {}
     operands = OPERAND.findall(instruction, word.end())
-    if found.name == "copy":
-        operands = [one for one in operands if not NUMBER.fullmatch(one)]  # the offset of tcgen05.st.16x32bx2
+    if assembly.name == "copy":
+        operands = [text for text in operands if not NUMBER.fullmatch(text)]  # the offset of tcgen05.st.16x32bx2
     taken: dict[str, Taken] = {}
-    params = frozenset(found.params)
-    for part, text in zip(_parts(found.name, word[0], len(operands), declared), operands, strict=False):
-        if part and (one := _operand(params, asm, text)) is not None:
-            taken[part] = one
+    params = frozenset(assembly.params)
+    for part, text in zip(_parts(assembly.name, word[0], len(operands), declared), operands, strict=False):
+        if part and (parameters := _operand(params, asm, text)) is not None:
+            taken[part] = parameters
     return taken
 
 
@@ -156,7 +158,7 @@ def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, R
     if function == "copy":
         return ("D", "S") if operands == 2 else ("D",)  # tcgen05.ld.red has another result before the source
     named = _name_operands(mnemonic)
-    return ["C" if one == "D" and "C" in declared else one for one in named] if _in_place(named) else named
+    return ["C" if part == "D" and "C" in declared else part for part in named] if _in_place(named) else named
 
 
 @lru_cache(maxsize=4096)
@@ -188,7 +190,7 @@ def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
     constraints: dict[str, str] = {}
     for index in indices:
         constraint, expression = asm.operands[index].constraint, asm.operands[index].text
-        names = [one for one in NAME.findall(expression) if one in params]
+        names = [name for name in NAME.findall(expression) if name in params]
         if len(names) != 1 or "[" in expression:
             return None
         constraints[names[0]] = constraint if expression == names[0] else ""
@@ -198,9 +200,9 @@ def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
 def _fault(types_of: Mapping[str, Any], array: RegisterArray, taken: Taken) -> ArrayFault | None:
     """Find what is wrong with an array by the registers that the assembly takes."""
     kinds = [types_of[name] for name in taken.names]
-    other = next((one for one in kinds if _differs(array.type, one)), array.type)
-    if array.count == 0 or len(taken.names) != array.count or other != array.type:
-        kind = kinds[0] if array.count == 0 and kinds[0] is not None else other
+    differing = next((kind for kind in kinds if _differs(array.type, kind)), array.type)
+    if array.count == 0 or len(taken.names) != array.count or differing != array.type:
+        kind = kinds[0] if array.count == 0 and kinds[0] is not None else differing
         right = replace(array, type=kind, count=len(taken.names))
         return _say_difference(array, f"the assembly takes {right.declaration}: {_list_registers(taken.names)}", right)
     for name, constraint in taken.constraints.items():
@@ -213,23 +215,23 @@ def _fault(types_of: Mapping[str, Any], array: RegisterArray, taken: Taken) -> A
 
 
 def _others(
-    found: AssemblyFunction, declared: Mapping[str, RegisterArray], taken: Mapping[str, Taken]
+    assembly: AssemblyFunction, declared: Mapping[str, RegisterArray], taken: Mapping[str, Taken]
 ) -> list[RegisterArray]:
     """Return the arrays whose parameters the assembly does not show, but their places in the list do."""
-    left = [one for part, one in declared.items() if part not in taken]
-    if found.name == "copy":
+    left = [array for part, array in declared.items() if part not in taken]
+    if assembly.name == "copy":
         return left
-    in_place = any(_in_place(_name_operands(one)) for names in found.mnemonics for one in names)
-    return [one for one in left if one.part == "D" and in_place and "C" in taken and one.count]
+    in_place = any(_in_place(_name_operands(name)) for names in assembly.mnemonics for name in names)
+    return [array for array in left if array.part == "D" and in_place and "C" in taken and array.count]
 
 
 def _rest(
-    kinds: Mapping[str, Any], array: RegisterArray, others: list[RegisterArray], taken: Mapping[str, Taken]
+    kinds: Mapping[str, Any], array: RegisterArray, hidden: list[RegisterArray], taken: Mapping[str, Taken]
 ) -> list[str]:
     """Return the parameters of an array: those that neither the assembly nor an array before it takes."""
-    used = {name for one in taken.values() for name in one.names}
+    used = {name for operand in taken.values() for name in operand.names}
     left = [name for name in kinds if name not in used]
-    start = sum(one.count for one in others[: others.index(array)])
+    start = sum(before.count for before in hidden[: hidden.index(array)])
     return left[start : start + array.count]
 
 
@@ -250,8 +252,8 @@ def _comparable(declared: Any, taken: Any) -> bool:
 
 def _differs(declared: Any, taken: Any) -> bool:
     """Whether two types are known to differ in more than the sign of integers."""
-    one, other = _format(declared), _format(taken)
-    return one is not None and other is not None and one != other
+    wanted, given = _format(declared), _format(taken)
+    return wanted is not None and given is not None and wanted != given
 
 
 def _format(value: Any) -> tuple[str, int] | None:

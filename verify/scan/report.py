@@ -29,8 +29,8 @@ def render(report: Report, read: Checkout, quiet: bool, verbose: bool) -> str:
 
 
 def _case(case: Case, verbose: bool) -> Iterator[str]:
-    wrong = [one for one in case.verdicts if case.contradicts(one) or one.status in OPEN]
-    for verdict in (one for one in wrong if not one.cause):
+    wrong = [verdict for verdict in case.verdicts if case.contradicts(verdict) or verdict.status in OPEN]
+    for verdict in (verdict for verdict in wrong if not verdict.cause):
         yield f"{verdict.place or case.place}:"
         yield from as_text.story(case, verdict, verbose)
     if wrong and case.expects.known_defect:
@@ -48,24 +48,24 @@ def share(read: Checkout) -> list[str]:
     A header that cannot be read is counted as a line of its own: what is in it is not known.
     """
     every = read.definitions
-    older = [one for one in every if 61 <= architecture(one.place.file) <= 90]
+    older = [definition for definition in every if 61 <= architecture(definition.place.file) <= 90]
     lines = [f"read: {_share(every, 'definitions')}; {_share(older, 'of sm61 to sm90')}" if older else ""]
     lines = lines if older else [f"read: {_share(every, 'definitions')}"]
-    instances = sum(len(one.instances) for one in every)
-    templates = sum(bool(one.item.params) for one in every)
+    instances = sum(len(definition.instances) for definition in every)
+    templates = sum(bool(definition.item.params) for definition in every)
     lines[0] += f"; {templates} templates; {instances} instances"
     if read.problems:
         lines[0] += f"; {len(read.problems)} headers cannot be read"
     return lines
 
 
-def _share(found: Sequence[object], what: str) -> str:
-    good = sum(not getattr(one, "problem", "") for one in found)
-    percent = 100 * good / len(found) if found else 0.0
-    return f"{good} of {len(found)} {what} ({percent:.1f} %)"
+def _share(definitions: Sequence[object], what: str) -> str:
+    good = sum(not getattr(definition, "problem", "") for definition in definitions)
+    percent = 100 * good / len(definitions) if definitions else 0.0
+    return f"{good} of {len(definitions)} {what} ({percent:.1f} %)"
 
 
 def architecture(file: str) -> int:
     """Return the number in a header's name: 90 of mma_traits_sm90_gmma.hpp; 0 where there is none."""
-    found = ARCHITECTURE.search(PurePath(file).name)
-    return int(found[1]) if found else 0
+    match = ARCHITECTURE.search(PurePath(file).name)
+    return int(match[1]) if match else 0

@@ -27,17 +27,17 @@ def find_fault(layout: Tv, operand: isa_tables.Operand, text: str) -> tuple[int,
     """
     expected = list(_expect(operand, text))
     try:
-        found = _addresses(layout)
+        addresses = _addresses(layout)
     except ValueError as error:
         return len(expected), Counterexample({}, f"ValID: {error}")
-    if len(found) != len(expected):
-        sizes = f"ValID has {len(found)} bits, the instruction moves {len(expected)}"
+    if len(addresses) != len(expected):
+        sizes = f"ValID has {len(addresses)} bits, the instruction moves {len(expected)}"
         return len(expected), Counterexample({}, sizes)
-    wrong = [bit for bit, (mine, isa) in enumerate(zip(found, expected, strict=True)) if mine != isa]
+    wrong = [bit for bit, (mine, isa) in enumerate(zip(addresses, expected, strict=True)) if mine != isa]
     if not wrong:
         return len(expected), None
     first = wrong[0]
-    statement = f"bit {first} of the tile: ValID has {_place(found[first])}, the ISA {_place(expected[first])}"
+    statement = f"bit {first} of the tile: ValID has {_place(addresses[first])}, the ISA {_place(expected[first])}"
     damage = (f"{len(wrong)} of {len(expected)} bits disagree",)
     return len(expected), Counterexample({"bit": first}, statement, extent="smallest", damage=damage)
 
@@ -56,12 +56,12 @@ def _expect(operand: isa_tables.Operand, text: str) -> Iterator[int]:
 
 def _addresses(layout: Tv) -> list[int]:
     """Return the addresses of a layout, its first mode first. Raises ValueError."""
-    found = [0]
+    addresses = [0]
     for extent, stride in _modes(layout.shape, layout.stride):
-        if extent * len(found) > MOST:
+        if extent * len(addresses) > MOST:
             raise ValueError(f"more than {MOST} bits")
-        found = [stride * digit + below for digit in range(extent) for below in found]
-    return found
+        addresses = [stride * digit + below for digit in range(extent) for below in addresses]
+    return addresses
 
 
 def _modes(shape: Any, stride: Any) -> Iterator[tuple[int, int]]:

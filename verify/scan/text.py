@@ -55,12 +55,12 @@ class Header:
 
     @cached_property
     def _newlines(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self.text)]
+        return [match.start() for match in re.finditer("\n", self.text)]
 
     @cached_property
     def code_with_strings(self) -> str:
         """The code with its strings."""
-        return BLANKED_STRING.sub(lambda found: self.text[found.start() : found.end()], self.code)
+        return BLANKED_STRING.sub(lambda match: self.text[match.start() : match.end()], self.code)
 
     def strings(self, start: int, end: int) -> Iterator[re.Match[str]]:
         """Yield the strings between two offsets, those in comments left out; group 1 is what stands in the quotes."""
@@ -82,7 +82,7 @@ class Header:
         return self._closing[opening]
 
     def _closing_braces(self) -> dict[int, int]:
-        found: dict[int, int] = {}
+        closing: dict[int, int] = {}
         opened: list[int] = []
         code = self.code
         for brace in BRACE.finditer(code):
@@ -91,20 +91,20 @@ class Header:
                 opened.append(at)
                 if len(opened) > DEEPEST:
                     raise self.fail(at, f"braces nested deeper than {DEEPEST}")
-                if len(found) > MOST_BRACES:
+                if len(closing) > MOST_BRACES:
                     raise self.fail(at, f"more than {MOST_BRACES} braces")
             elif not opened:
                 raise self.fail(at, "a '}' that closes nothing")
             else:
-                found[opened.pop()] = at
+                closing[opened.pop()] = at
         if opened:
             raise self.fail(opened[-1], "a '{' that is never closed")
-        return found
+        return closing
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     """Replace a string by dollars, a comment or directive by blanks: offsets and lines stay."""
-    text = found[0]
+    text = match[0]
     if text[0] in "\"'":
         return "$" * len(text) if "\n" not in text else NOT_NEWLINE.sub("$", text)
     return " " * len(text) if "\n" not in text else NOT_NEWLINE.sub(" ", text)
@@ -115,13 +115,13 @@ def _find_disabled(text: str) -> Iterator[tuple[int, int]]:
     if "if 0" not in text:
         return
     depth, inside, start = 0, 0, 0  # how deep the directives are, and where the outermost `#if 0` began
-    for found in DIRECTIVE.finditer(text):
-        word = found[1]
+    for match in DIRECTIVE.finditer(text):
+        word = match[1]
         if word.startswith("if"):
             depth += 1
-            if not inside and word == "if" and found[2].strip() == "0":
-                inside, start = depth, found.end()
+            if not inside and word == "if" and match[2].strip() == "0":
+                inside, start = depth, match.end()
         elif inside == depth and inside:
-            yield start, found.start()
+            yield start, match.start()
             inside = 0
         depth -= word == "endif"

@@ -109,16 +109,16 @@ class TraitsReader:
         """One definition with its instances."""
         sort, written = TRAITS[item.name], " ".join((item.arguments or "").split())
         try:
-            found = tuple(islice(self._instances(item, space), MOST + 1))
+            instances = tuple(islice(self._instances(item, space), MOST + 1))
         except (Unread, Needs, SyntaxProblem) as error:
             return Definition(item, sort, written, (), str(error))
         except ReadError as error:
             return Definition(item, sort, written, (), error.problem, error.place)
-        if not found:
+        if not instances:
             return Definition(item, sort, written, (), "no instance of it is named, and its assertions allow none")
-        if len(found) > MOST:
+        if len(instances) > MOST:
             return Definition(item, sort, written, (), f"more than {MOST} instances")
-        return Definition(item, sort, written, found)
+        return Definition(item, sort, written, instances)
 
     def _instances(self, item: Item, space: Namespace) -> Iterator[Instance]:
         for values in self._starts(item, space):
@@ -138,13 +138,13 @@ class TraitsReader:
             return
         struct = operation.struct
         home = self.program.spaces.get(struct)
-        listed = [one for one in home.declared[struct.name] if one.arguments is not None] if home else []
+        listed = [item for item in home.declared[struct.name] if item.arguments is not None] if home else []
         if not listed or home is None:
             yield unset
             return
         for special in listed:
-            other = self.evaluator.pattern(special, home)
-            if other is not None and (chosen := match(operation.arguments, other)) is not None:
+            special_pattern = self.evaluator.pattern(special, home)
+            if special_pattern is not None and (chosen := match(operation.arguments, special_pattern)) is not None:
                 yield {**unset, **chosen}
 
     def _pattern(self, item: Item, space: Namespace, values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -161,7 +161,7 @@ class TraitsReader:
         name = next((name for name, value in values.items() if value == symbol), None)
         if name is None or symbol.pack:
             raise Needs(symbol)
-        allowed = [one for one in _candidates(need) if self._allows(item, space, {**values, name: one}, name)]
+        allowed = [value for value in _candidates(need) if self._allows(item, space, {**values, name: value}, name)]
         if symbol.typed:
             allowed = allowed[:1]
         elif len(allowed) == len(EXTENTS):
@@ -170,23 +170,25 @@ class TraitsReader:
             allowed = [allowed[0], allowed[-1]]
         if not allowed:
             raise Needs(symbol)
-        for one in allowed:
+        for chosen in allowed:
             yield from self._complete(
-                item, space, {name: one if value == symbol else value for name, value in values.items()}
+                item, space, {name: chosen if value == symbol else value for name, value in values.items()}
             )
 
     def fill_types(self, item: Item, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of an instance, with types that its assertions allow for the parameters that are left."""
-        found = {**symbols(item), **values}
+        filled = {**symbols(item), **values}
         space = self.program.spaces[item]
         left = [
-            name for name, one in found.items() if isinstance(one, TemplateParameter) and one.typed and not one.pack
+            name
+            for name, value in filled.items()
+            if isinstance(value, TemplateParameter) and value.typed and not value.pack
         ]
         for types in islice(product(map(TypeName, WIDTHS), repeat=len(left)), TRIED) if left else ():
-            tried = {**found, **dict(zip(left, types, strict=True))}
+            tried = {**filled, **dict(zip(left, types, strict=True))}
             if self._allows(item, space, tried, left[0]):
                 return tried
-        return found
+        return filled
 
     def _allows(self, item: Item, space: Namespace, values: Mapping[str, Any], name: str) -> bool:
         """Whether no static assertion of the definition, or of its operation, is false with the value of a name."""
@@ -218,7 +220,7 @@ class TraitsReader:
             except Needs as need:
                 if not need.width or not isinstance(chosen, TypeName):
                     return True
-                values = {name: chosen if one == need.symbol else one for name, one in frame.values.items()}
+                values = {name: chosen if value == need.symbol else value for name, value in frame.values.items()}
                 frame = replace(frame, values=values)
         return True
 
@@ -233,9 +235,9 @@ class TraitsReader:
         if not pattern or not isinstance(pattern[0], TypeName):
             raise Unread("the operation is not a type")
         operands = {
-            name.removesuffix("Layout"): found
+            name.removesuffix("Layout"): operand
             for name in (*LAYOUTS[sort], *(EXTRA if sort == "mma" else ()))
-            if (found := self._operand(name, frame, required=name not in EXTRA)) is not None
+            if (operand := self._operand(name, frame, required=name not in EXTRA)) is not None
         }
         thr = self._operand("ThrID", frame)
         shape = self._value("Shape_MNK", frame)[0] if sort == "mma" else ()
@@ -243,7 +245,7 @@ class TraitsReader:
         if (
             thr is None
             or not isinstance(shape, tuple)
-            or not all(isinstance(one, int | TemplateParameter) for one in shape)
+            or not all(isinstance(extent, int | TemplateParameter) for extent in shape)
         ):
             raise Unread("its shape is no tuple of three numbers")
         layout(shape)
@@ -293,19 +295,19 @@ class TraitsReader:
         """Return the value of a member, and its declaration."""
         if frame.struct is None:
             raise Unread("no struct")
-        found = self.evaluator.find_member(frame.struct, frame, name)
-        if found is None:
+        member = self.evaluator.find_member(frame.struct, frame, name)
+        if member is None:
             raise Unread(f"no member {name}")
-        return self.evaluator.evaluate_item(found[0], found[1], None, frame), found[0]
+        return self.evaluator.evaluate_item(member[0], member[1], None, frame), member[0]
 
     def _types(self, frame: Frame) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        types: dict[str, Any] = {}
         for name, meant in {**OLDER, **dict(zip(TYPES, TYPES, strict=True))}.items():
             try:
-                found[meant] = self._value(name, frame)[0]
+                types[meant] = self._value(name, frame)[0]
             except (Unread, Needs):
                 continue
-        return found
+        return types
 
 
 def _candidates(need: Needs) -> tuple[Any, ...]:
@@ -325,4 +327,4 @@ def _write_instance(item: Item, values: Mapping[str, Any]) -> str:
     if not chosen:
         return head
 
-    return head + "<" + sub(r"[A-Za-z_]\w*", lambda one: show_value(chosen.get(one[0], one[0])), rest)
+    return head + "<" + sub(r"[A-Za-z_]\w*", lambda match: show_value(chosen.get(match[0], match[0])), rest)

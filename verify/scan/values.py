@@ -97,8 +97,8 @@ def free(value: Any) -> Iterator[TemplateParameter]:
     if isinstance(value, TemplateParameter):
         yield value
     elif isinstance(value, tuple):
-        for one in value:
-            yield from free(one)
+        for part in value:
+            yield from free(part)
     elif isinstance(value, TypeName):
         yield from free(value.arguments)
 
@@ -130,8 +130,8 @@ def layout(shape: Any, stride: Any = None) -> Tv:
 def numbers(value: Any) -> None:
     """Raise Needs or Unread unless a value is a number or a tuple of such."""
     if isinstance(value, tuple):
-        for one in value:
-            numbers(one)
+        for part in value:
+            numbers(part)
     else:
         number(value)
 
