@@ -34,12 +34,12 @@ def of_atom(
     >>> [panel.name for panel in picture.panels], picture.panels[2].cells[9][3].lines
     (['A', 'B', 'C'], ('T5', 'V3'))
     """
-    found = list(verdicts)
+    all_verdicts = list(verdicts)
     runs = [_find_run(part.layout) for part in subject.parts if part.layout is not None]
     together = grain(subject)
     drawn = [
         Drawn(
-            part, subject.multiplicity(part), [verdict for verdict in found if verdict.claim.part == part.name],
+            part, subject.multiplicity(part), [verdict for verdict in all_verdicts if verdict.claim.part == part.name],
             tuple(_formulas(subject, part.name)), together, max(runs, default=1), window,
         )
         for part in subject.parts
@@ -47,8 +47,8 @@ def of_atom(
     ]  # fmt: skip
     picture = draw_operands(subject.name, drawn, status)
     notes = [f"compared with no instruction: {subject.no_instruction}"] if subject.no_instruction else []
-    others = [v for v in found if v.claim.part not in {part.name for part in subject.parts}]
-    notes += [f"{v.status}: {v.counterexample.statement}" for v in others if v.counterexample is not None]
+    without_part = [v for v in all_verdicts if v.claim.part not in {part.name for part in subject.parts}]
+    notes += [f"{v.status}: {v.counterexample.statement}" for v in without_part if v.counterexample is not None]
     return replace(picture, notes=(*picture.notes, *notes))
 
 
@@ -65,14 +65,14 @@ def grain(subject: BoundMaps) -> int:
     """Return the bits of a copy that stay together by each layout and formula, a power of two; 1 for no copy."""
     if any(len(part.axes) > 1 or part.layout is None for part in subject.parts):
         return 1
-    found = 0
+    bits = 0
     for view in subject.views:
         for part in view.parts:
-            found |= _find_run(part.layout_of_text)
+            bits |= _find_run(part.layout_of_text)
             for formula in part.formulas:
                 if isinstance(formula, Carried):  # an element of the instruction stays together
-                    found |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
-    return found & -found
+                    bits |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
+    return bits & -bits
 
 
 def _find_run(layout: Layout) -> int:
@@ -82,25 +82,25 @@ def _find_run(layout: Layout) -> int:
     32
     """
     threads, values = (list(modes(*half)) for half in halves(layout))
-    run, others = 1, [stride for extent, stride in threads if extent > 1]
+    run, strides = 1, [stride for extent, stride in threads if extent > 1]
     for extent, stride in values:
-        if stride == run and len(others) == sum(extent > 1 for extent, _ in threads):
+        if stride == run and len(strides) == sum(extent > 1 for extent, _ in threads):
             run *= extent
         elif extent > 1:
-            others.append(stride)
-    found = run
-    for stride in others:
-        found |= stride
-    return found & -found
+            strides.append(stride)
+    bits = run
+    for stride in strides:
+        bits |= stride
+    return bits & -bits
 
 
 def list_tables(subject: BoundMaps, window: Window = WHOLE) -> Iterator[Panel]:
     """Yield for each operand the elements of each (thread, value)."""
-    for number, one in enumerate(one for one in subject.parts if one.well_formed):
-        if one.layout is None:
-            found = one.points
+    for number, part in enumerate(part for part in subject.parts if part.well_formed):
+        if part.layout is None:
+            mapping = part.points
         else:
-            tile, points = tuple(map(Axis, one.axes, one.extent)), choose_shown(one.domain, window)
-            found = of_layout(one.layout, tile, ("thread", "value"), part=points)
-        heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
-        yield maps.table(one.name, found, heading, window=window, place=(number, 0))
+            tile, points = tuple(map(Axis, part.axes, part.extent)), choose_shown(part.domain, window)
+            mapping = of_layout(part.layout, tile, ("thread", "value"), part=points)
+        heading = f"{part.name} (thread, value) -> ({', '.join(part.axes)})"
+        yield maps.table(part.name, mapping, heading, window=window, place=(number, 0))

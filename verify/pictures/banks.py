@@ -30,15 +30,15 @@ def phases(
 
     >>> rows = Access(tuple(128 * lane for lane in range(8)), 128)
     >>> for swizzle in (Swizzle(0, 4, 3), Swizzle(3, 4, 3)):
-    ...     (one,) = phases("rows", rows, swizzle)
-    ...     print(one.heading, sum(bool(cell.fault) for cell in one.every()))
+    ...     (panel,) = phases("rows", rows, swizzle)
+    ...     print(panel.heading, sum(bool(cell.fault) for cell in panel.every()))
     rows: phase 0, lanes 0-7, 8 wavefronts 32
     rows: phase 0, lanes 0-7, 1 wavefront 0
     """
     moved = [None if address is None else swizzle(address) for address in access.addresses]
-    found = access.through(swizzle)
+    wavefronts = access.through(swizzle)
     number = 0
-    for lanes in _lanes(access, found):
+    for lanes in _lanes(access, wavefronts):
         active = [lane for lane in lanes if lane < len(moved) and moved[lane] is not None]
         if active:
             words: Lanes = {}
@@ -46,17 +46,17 @@ def phases(
                 first = (moved[lane] or 0) // WORD
                 for word in range(first, first + max(1, access.bits // (8 * WORD))):
                     words.setdefault(word, []).append(lane)
-            times = found.phases[number]
+            times = wavefronts.phases[number]
             heading = f"{name}: phase {number}, lanes {active[0]}-{active[-1]}, {times} wavefront{'s' * (times > 1)}"
             down = place[0] + step * number, place[1]
             yield _panel(f"{name} {number}", heading, words, access.operation, down, window)
             number += 1
 
 
-def _lanes(access: Access, found: Wavefronts) -> list[range]:
+def _lanes(access: Access, wavefronts: Wavefronts) -> list[range]:
     """Return the lanes of each phase: twice as many where lanes that have one address are served together."""
     width = PHASE[access.bits]
-    if len(access.addresses) == LANES and len(found.phases) * width * 2 == LANES:
+    if len(access.addresses) == LANES and len(wavefronts.phases) * width * 2 == LANES:
         width *= 2
     return [range(start, start + width) for start in range(0, LANES, width)]
 

@@ -51,10 +51,10 @@ def every(part: BoundOperand, threads: int, grain: int) -> Elements:
         at: dict[Point, int] = {point: _number(part, point) for point in shown}
     else:
         end, (step, _) = prod(part.extent), part.domain
-        found = points.values(part.layout, [thread + step * value for thread, value in shown])
-        at = {point: e if 0 <= e < end else -1 for point, e in zip(shown, found, strict=True)}
+        numbers = points.values(part.layout, [thread + step * value for thread, value in shown])
+        at = {point: e if 0 <= e < end else -1 for point, e in zip(shown, numbers, strict=True)}
     outside = [point for point, element in at.items() if element < 0]
-    return Elements(at, len(at) - len(outside), len(outside), tuple(_words(part, one) for one in outside[:SHOWN]))
+    return Elements(at, len(at) - len(outside), len(outside), tuple(_words(part, point) for point in outside[:SHOWN]))
 
 
 def within(part: BoundOperand, xs: range, ys: range) -> Elements:
@@ -89,8 +89,8 @@ def find_element(part: BoundOperand, point: Point) -> int:
     """Return the element of one (thread, value) in plain integers; -1 outside the tile."""
     if part.layout is None:
         return _number(part, point)
-    found = int(walk(part.layout, *point))
-    return found if 0 <= found < prod(part.extent) else -1
+    element = int(walk(part.layout, *point))
+    return element if 0 <= element < prod(part.extent) else -1
 
 
 def _number(part: BoundOperand, point: Point) -> int:

@@ -40,7 +40,7 @@ th, td { border: 1px solid var(--line); padding: .1rem .4rem; white-space: nowra
 
 def page(pictures: Sequence[Picture], cells: int = svg.STATIC) -> str:
     """One file with all pictures that needs no other file."""
-    titles = [": ".join(filter(None, (one.title, one.status))) for one in pictures]
+    titles = [": ".join(filter(None, (picture.title, picture.status))) for picture in pictures]
     title = titles[0] if len(pictures) == 1 else f"{len(pictures)} pictures"
     main = element("main", element("h1", title), id="main")
     for number, picture in enumerate(pictures):

@@ -25,12 +25,15 @@ def of_instruction(mnemonic: str, window: Window = WHOLE) -> Picture:
     (['D', 'A', 'B', 'C'], 'T5 V3')
     """
     try:
-        found = short_names.find_instruction("", mnemonic, (), isa_tables.instruction)
+        instruction = short_names.find_instruction("", mnemonic, (), isa_tables.instruction)
     except isa_tables.IsaError as error:
         raise UsageError(str(error)) from error
     panels: list[Panel] = []
-    notes: list[str] = [f"PTX ISA {found.section}", *filter(None, [short_names.describe(mnemonic, [*found.operands])])]
-    for number, (name, operand) in enumerate(found.operands.items()):
+    notes: list[str] = [
+        f"PTX ISA {instruction.section}",
+        *filter(None, [short_names.describe(mnemonic, [*instruction.operands])]),
+    ]
+    for number, (name, operand) in enumerate(instruction.operands.items()):
         place = PLACES.get(name, (2 + number // 3, number % 3))
         if operand.layouts is not None:
             notes.append(f"{name} is {operand.text()}: which one, {DESCRIBED}")
@@ -50,6 +53,6 @@ def _panel(
     """Return the owners of an operand's elements in registers, or the elements of each place in tensor memory."""
     lines = tuple(f"  {line}" for line in operand.text().splitlines())
     if not operand.placed:
-        found = maps.tile(name, points, copies=operand.copies, window=window, place=place)
-        return replace(found, captions=(f"{name}:", *lines))
+        panel = maps.tile(name, points, copies=operand.copies, window=window, place=place)
+        return replace(panel, captions=(f"{name}:", *lines))
     return replace(maps.memory(name, points, window, place), captions=(f"{name} in {operand.space}:", *lines))

@@ -37,10 +37,10 @@ def _picture(picture: Picture) -> Iterator[str]:
     lefts, tops, across, down = {}, {}, 0.0, 1.0
     for column in sorted({panel.place[1] for panel in panels}):
         lefts[column] = across
-        across += 1.5 + max(one.extent[1] * widths[one.name] for one in panels if one.place[1] == column)
+        across += 1.5 + max(panel.extent[1] * widths[panel.name] for panel in panels if panel.place[1] == column)
     for row in sorted({panel.place[0] for panel in panels}):
         tops[row] = down
-        down += 2 + HIGH * max(one.extent[0] for one in panels if one.place[0] == row)
+        down += 2 + HIGH * max(panel.extent[0] for panel in panels if panel.place[0] == row)
     yield _label(0, -0.2, picture.title + (f": {picture.status}" if picture.status else ""), "right")
     for panel in panels:
         yield from _panel(panel, widths[panel.name], lefts[panel.place[1]], tops[panel.place[0]])
@@ -50,7 +50,7 @@ def _picture(picture: Picture) -> Iterator[str]:
 
 
 def _width(panel: Panel, panels: Sequence[Panel]) -> float:
-    cells = [cell for one in panels if one.place[1] == panel.place[1] for cell in one.every()]
+    cells = [cell for stacked in panels if stacked.place[1] == panel.place[1] for cell in stacked.every()]
     letters = max((len(line) for cell in cells for line in (*cell.lines, f"≠{cell.expected}")), default=1)
     return max(HIGH, WIDE * letters / LETTERS)
 

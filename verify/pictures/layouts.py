@@ -30,8 +30,8 @@ def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window
     def cell(offset: int, at: str) -> Cell:
         if not banks:
             return Cell((str(offset),), offset // unit % 8, about=(f"{at} -> {offset}",))
-        one = bank(offset, banks)
-        return Cell((str(offset), f"b{one}"), one // 4, about=(f"{at} -> {offset}", f"bank {one} of {BANKS}"))
+        number = bank(offset, banks)
+        return Cell((str(offset), f"b{number}"), number // 4, about=(f"{at} -> {offset}", f"bank {number} of {BANKS}"))
 
     shades = "bank / 4" if banks else f"offset / {unit}" if unit > 1 else "offset"
     if inner is layout:
@@ -61,10 +61,10 @@ def offsets(
     height = size(inner[0]) if isinstance(inner.shape, tuple) and len(inner.shape) > 1 else 1
     whole = height, size(inner) // height
     rows, columns = choose_shown(whole, window)
-    found = points.within(layout, height, rows, columns)
+    values = points.within(layout, height, rows, columns)
     return grid(
         name, heading, ("row", "column"), whole,
-        lambda row, column: cell(found[row, column], f"({row},{column})"),
+        lambda row, column: cell(values[row, column], f"({row},{column})"),
         window=(rows, columns), place=place,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ CHUNK = 16  # bytes that a swizzle moves together
 
 def tile(
     name: str,
-    found: FragmentMap,
+    fragment: FragmentMap,
     wanted: FragmentMap | None = None,
     *,
     copies: int = 1,
@@ -39,34 +39,34 @@ def tile(
 
     The first output is down, the second across; k of (k, n) is down, as B is drawn above C.
     """
-    letters = [LETTERS.get(axis.name, f"{axis.name} ") for axis in found.inputs]
-    backwards = found.inverse()
+    letters = [LETTERS.get(axis.name, f"{axis.name} ") for axis in fragment.inputs]
+    backwards = fragment.inverse()
     theirs = wanted.inverse() if wanted is not None else backwards
-    rows, columns = _halves(found)
-    names = [axis.name for axis in found.inputs]
+    rows, columns = _halves(fragment)
+    names = [axis.name for axis in fragment.inputs]
     shaded, unit = names.index("TMEM lane") if "TMEM lane" in names else 0, CHUNK if names[0] == "byte" else 1
 
     def at(row: int, column: int) -> Cell:
-        element = _point(found, row, column)
+        element = _point(fragment, row, column)
         mine, right = backwards.at(*element), theirs.at(*element)
-        about = [f"{found.show(element)}: {'; '.join(owners.list_owners(mine, letters)) or 'no owner'}"]
-        about += [found.origin.text or found.source(mine[0])] if mine else []
+        about = [f"{fragment.show(element)}: {'; '.join(owners.list_owners(mine, letters)) or 'no owner'}"]
+        about += [fragment.origin.text or fragment.source(mine[0])] if mine else []
         if wanted is not None:
             held = "; ".join(owners.list_owners(right, letters)) or "no owner"
             about.append(f"{wanted.origin.text or wanted.origin}: {held}")
         cell = owners.cell(mine, right, copies, letters=letters, marked=element in marked, about=about)
         return cell._replace(shade=mine[0][shaded] // unit % 8) if mine else cell
 
-    sizes = "x".join(str(axis.extent) for axis in found.outputs)
-    heading = f"{name} {sizes} ({','.join(axis.name for axis in found.outputs)})"
-    captions = [f"{name} = {found.origin.text}"] if found.origin.text else []
+    sizes = "x".join(str(axis.extent) for axis in fragment.outputs)
+    heading = f"{name} {sizes} ({','.join(axis.name for axis in fragment.outputs)})"
+    captions = [f"{name} = {fragment.origin.text}"] if fragment.origin.text else []
     return grid(name, heading, (rows[0], columns[0]), (rows[1], columns[1]), at,
                 window=window, place=place, captions=captions)  # fmt: skip
 
 
 def table(
     name: str,
-    found: Map,
+    mapping: Map,
     heading: str = "",
     *,
     wanted: Map | None = None,
@@ -78,22 +78,22 @@ def table(
 
     It is coloured by the first input.
     """
-    down, across = found.inputs[0], found.inputs[1:]
+    down, across = mapping.inputs[0], mapping.inputs[1:]
     width = prod(axis.extent for axis in across)
 
     def at(row: int, column: int) -> Cell:
         point = (row, *_digits(column, [axis.extent for axis in across]))
-        images = found.at(*point)
+        images = mapping.at(*point)
         if cell is not None and len(images) == 1:
             return cell(images[0])
         words = tuple(_words([image]) for image in images)
         fault = Fault.MISSING if not images else Fault.SEVERAL if len(images) > 1 else Fault.NONE
-        about = f"{found.show_input(point)}: {' and '.join(map(found.show, images)) or 'no image'}"
-        other = "" if wanted is None or (theirs := wanted.at(*point)) == images else _words(theirs) or "none"
-        return Cell(words, row % 8 if images else -1, fault, other, about=(about,))
+        about = f"{mapping.show_input(point)}: {' and '.join(map(mapping.show, images)) or 'no image'}"
+        expected = "" if wanted is None or (theirs := wanted.at(*point)) == images else _words(theirs) or "none"
+        return Cell(words, row % 8 if images else -1, fault, expected, about=(about,))
 
     names = down.name, ",".join(axis.name for axis in across)
-    captions = [found.origin.text] if found.origin.text else []
+    captions = [mapping.origin.text] if mapping.origin.text else []
     return grid(name, heading or name, names, (down.extent, width), at, window=window, place=place, captions=captions)
 
 
@@ -116,46 +116,51 @@ def permutation(
     return grid(f"{axis}'", heading, ("", axis), (1, len(numbers)), at, window=window, place=place, names=names)
 
 
-def memory(name: str, found: FragmentMap, window: Window = WHOLE, place: tuple[int, int] = (0, 0)) -> Panel:
+def memory(name: str, fragment: FragmentMap, window: Window = WHOLE, place: tuple[int, int] = (0, 0)) -> Panel:
     """Return the elements at each place of Tensor Memory, by a map from elements to places: lanes down."""
-    names = [axis.name for axis in found.outputs]
+    names = [axis.name for axis in fragment.outputs]
     down = names.index("lane")
-    across = [i for i, axis in enumerate(found.outputs) if i != down and axis.extent > 1] or [(down + 1) % len(names)]
-    extents = [found.outputs[i].extent for i in across]
+    across = [i for i, axis in enumerate(fragment.outputs) if i != down and axis.extent > 1] or [
+        (down + 1) % len(names)
+    ]
+    extents = [fragment.outputs[i].extent for i in across]
 
     def at(row: int, column: int) -> Cell:
         point = [0] * len(names)
         point[down] = row
         for i, digit in zip(across, _digits(column, extents), strict=True):
             point[i] = digit
-        held = found.owners(tuple(point))
-        words = [" ".join(f"{axis.name[:1]}{c}" for axis, c in zip(found.inputs, one, strict=True)) for one in held]
-        about = f"{found.show(tuple(point))}: {' and '.join(map(found.show_input, held)) or 'nothing'}"
+        held = fragment.owners(tuple(point))
+        words = [
+            " ".join(f"{axis.name[:1]}{c}" for axis, c in zip(fragment.inputs, element, strict=True))
+            for element in held
+        ]
+        about = f"{fragment.show(tuple(point))}: {' and '.join(map(fragment.show_input, held)) or 'nothing'}"
         lines = tuple(words[0].split(" ")) if len(words) == 1 else tuple(words)
         fault = Fault.SEVERAL if len(words) > 1 else Fault.NONE
         return Cell(lines, held[0][0] % 8 if held else -1, fault, about=(about,))
 
-    sizes, inputs = zip(*((str(axis.extent), axis.name) for axis in found.inputs), strict=True)
+    sizes, inputs = zip(*((str(axis.extent), axis.name) for axis in fragment.inputs), strict=True)
     heading = f"{name} {'x'.join(sizes)} ({','.join(inputs)}) in Tensor Memory"
     axes = "lane", ",".join(names[i] for i in across)
-    return grid(name, heading, axes, (found.outputs[down].extent, prod(extents)), at, window=window, place=place)
+    return grid(name, heading, axes, (fragment.outputs[down].extent, prod(extents)), at, window=window, place=place)
 
 
-def _halves(found: FragmentMap) -> tuple[tuple[str, int], tuple[str, int]]:
+def _halves(fragment: FragmentMap) -> tuple[tuple[str, int], tuple[str, int]]:
     """Return the name and extent of the rows and of the columns."""
-    if len(found.outputs) == 1:
-        return ("", 1), found.outputs[0]
-    if len(found.outputs) != 2:
-        raise MapError(f"{found.origin}: a map to {len(found.outputs)} coordinates has no tile")
-    return found.outputs[0], found.outputs[1]
+    if len(fragment.outputs) == 1:
+        return ("", 1), fragment.outputs[0]
+    if len(fragment.outputs) != 2:
+        raise MapError(f"{fragment.origin}: a map to {len(fragment.outputs)} coordinates has no tile")
+    return fragment.outputs[0], fragment.outputs[1]
 
 
 def _words(images: Collection[Point]) -> str:
     return "; ".join(",".join(map(str, image)) for image in images)
 
 
-def _point(found: FragmentMap, row: int, column: int) -> Point:
-    return (column,) if len(found.outputs) == 1 else (row, column)
+def _point(fragment: FragmentMap, row: int, column: int) -> Point:
+    return (column,) if len(fragment.outputs) == 1 else (row, column)
 
 
 def _digits(number: int, extents: Collection[int]) -> Iterator[int]:

@@ -121,8 +121,8 @@ class Drawn:
     @cached_property
     def reference(self) -> Reference | None:
         """The first formula that differs from the layout; else the first; None where the ISA tables have none."""
-        found = list(self._references())
-        return next((one for one in found if one.at != self.at), next(iter(found), None))
+        references = list(self._references())
+        return next((reference for reference in references if reference.at != self.at), next(iter(references), None))
 
     def _references(self) -> Iterator[Reference]:
         rows, columns = self.part.extent
@@ -144,9 +144,11 @@ class Drawn:
         """The elements of the first counterexample that has any: those that its points have, and should have."""
         for verdict in self.verdicts:
             if verdict.counterexample is not None:
-                found = frozenset(one for one in self._list_named(verdict.counterexample.inputs) if one >= 0)
-                if found:
-                    return found
+                marked = frozenset(
+                    element for element in self._list_named(verdict.counterexample.inputs) if element >= 0
+                )
+                if marked:
+                    return marked
         return frozenset()
 
     def _list_named(self, inputs: Mapping[str, int]) -> Iterator[int]:
@@ -173,15 +175,15 @@ class Drawn:
         brief = self.part.extent[0] * self.part.extent[1] > BRIEF
         about = () if brief else tuple(self._about(element, mine, theirs))
         wanted = self.wanted_owners if self.owners_claimed else len(mine)
-        found = owners.cell(mine, theirs, wanted, marked=marked, about=about)
+        cell = owners.cell(mine, theirs, wanted, marked=marked, about=about)
         if self.alike:
-            return found._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)
+            return cell._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)
         if grain > 1:
             runs = [_run_of(words, grain) for words in owners.list_owners(mine)]
             lines = tuple(runs[0].split(" ")) if len(runs) == 1 else tuple(runs)
-            expected = found.expected and "; ".join(_run_of(words, grain) for words in owners.list_owners(theirs))
-            return found._replace(lines=lines, expected=expected or found.expected)
-        return found
+            expected = cell.expected and "; ".join(_run_of(words, grain) for words in owners.list_owners(theirs))
+            return cell._replace(lines=lines, expected=expected or cell.expected)
+        return cell
 
     def _about(self, element: int, mine: Sequence[Point], theirs: Sequence[Point]) -> Iterator[str]:
         """Where an element is, with both formulas at its owners."""
@@ -293,19 +295,19 @@ def one_line(formula: OperandFormula) -> str:
     >>> one_line(prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"]).parts[2].formulas[0])
     'row = groupID if i < 2, groupID + 8 otherwise; col = (threadID_in_group * 2) + (i & 0x1)'
     """
-    found = ""
+    joined = ""
     for line in formula.text().splitlines():
         words = " ".join(line.split())
         if words.startswith("i = "):
             continue
-        if found:
-            found += ", " if line.startswith(" ") else "; "
-        found += words
-    return found
+        if joined:
+            joined += ", " if line.startswith(" ") else "; "
+        joined += words
+    return joined
 
 
 def _inverse(at: Mapping[Point, int]) -> Owners:
-    found: dict[int, list[Point]] = {}
+    holders: dict[int, list[Point]] = {}
     for point, element in at.items():
-        found.setdefault(element, []).append(point)
-    return found
+        holders.setdefault(element, []).append(point)
+    return holders

@@ -20,8 +20,8 @@ def lines(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> tuple
     if len(owners) == 1 and len(owners[0]) == 2:
         thread, value = owners[0]
         return f"{letters[0]}{thread}", f"{letters[1]}{value}"
-    found = list_owners(owners, letters)
-    return tuple(found[0].split(" ")) if len(found) == 1 else tuple(found)
+    listed = list_owners(owners, letters)
+    return tuple(listed[0].split(" ")) if len(listed) == 1 else tuple(listed)
 
 
 def list_owners(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> list[str]:
@@ -31,21 +31,21 @@ def list_owners(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) ->
     ['T0-2 V4', 'T1 V0', 'T7 V4']
     """
     if len(owners) == 1:
-        first, *others = owners[0]
-        return [_words(first, first, others, letters)]
-    runs: list[tuple[int, int, Point]] = []  # first and last of the first coordinate, and the others
-    for first, *others in sorted(owners, key=lambda owner: (owner[1:], owner[0])):
-        if runs and runs[-1][1] == first - 1 and runs[-1][2] == tuple(others):
+        first, *rest = owners[0]
+        return [_words(first, first, rest, letters)]
+    runs: list[tuple[int, int, Point]] = []  # first and last of the first coordinate, and the rest
+    for first, *rest in sorted(owners, key=lambda owner: (owner[1:], owner[0])):
+        if runs and runs[-1][1] == first - 1 and runs[-1][2] == tuple(rest):
             runs[-1] = runs[-1][0], first, runs[-1][2]
         else:
-            runs.append((first, first, tuple(others)))
+            runs.append((first, first, tuple(rest)))
     order = sorted(runs, key=lambda run: (run[0], run[2]))
-    return [_words(first, last, others, letters) for first, last, others in order]
+    return [_words(first, last, rest, letters) for first, last, rest in order]
 
 
-def _words(first: int, last: int, others: Sequence[int], letters: Sequence[str]) -> str:
+def _words(first: int, last: int, rest: Sequence[int], letters: Sequence[str]) -> str:
     ends = f"{letters[0]}{first}" + (f"-{last}" if last > first else "")
-    return " ".join([ends, *(f"{letter}{number}" for letter, number in zip(letters[1:], others, strict=False))])
+    return " ".join([ends, *(f"{letter}{number}" for letter, number in zip(letters[1:], rest, strict=False))])
 
 
 def cell(

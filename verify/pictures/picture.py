@@ -163,28 +163,28 @@ class Picture:
         """
         every = [cell for panel in self.panels for cell in panel.every()]
         shades = sorted({cell.shade % 8 for cell in every if cell.shade >= 0}) if self.shades else []
-        found = [(Cell((str(shade),), shade), "") for shade in shades]
-        if found:
+        samples = [(Cell((str(shade),), shade), "") for shade in shades]
+        if samples:
             below = ", below thread % 8" if self.details else ""
-            found[-1] = found[-1][0], f"{self.shades} % 8{below}"
+            samples[-1] = samples[-1][0], f"{self.shades} % 8{below}"
         marks = (
             (self.several, Cell((), fault=Fault.SEVERAL), sum(cell.fault is Fault.SEVERAL for cell in every)),
             *((lack, Cell((), fault=Fault.MISSING), sum(cell.lack == lack for cell in every)) for lack in LACKS),
             (f"≠ {self.expected}", Cell((), expected=" "), sum(bool(cell.expected) for cell in every)),
         )
-        found += [(sample, f"{words}: {number}") for words, sample, number in marks if number]
-        return found + [(Cell((), marked=True), self.marked)] * any(cell.marked for cell in every)
+        samples += [(sample, f"{words}: {number}") for words, sample, number in marks if number]
+        return samples + [(Cell((), marked=True), self.marked)] * any(cell.marked for cell in every)
 
     def flatten(self) -> Picture:
         """Return the picture with a tall B below A, k from left to right in both: above C it would leave A no room."""
-        tall = [one for one in self.panels if one.name == "B" and one.extent[0] > 2 * one.extent[1]]
-        below = max((one.place[0] for one in self.panels), default=0) + 1
-        moved = (replace(one.transpose(), place=(below, 0)) if one in tall else one for one in self.panels)
+        tall = [panel for panel in self.panels if panel.name == "B" and panel.extent[0] > 2 * panel.extent[1]]
+        below = max((panel.place[0] for panel in self.panels), default=0) + 1
+        moved = (replace(panel.transpose(), place=(below, 0)) if panel in tall else panel for panel in self.panels)
         return replace(self, panels=tuple(moved))
 
     def only(self, names: Sequence[str]) -> Picture:
         """Return the picture of some of its panels, each with its part."""
-        return replace(self, panels=tuple(one for one in self.panels if one.name.removesuffix(DETAIL) in names))
+        return replace(self, panels=tuple(panel for panel in self.panels if panel.name.removesuffix(DETAIL) in names))
 
 
 def _summary(panel: Panel, several: str, expected: str) -> str:
@@ -192,14 +192,14 @@ def _summary(panel: Panel, several: str, expected: str) -> str:
     several_owners = sum(cell.fault is Fault.SEVERAL for cell in panel.every())
     lacks = Counter(cell.lack for cell in panel.every())
     differing = sum(bool(cell.expected) and not cell.fault for cell in panel.every())
-    found = (
+    counts = (
         (several_owners, f"with {several}"),
         (lacks[LACKS[0]], "without an owner"),
         (lacks[LACKS[1]], f"with {LACKS[1]}"),
         (differing, f"other than {expected}"),
     )
     sizes = f"{count_of(rows, 'row')} ({panel.axes[0]}) by {count_of(columns, 'column')} ({panel.axes[1]})"
-    parts = [f"{panel.heading}: {sizes}", *(f"{count_of(n, 'cell')} {what}" for n, what in found if n)]
+    parts = [f"{panel.heading}: {sizes}", *(f"{count_of(n, 'cell')} {what}" for n, what in counts if n)]
     return ", ".join(filter(None, [*parts, panel.window])) + "."
 
 

@@ -23,8 +23,8 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
     """
     if len(indices) > FEW:
         with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
-            found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
-            return found
+            offsets: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
+            return offsets
     return [layout(index) for index in indices]
 
 
@@ -49,5 +49,5 @@ def rows(layout: Layout) -> list[list[int]]:
     [[0, 1, 2], [10, 11, 12]]
     """
     threads = size(layout[0])
-    found = values(layout, range(size(layout)))
-    return [found[thread::threads] for thread in range(threads)]
+    offsets = values(layout, range(size(layout)))
+    return [offsets[thread::threads] for thread in range(threads)]

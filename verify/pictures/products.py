@@ -23,8 +23,10 @@ def of_product(title: str, wrong: WrongProduct, status: str = "", window: Window
     >>> panel.heading, [(cell.text, cell.expected) for cell in panel.every()]
     ('A 1x2 (m,k) holds A[m,k]', [('0,8', '0,0'), ('0,1', '')])
     """
-    first = next((one.name for one in wrong.operands if next(_differing(one), None)), "")
-    panels = tuple(_panel(one, wrong, one.name == first and wrong.decided, window) for one in wrong.operands)
+    first = next((operand.name for operand in wrong.operands if next(_differing(operand), None)), "")
+    panels = tuple(
+        _panel(operand, wrong, operand.name == first and wrong.decided, window) for operand in wrong.operands
+    )
     wants = "what the instruction wants" if wrong.decided else "what the other operand implies: one of the two is wrong"
     return Picture(title, panels, status, (wrong.text,), "lane", marked="the slot that is named", expected=wants)
 
@@ -59,24 +61,24 @@ def _panel(operand: ProductOperand, wrong: WrongProduct, named: bool, window: Wi
 def _differing(operand: ProductOperand) -> Iterator[tuple[int, int]]:
     """Yield the slots that hold another element than they should."""
     for row, (holds, wants) in enumerate(zip(operand.holds, operand.wants, strict=True)):
-        for column, (one, other) in enumerate(zip(holds, wants, strict=True)):
-            if one and other and one != other:
+        for column, (held, wanted) in enumerate(zip(holds, wants, strict=True)):
+            if held and wanted and held != wanted:
                 yield row, column
 
 
 def _usual(operand: ProductOperand) -> str:
     """Return the array that the first element is of, with the names of its indices: A[m,k]."""
-    found = next((ELEMENT.fullmatch(one) for row in operand.holds for one in row if one), None)
-    if found is None:
+    match = next((ELEMENT.fullmatch(element) for row in operand.holds for element in row if element), None)
+    if match is None:
         return "computed values"
-    return f"{found[1]}[{','.join(one.partition('=')[0] for one in found[2].split(','))}]"
+    return f"{match[1]}[{','.join(index.partition('=')[0] for index in match[2].split(','))}]"
 
 
 def _short(element: str, usual: str) -> str:
     """Return an element by its indices alone where it is of the usual array."""
-    found = ELEMENT.fullmatch(element)
-    if found is None:
+    match = ELEMENT.fullmatch(element)
+    if match is None:
         return element
-    names, numbers = zip(*(one.split("=") for one in found[2].split(",")), strict=True)
+    names, numbers = zip(*(index.split("=") for index in match[2].split(",")), strict=True)
     written = ",".join(numbers)
-    return written if f"{found[1]}[{','.join(names)}]" == usual else f"{found[1]}[{written}]"
+    return written if f"{match[1]}[{','.join(names)}]" == usual else f"{match[1]}[{written}]"

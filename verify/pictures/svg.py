@@ -110,12 +110,12 @@ def document(pictures: Sequence[Picture], cells: int = STATIC) -> str:
     drawn = [drawing(picture, cells) for picture in pictures]
     if len(drawn) == 1:
         return text(drawn[0])
-    boxes = [[float(number) for number in one.get("viewBox", "").split()[2:]] for one in drawn]
+    boxes = [[float(number) for number in root.get("viewBox", "").split()[2:]] for root in drawn]
     whole, top = _svg(max(box[0] for box in boxes), sum(box[1] for box in boxes)), 0.0
     whole.set("role", "group")
-    for one, (wide, tall) in zip(drawn, boxes, strict=True):
-        one.attrib |= {"y": f"{top:g}", "width": f"{wide:g}", "height": f"{tall:g}"}
-        whole.append(one)
+    for root, (wide, tall) in zip(drawn, boxes, strict=True):
+        root.attrib |= {"y": f"{top:g}", "width": f"{wide:g}", "height": f"{tall:g}"}
+        whole.append(root)
         top += tall
     return text(whole)
 
@@ -193,7 +193,7 @@ def _placed_words(
         deep = lower
     else:
         words, tall = _words(picture, here.width, name)
-        at, to = (f"{SIDE:g} {one.height + lower:g}" for one in (here, there))
+        at, to = (f"{SIDE:g} {arrangement.height + lower:g}" for arrangement in (here, there))
         deep = lower + tall
     words.attrib |= {"transform": f"translate({at})", "data-to": to}
     return words, deep
@@ -328,16 +328,16 @@ def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
 def pack(panel: Panel, size: Sizes, name: str) -> str:
     """Pack a whole panel as JSON for the script: a cell is its lines and shade; then fault, expected owner, mark."""
 
-    def cell(one: Cell) -> list[object]:
-        found: list[object] = ["\n".join(one.lines), one.shade]
-        if one.fault or one.expected or one.marked:
-            found += [str(one.fault), one.expected, int(one.marked)]
-        return found
+    def cell(drawn: Cell) -> list[object]:
+        packed: list[object] = ["\n".join(drawn.lines), drawn.shade]
+        if drawn.fault or drawn.expected or drawn.marked:
+            packed += [str(drawn.fault), drawn.expected, int(drawn.marked)]
+        return packed
 
     document = {
         "heading": panel.heading + (f", {panel.window}" if panel.window else ""), "axes": panel.axes,
         "labels": panel.labels, "first": panel.first, "captions": panel.captions,
         "size": [size.width, size.height, size.left, HEAD], "hatch": f"{name}-hatch",
-        "cells": [[cell(one) for one in row] for row in panel.cells],
+        "cells": [[cell(drawn) for drawn in row] for row in panel.cells],
     }  # fmt: skip
     return printable(json.dumps(document, ensure_ascii=False, separators=(",", ":")))

@@ -59,13 +59,13 @@ def _below(picture: Picture, style: Style) -> list[str]:
     lines: list[str] = []
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
-    if found := _list_marks(picture):
+    if marks := _list_marks(picture):
         held = {cell.lack for panel in picture.panels for cell in panel.every()}
         lacks = " or ".join(lack for lack in LACKS if lack in held)
         meanings = {
             "several": picture.several, "missing": lacks, "expected": picture.expected, "marked": picture.marked,
         }  # fmt: skip
-        lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in meanings.items() if mark in found))
+        lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in meanings.items() if mark in marks))
     lines += [part for note in picture.notes for part in _wrap(note, style.width)]
     for panel in picture.panels:
         lines += [part for caption in panel.captions for part in _wrap(f"  {caption}", style.width)]
@@ -95,12 +95,12 @@ def _lines(cell: Cell, style: Style) -> list[str]:
     marks = style.marks
     first = marks["marked"] if cell.marked else " "
     if cell.fault is Fault.MISSING and not cell.lines:
-        found = [first + marks["missing"] * 4]
+        lines = [first + marks["missing"] * 4]
     elif cell.fault:
-        found = [f"{first}{marks[cell.fault.value]}{line}" for line in _owners(cell)]
+        lines = [f"{first}{marks[cell.fault.value]}{line}" for line in _owners(cell)]
     else:
-        found = [f"{first}{line}" for line in _owners(cell)] or [first]
-    return [*found, f" {marks['expected']}{cell.expected}"] if cell.expected else found
+        lines = [f"{first}{line}" for line in _owners(cell)] or [first]
+    return [*lines, f" {marks['expected']}{cell.expected}"] if cell.expected else lines
 
 
 def _owners(cell: Cell) -> tuple[str, ...]:
@@ -127,12 +127,12 @@ def _rgb(colour: tuple[int, int, int]) -> str:
 
 def _list_marks(picture: Picture) -> set[str]:
     """Return the marks that the picture has."""
-    found: set[str] = set()
+    present: set[str] = set()
     for panel in picture.panels:
         for cell in panel.every():
             marks = {"expected": cell.expected, "marked": cell.marked, str(cell.fault): cell.fault}
-            found |= {mark for mark, has in marks.items() if has}
-    return found
+            present |= {mark for mark, has in marks.items() if has}
+    return present
 
 
 def _wrap(line: str, width: int) -> list[str]:

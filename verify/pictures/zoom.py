@@ -18,15 +18,15 @@ def zoom(picture: Picture) -> tuple[Panel, Picture] | None:
     None where nothing is wrong. The picture has no heading, so that it is no wider than its cells.
 
     >>> from verify.pictures.picture import Cell, grid
-    >>> one = grid("C", "C 8x9", ("m", "n"), (8, 9), lambda r, c: Cell(("T10 V10",), r, expected="T0" * (r == c == 7)))
-    >>> panel, _ = zoom(Picture("one", (one,)))
+    >>> tile = grid("C", "C 8x9", ("m", "n"), (8, 9), lambda r, c: Cell(("T10 V10",), r, expected="T0" * (r == c == 7)))
+    >>> panel, _ = zoom(Picture("tile", (tile,)))
     >>> panel.window
     'shown: m 2..7 of 0..7, n 4..8 of 0..8'
     """
-    found = [(panel, *at) for panel in picture.panels if (at := first_wrong(panel))]
-    if not found:
+    wrong = [(panel, *at) for panel in picture.panels if (at := first_wrong(panel))]
+    if not wrong:
         return None
-    panel, row, column = max(found, key=lambda one: one[0].cells[one[1]][one[2]].marked)
+    panel, row, column = max(wrong, key=lambda place: place[0].cells[place[1]][place[2]].marked)
     size = Sizes.of_all((panel,))[panel.name]
     part = around(panel, (row, column), ROWS, max(1, int((WIDE - size.left) / size.width)))
     bare = replace(part, heading=panel.name, whole=part.extent, place=(0, 0), captions=())

@@ -99,11 +99,11 @@ def _natural(text: str) -> int:
 
 
 def _range(text: str) -> range:
-    found = RANGE.fullmatch(text)
-    if found is None:
+    match = RANGE.fullmatch(text)
+    if match is None:
         wanted = "expected two numbers of at most nine digits, such as 0:64"
         raise argparse.ArgumentTypeError(f"{wanted}, found {text[:50]!r}")
-    chosen = range(int(found[1]), int(found[2]))
+    chosen = range(int(match[1]), int(match[2]))
     if not chosen:
         raise argparse.ArgumentTypeError(f"{text!r} chooses none: A:B is A to B-1, so B should be larger than A")
     return chosen

@@ -49,9 +49,9 @@ def as_option(name: str, value: Any) -> Any:
     if name == "onto" and not isinstance(value, str):
         return "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
     if name in ("rows", "columns") and not isinstance(value, range):
-        if not (isinstance(value, tuple) and len(value) == 2 and all(type(one) is int for one in value)):
+        if not (isinstance(value, tuple) and len(value) == 2 and all(type(number) is int for number in value)):
             raise UsageError(f"show: {name}={value!r:.60}: expected two numbers, such as (0, 64)")
         return range(*value)
     if name in ("operand", "only", "atoms") and not isinstance(value, list):
-        return [str(one) for one in (value if isinstance(value, tuple) else (value,))]
+        return [str(part) for part in (value if isinstance(value, tuple) else (value,))]
     return value

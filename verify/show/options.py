@@ -16,18 +16,18 @@ IN_FILES = "FILE of "  # begins the sort of a file's subjects: "FILE of atoms" b
 
 def readers() -> dict[str, tuple[str, frozenset[str]]]:
     """Return each sort of argument, by its name its words and the options that it reads and some others don't."""
-    found: dict[str, tuple[str, frozenset[str]]] = {}
+    sorts: dict[str, tuple[str, frozenset[str]]] = {}
     for kind in kinds.all():
         pictures = frozenset(kind.pictures)
         if kind.shipped is not None and kind.verifier is not None:
-            found[kind.name] = kind.one, pictures | {"atoms"}
+            sorts[kind.name] = kind.one, pictures | {"atoms"}
         if kind.drawing is not None:
-            found[kind.name] = kind.one, frozenset(kind.drawing.options)
+            sorts[kind.name] = kind.one, frozenset(kind.drawing.options)
         if kind.signs is not None and kind.verifier is not None:
             allowed = {"allow_exec"} if kind.runs_code is not None else set()
             named = {"atoms"} if kind.names_atoms else set()
-            found[IN_FILES + kind.plural] = f"a FILE of {kind.plural}", pictures | {"only"} | allowed | named
-    return found | {REPORT: ("a report", frozenset({"only", "atoms"}))}
+            sorts[IN_FILES + kind.plural] = f"a FILE of {kind.plural}", pictures | {"only"} | allowed | named
+    return sorts | {REPORT: ("a report", frozenset({"only", "atoms"}))}
 
 
 WITHOUT: Mapping[str, Sequence[str]] = {"onto": ("table", "banks"), "ptx": ("table", "banks"), "table": ("banks",)}
@@ -39,15 +39,15 @@ OF_TEXT = ("quiet", "no_unicode")
 def check(options: Namespace, sorts: Sequence[str]) -> None:
     """Raise UsageError for an option that is given and not read by all of the subjects, or not beside another."""
     every = readers()
-    for option in (one for one in vars(options) if any(one in read for _, read in every.values())):
+    for option in (name for name in vars(options) if any(name in read for _, read in every.values())):
         for sort in sorts:
             if option not in every[sort][1] and is_given(options, option):
                 read = " or ".join(words for words, read in every.values() if option in read)
                 raise UsageError(f"{_name(option)} is not read for {every[sort][0]}, only for {read}")
-    for option, others in WITHOUT.items():
-        for other in others:
-            if is_given(options, option) and is_given(options, other):
-                raise UsageError(f"{_name(other)} is not read with {_name(option)}: give one of them")
+    for option, excluded in WITHOUT.items():
+        for name in excluded:
+            if is_given(options, option) and is_given(options, name):
+                raise UsageError(f"{_name(name)} is not read with {_name(option)}: give one of them")
     for option in OF_TEXT:
         if options.format != "text" and is_given(options, option):
             raise UsageError(f"{_name(option)} is not read with --format {options.format}, only with --format text")

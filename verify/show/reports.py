@@ -41,11 +41,11 @@ OWNERS = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one
 def of_report(path: Path, own: LoadedFiles[Any], options: Namespace) -> tuple[list[Picture], Exit]:
     """Return the pictures of the subjects of a report, and its exit code. Raise UsageError for any other file."""
     document = _read_report(path)
-    subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
+    subjects = [subject for subject in document["subjects"] if not options.only or subject["name"] in options.only]
     if not subjects:
         raise UsageError(f"{path}: it has no subject{' of this name' * bool(options.only)} to draw")
-    resources = Resources(atoms={one.name: one for one in own.items} or None)
-    return [_of_subject(one, resources, options) for one in subjects], Exit(document["exit"])
+    resources = Resources(atoms={atom.name: atom for atom in own.items} or None)
+    return [_of_subject(subject, resources, options) for subject in subjects], Exit(document["exit"])
 
 
 def _read_report(path: Path) -> Mapping[str, Any]:
@@ -69,15 +69,17 @@ def _read_report(path: Path) -> Mapping[str, Any]:
 
 def _verdicts(subject: Mapping[str, Any]) -> Iterator[Verdict]:
     """Yield the verdicts of a subject, as far as pictures show them."""
-    for one in subject["verdicts"]:
-        wrong = one["counterexample"]
-        found = None
+    for verdict in subject["verdicts"]:
+        wrong = verdict["counterexample"]
+        counterexample = None
         if wrong is not None:
             inputs = {str(name): int(value) for name, value in wrong["inputs"].items()}
             statement, arithmetic, extent = (str(wrong[key] or "") for key in ("statement", "arithmetic", "extent"))
-            found = Counterexample(inputs, statement, arithmetic, extent, tuple(map(str, wrong["damage"])))
-        claim = Claim(str(subject["name"]), str(one["part"]), Property(str(one["property"])), str(one["claim"]))
-        yield Verdict(claim, Status(one["status"]), (), found)
+            counterexample = Counterexample(inputs, statement, arithmetic, extent, tuple(map(str, wrong["damage"])))
+        claim = Claim(
+            str(subject["name"]), str(verdict["part"]), Property(str(verdict["property"])), str(verdict["claim"])
+        )
+        yield Verdict(claim, Status(verdict["status"]), (), counterexample)
 
 
 def _product(subject: Mapping[str, Any]) -> WrongProduct | None:
@@ -93,7 +95,7 @@ def _product(subject: Mapping[str, Any]) -> WrongProduct | None:
 
 def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
     def rows(key: str) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple("" if one == "-" else one for one in row.split()) for row in operand[key])
+        return tuple(tuple("" if element == "-" else element for element in row.split()) for row in operand[key])
 
     def slot(text: str) -> tuple[int, int]:
         lane, value = map(int, text.split(".")) if text else (-1, -1)
@@ -101,7 +103,7 @@ def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
 
     holds, wants = rows("holds"), rows("wants")
     slots = tuple(tuple(map(slot, row)) for row in rows("slots")) if "slots" in operand else ()
-    sizes = {tuple(map(len, found)) for found in (holds, wants, slots or holds)}
+    sizes = {tuple(map(len, matrix)) for matrix in (holds, wants, slots or holds)}
     if len(sizes) != 1 or len(set(*sizes)) != 1 or set(*sizes) == {0} or operand["name"] not in ("A", "B"):
         raise ValueError("an operand should be A or B, with as many slots in each row of what it holds and wants")
     return ProductOperand(
@@ -126,19 +128,25 @@ def _of_subject(subject: Mapping[str, Any], resources: Resources, options: Names
     if not alone:
         command = f"`{subject['drawn_by']}`" if "drawn_by" in subject else "the command that it is of, with its file,"
         return Picture(name, (), status, (f"its report has not what it is drawn from: {command} draws it",))
-    found = draw_operands(name, alone, status)
-    others = [one for one in verdicts if one.claim.part not in {drawn.part.name for drawn in alone}]
-    left += [f"{one.status}: {one.counterexample.statement}" for one in others if one.counterexample is not None]
-    panels = (*found.panels, *_permutations(verdicts, window(options)))
+    drawing = draw_operands(name, alone, status)
+    without_part = [verdict for verdict in verdicts if verdict.claim.part not in {drawn.part.name for drawn in alone}]
+    left += [
+        f"{verdict.status}: {verdict.counterexample.statement}"
+        for verdict in without_part
+        if verdict.counterexample is not None
+    ]
+    panels = (*drawing.panels, *_permutations(verdicts, window(options)))
     missing = "the ISA's owners are not in a report: --atoms FILE adds those of an entry"
-    return replace(found, panels=panels, notes=(*found.notes, missing, *left))
+    return replace(drawing, panels=panels, notes=(*drawing.notes, missing, *left))
 
 
 def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
     """Yield the relabelling that the counterexamples state, as the permutation of each axis."""
-    stated = [line for one in verdicts if one.counterexample is not None for line in one.counterexample.damage]
-    found = {hit[1]: hit[2] for line in stated if (hit := RELABELLED.match(line))}
-    for number, (axis, text) in enumerate(found.items()):
+    stated = [
+        line for verdict in verdicts if verdict.counterexample is not None for line in verdict.counterexample.damage
+    ]
+    permutations = {hit[1]: hit[2] for line in stated if (hit := RELABELLED.match(line))}
+    for number, (axis, text) in enumerate(permutations.items()):
         with suppress(LayoutError):
             if size(layout := Layout.parse(text)) <= MOST:
                 yield maps.permutation(axis, points.values(layout, range(size(layout))), text, part, (4 + number, 0))
@@ -151,12 +159,12 @@ def _list_operands(
     drawn, left = [], []
     for name, text in subject["layouts"].items():
         layout, fault = thread_value(text) if isinstance(text, str) else (None, "no text")
-        mine = [one for one in verdicts if one.claim.part == name]
-        found = next((hit for one in mine if (hit := OWNERS.search(one.claim.text))), None)
-        if name not in AXES or found is None or layout is None:
+        mine = [verdict for verdict in verdicts if verdict.claim.part == name]
+        match = next((hit for verdict in mine if (hit := OWNERS.search(verdict.claim.text))), None)
+        if name not in AXES or match is None or layout is None:
             left.append(f"{name} = {text} is not drawn: its report has no tile of a (thread, value) layout")
             continue
-        extent = int(found[1]), int(found[2])
+        extent = int(match[1]), int(match[2])
         part = BoundOperand(name, text, map_layout(name, layout, extent), fault, extent, ())
-        drawn.append(Drawn(part, 1 if found[3] == "one" else int(found[3]), mine, window=window))
+        drawn.append(Drawn(part, 1 if match[3] == "one" else int(match[3]), mine, window=window))
     return drawn, left

@@ -39,23 +39,23 @@ class ShownPictures:
 ORDER = (Exit.OK, Exit.UNDECIDED, Exit.REFUTED, Exit.USAGE, Exit.CONTRADICTION)
 
 
-def worse(one: Exit, other: Exit) -> Exit:
+def worse(first: Exit, second: Exit) -> Exit:
     """Return the exit code of two runs together."""
-    return max(one, other, key=ORDER.index)
+    return max(first, second, key=ORDER.index)
 
 
 def draw_arguments(options: Namespace) -> ShownPictures:
     """Return the pictures of every argument, of the panels, rows and columns that the options choose."""
     recognized = [_recognize(what) for what in options.what]
     check(options, [sort for sort, _ in recognized])
-    found = ShownPictures()
+    shown = ShownPictures()
     for what, (sort, kind) in zip(options.what, recognized, strict=True):
-        found += _draw(what, sort, kind, options)
-    chosen = [_of_operands(picture, options.operand) for picture in found.pictures]
+        shown += _draw(what, sort, kind, options)
+    chosen = [_of_operands(picture, options.operand) for picture in shown.pictures]
     pictures = [_keep_met_panels(picture) for picture in chosen]
     if not any(picture.panels for picture in pictures):
         _check_window([panel for picture in chosen for panel in picture.panels])
-    return ShownPictures(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
+    return ShownPictures(tuple(picture for picture in pictures if picture.panels or picture.notes), shown.code)
 
 
 def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
@@ -72,8 +72,8 @@ def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
         kind = _kind_of_file(path)
         return IN_FILES + kind.plural, kind
     drawn = [kind for kind in kinds.all() if kind.drawing is not None or kind.shipped is not None]
-    found = kinds.find_surest(what, drawn) or kinds.of("atom")
-    return found.name, found
+    surest = kinds.find_surest(what, drawn) or kinds.of("atom")
+    return surest.name, surest
 
 
 def _draw(what: str, sort: str, kind: Kind[Any] | None, options: Namespace) -> ShownPictures:
@@ -113,19 +113,19 @@ def _kind_of_file(path: Path) -> Kind[Any]:
 def _of_file(what: str, kind: Kind[Any], options: Namespace) -> ShownPictures:
     """Return the pictures of the entries of a file that can be read, of those that --only names."""
     own = _atoms(options.atoms if kind.names_atoms else ())
-    found = _load(kind, [what])
+    loaded = _load(kind, [what])
     if kind.shipped is None:
-        subjects = list(found.only(options.only, kind.noun).items)
+        subjects = list(loaded.only(options.only, kind.noun).items)
     else:
-        pool = {one.name: one for one in found.items}
+        pool = {subject.name: subject for subject in loaded.items}
         subjects = [pool[name] for name in kind.choose(options.only, pool)]
-    return _of_subjects(kind, subjects, own, options) + _without(found) + _without(own)
+    return _of_subjects(kind, subjects, own, options) + _without(loaded) + _without(own)
 
 
 def _of_name(what: str, kind: Kind[Any], options: Namespace) -> ShownPictures:
     """Return the pictures of the subjects that a name selects, of the user's files or of those shipped."""
     own = _atoms(options.atoms)
-    pool = {one.name: one for one in own.items} or (kind.shipped() if kind.shipped is not None else {})
+    pool = {atom.name: atom for atom in own.items} or (kind.shipped() if kind.shipped is not None else {})
     return _of_subjects(kind, [pool[name] for name in kind.choose([what], pool)], own, options) + _without(own)
 
 
@@ -147,19 +147,19 @@ def _without(loaded: LoadedFiles[Any]) -> ShownPictures:
 
 def _of_subjects(kind: Kind[S], subjects: Sequence[S], own: LoadedFiles[Any], options: Namespace) -> ShownPictures:
     """Return the pictures of some subjects after the check `isa`, or those that an option asks for."""
-    resources = Resources(frozenset({Check.ISA}), kinds.with_shipped({one.name: one for one in own.items}))
+    resources = Resources(frozenset({Check.ISA}), kinds.with_shipped({atom.name: atom for atom in own.items}))
     asked = next((name for name in kind.pictures if is_given(options, name)), "")
     if kind.verifier is None:
         raise TypeError(f"{kind.plural} are not verified")
-    verify, part, found = kind.verifier(resources), window(options), ShownPictures()
-    for one in subjects:
-        if kind.runs_code is not None and kind.runs_code(one):
+    verify, part, shown = kind.verifier(resources), window(options), ShownPictures()
+    for subject in subjects:
+        if kind.runs_code is not None and kind.runs_code(subject):
             arguments.check_execution(options.allow_exec)
         if asked:
-            found += of_drawn(kind.pictures[asked](one, resources, getattr(options, asked), part), part)
+            shown += of_drawn(kind.pictures[asked](subject, resources, getattr(options, asked), part), part)
         else:
-            found += of_drawn(verify(one), part)
-    return found
+            shown += of_drawn(verify(subject), part)
+    return shown
 
 
 def of_drawn(drawn: Picture | Case, part: Window = WHOLE) -> ShownPictures:
@@ -195,8 +195,8 @@ def _check_window(panels: Sequence[Panel]) -> None:
     for number, option in enumerate(("rows", "columns")):
         if outside := [panel for panel in panels if not panel.extent[number]]:
             largest = max(outside, key=lambda panel: panel.whole[number])
-            others = f"; none of {len(outside)} panels has more" if len(outside) > 1 else ""
-            raise SpecError(option, _extents(largest) + others)
+            note = f"; none of {len(outside)} panels has more" if len(outside) > 1 else ""
+            raise SpecError(option, _extents(largest) + note)
 
 
 def _extents(panel: Panel) -> str:
