@@ -117,36 +117,36 @@ def _verify(
 
             if given.target:
                 table["triton"] = {**table.get("triton", {}), "target": given.target}
-            ptx, found, words = compile_function(source.name, table, python)
+            ptx, parsed, words = compile_function(source.name, table, python)
         else:
-            ptx, found, words = source.ptx, claim_of(table, file_of_claim, claimed=claimed), source.compiled
+            ptx, parsed, words = source.ptx, claim_of(table, file_of_claim, claimed=claimed), source.compiled
         if options["seed"] is None and os.environ.get("CI"):  # a run is as the one before, and so are its alerts
             options["seed"] = zlib.crc32(ptx.encode())
         spelled = given.spelled or f"--claim {file_of_claim or 'claim'}"
         again = f"lanecheck kernel {source.name}{'' if claimed else ' --safety'} {spelled}"
-        outcomes = _check(run, ptx, found, source.name, words, strict=strict, **options)
-        if words and any(finding.line for one in outcomes for finding in one.findings):
+        outcomes = _check(run, ptx, parsed, source.name, words, strict=strict, **options)
+        if words and any(finding.line for outcome in outcomes for finding in outcome.findings):
             words = f"{words}; {keep_ptx(ptx, source.name)}"
-        whole = _for_all(ptx, found, source.name, again, outcomes, options) if claimed else []
+        whole = _for_all(ptx, parsed, source.name, again, outcomes, options) if claimed else []
     file, cases, good = source.name.partition("::")[0], [], {"VERIFIED", "SAFE"}
     again_with = {**options, "seed": outcomes[0].seed, "strict": strict, **({"briefly": True} if claimed else {})}
 
     @cache
     def confirms(changed: str) -> bool:
-        launches = (found._replace(launches=(one,)) for one in found.launches)  # the first that is wrong is enough
+        launches = (parsed._replace(launches=(launch,)) for launch in parsed.launches)  # the first wrong one is enough
         try:
-            return all(one.status in good for alone in launches for one in run(changed, alone, **again_with))
+            return all(outcome.status in good for alone in launches for outcome in run(changed, alone, **again_with))
         except PtxError:
             return False
 
     own = file if not words and Path(file).is_file() else ""
-    mending = Mending(ptx, confirms, own, outcomes[0].kernel, found.launches[0], "verified" if claimed else "SAFE")
-    for one in outcomes:
-        replay = f"{again} --seed {one.seed}"
+    mending = Mending(ptx, confirms, own, outcomes[0].kernel, parsed.launches[0], "verified" if claimed else "SAFE")
+    for outcome in outcomes:
+        replay = f"{again} --seed {outcome.seed}"
         if case_of is None:
-            cases.append(case(one, found.text, strict, replay, file, words, mending))
+            cases.append(case(outcome, parsed.text, strict, replay, file, words, mending))
         else:
-            cases.append(case_of(one, strict, replay, file, words, mending))
+            cases.append(case_of(outcome, strict, replay, file, words, mending))
     return Report((*cases, *whole))
 
 
@@ -155,7 +155,7 @@ def _with_sizes(table: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
     if isinstance(sizes, Mapping):
         return {**table, "sizes": dict(sizes)}
     if not isinstance(sizes, str):
-        return {**table, "sizes": [dict(one) for one in sizes]}
+        return {**table, "sizes": [dict(chosen) for chosen in sizes]}
     if sizes not in ("", ALL):
         raise UsageError(f'sizes={sizes!r}: expected "all", a table of sizes, or several')
     return dict(with_all(table) if sizes else table)

@@ -42,7 +42,7 @@ TWICE = {  # findings of two writes that nothing orders -> those of two that wri
 }
 PARTS = 1 << 32  # of the range of an integer that is drawn
 KEYS = ("memory", "order", "progress", "letter")  # of the properties that no claim is needed for
-SAFETY = tuple(one for one in PROPERTIES if one.key in KEYS)
+SAFETY = tuple(prop for prop in PROPERTIES if prop.key in KEYS)
 
 
 def check_safety(
@@ -60,14 +60,14 @@ def check_safety(
     """
     kernel = parse_kernel(ptx, claim.kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
-    found = []
+    outcomes = []
     for launch in claim.launches:
         first = _interpret(kernel, launch, seed, budget, strict, ticked)
         if first.status == SAFE and launch.elected == "any" and (lines := elections(kernel, launch)):
-            other = _interpret(kernel, launch.elect_opposite(), seed, budget, strict, ticked)
-            first = first if other.status == SAFE else name_elections(other, lines)
-        found.append(first)
-    return found
+            opposite = _interpret(kernel, launch.elect_opposite(), seed, budget, strict, ticked)
+            first = first if opposite.status == SAFE else name_elections(opposite, lines)
+        outcomes.append(first)
+    return outcomes
 
 
 def _interpret(
@@ -85,29 +85,30 @@ def _interpret(
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
     raw = _settle_reached(run, seed, budget, _settle_twice(run, seed, budget, [*run.findings.found.values(), *extra]))
     raw = _settle_unused(run, seed, budget, raw)
-    found = tuple(locate_finding(_as_safety(one), kernel) for one in raw)
-    severities = {one.severity for one in found}
+    findings = tuple(locate_finding(_as_safety(finding), kernel) for finding in raw)
+    severities = {finding.severity for finding in findings}
     refuted = severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS)
     status = "REFUTED" if refuted else "UNKNOWN" if Severity.UNKNOWN in severities else SAFE
     return LaunchOutcome(
-        status=status, findings=found, kernel=kernel.name, sizes=launch.sizes, seed=seed, bound=0.0,
+        status=status, findings=findings, kernel=kernel.name, sizes=launch.sizes, seed=seed, bound=0.0,
         premise="", proved=True,
         steps=machine.steps, ended=Severity.UNKNOWN not in severities, target=kernel.target,
-        never_ran=tuple(one.line for one, done in zip(kernel.instructions, machine.ran, strict=True) if not done),
+        never_ran=tuple(instruction.line for instruction, done in zip(kernel.instructions, machine.ran, strict=True)
+                        if not done),
         domain=_domain(launch), offsets=tuple(sorted(machine.offsets_read)),
-        loops=tuple((kernel.instructions[one].line, trips) for one, trips in sorted(machine.trips.items())),
+        loops=tuple((kernel.instructions[number].line, trips) for number, trips in sorted(machine.trips.items())),
     )  # fmt: skip
 
 
-def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:
+def _settle_twice(run: Interpretation, seed: int, budget: int, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of two writes that nothing orders as warnings if both write the same value.
 
     One datum can't be told from another here, so a second run, on values, says which are equal: all rounded alike. If
     that run can't go on, whether they are equal is unknown.
     """
-    twice = [one for one in found if one.kind in TWICE and one.severity is Severity.RACE]
+    twice = [finding for finding in findings if finding.kind in TWICE and finding.severity is Severity.RACE]
     if not twice:
-        return list(found)
+        return list(findings)
     kernel = replace(run.kernel, instructions=[*run.kernel.instructions])
     replace_functions(kernel)  # which branch on data, instruction by instruction
     again = Interpretation(kernel, run.launch, RoundingValues(seed, exponents=True), budget, {})
@@ -118,41 +119,41 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
         ended = False
     known, settled = again.findings.found, list[Finding]()
     open_ = list_open([*known.values()])
-    for one in found:
-        equal = known.get((TWICE[one.kind], one.line)) if one in twice else None
-        if one not in twice or (one.kind, one.line) in known or (equal is None and ended):
-            settled.append(one)
-        elif ended and equal is not None and one.line not in open_:
+    for finding in findings:
+        equal = known.get((TWICE[finding.kind], finding.line)) if finding in twice else None
+        if finding not in twice or (finding.kind, finding.line) in known or (equal is None and ended):
+            settled.append(finding)
+        elif ended and equal is not None and finding.line not in open_:
             settled.append(equal)
         else:
-            text = f"{one.text}; whether both write the same value is not known"
-            settled.append(one._replace(severity=Severity.UNKNOWN, text=text))
+            text = f"{finding.text}; whether both write the same value is not known"
+            settled.append(finding._replace(severity=Severity.UNKNOWN, text=text))
     return settled
 
 
-def _settle_unused(run: Interpretation, seed: int, budget: int, found: list[Finding]) -> list[Finding]:
+def _settle_unused(run: Interpretation, seed: int, budget: int, findings: list[Finding]) -> list[Finding]:
     """Return the findings, those of reads that race as warnings if nothing more is wrong where they give no value."""
-    owners = find_owners(run, found)
+    owners = find_owners(run, findings)
     if not owners or _reaches(run):
-        return found
+        return findings
     again = Interpretation(run.kernel, run.launch, OpaqueValues(seed), budget, {})
     again.memory.meetings.owners = owners
     try:
         again.interpret()
     except (Missing, Unclear):
-        return found
-    known = {(one.kind, one.line) for one in found}
-    more = [one for one in again.findings.found.values() if (one.kind, one.line) not in known]
-    return found if more or again.memory.meetings.several else [*warn_unused(found)]
+        return findings
+    known = {(finding.kind, finding.line) for finding in findings}
+    more = [finding for finding in again.findings.found.values() if (finding.kind, finding.line) not in known]
+    return findings if more or again.memory.meetings.several else [*warn_unused(findings)]
 
 
-def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:
+def _settle_reached(run: Interpretation, seed: int, budget: int, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, races as unknown that no drawn data show, if spans of bytes stood for addresses.
 
     A span has every address that a thread may choose, whatever the others choose: they may never choose the same.
     """
-    if not any(one.severity is Severity.RACE for one in found) or not _reaches(run):
-        return list(found)
+    if not any(finding.severity is Severity.RACE for finding in findings) or not _reaches(run):
+        return list(findings)
     shown: set[int] = set()
     for arrays in _draw_data(run.launch, run.values.points):
         again = Interpretation(run.kernel, run.launch._replace(arrays=arrays), OpaqueValues(seed), budget, {})
@@ -160,11 +161,13 @@ def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence
             again.interpret()
         if not _reaches(again):
             settled = _settle_twice(again, seed, budget, [*again.findings.found.values()])
-            shown |= {one.line for one in settled if one.severity is Severity.RACE}
+            shown |= {finding.line for finding in settled if finding.severity is Severity.RACE}
     return [
-        one._replace(severity=Severity.UNKNOWN, text=f"{one.text}; no drawn data show that two threads meet there")
-        if one.severity is Severity.RACE and one.line not in shown else one
-        for one in found
+        finding._replace(
+            severity=Severity.UNKNOWN, text=f"{finding.text}; no drawn data show that two threads meet there"
+        )
+        if finding.severity is Severity.RACE and finding.line not in shown else finding
+        for finding in findings
     ]  # fmt: skip
 
 
@@ -175,30 +178,32 @@ def _reaches(run: Interpretation) -> bool:
 def _draw_data(launch: Launch, points: Points) -> Iterator[tuple[Array, ...]]:
     """Yield the arrays of a launch twice with known integers in its inputs: drawn, and the least of each."""
     for parts in (PARTS, 1):
-        yield tuple(_with_content(one, points.draw(parts, one.shape) / PARTS) for one in launch.arrays)
+        yield tuple(_with_content(array, points.draw(parts, array.shape) / PARTS) for array in launch.arrays)
 
 
-def _with_content(one: Array, drawn: NDArray[np.float64]) -> Array:
+def _with_content(array: Array, drawn: NDArray[np.float64]) -> Array:
     """Return an input of integers with known ones, the least of them at 0, the greatest at 1; others as they are."""
-    if one.kind not in LIMITS or one.content is not None or one.out or one.scratch or one.zero:
-        return one
-    low, high = map(int, one.limits or LIMITS[one.kind])
+    if array.kind not in LIMITS or array.content is not None or array.out or array.scratch or array.zero:
+        return array
+    low, high = map(int, array.limits or LIMITS[array.kind])
     most = min(high, low + ones(62))
-    return one._replace(content=np.minimum(low + (drawn * (most - low + 1)).astype(np.int64), most))
+    return array._replace(content=np.minimum(low + (drawn * (most - low + 1)).astype(np.int64), most))
 
 
-def _as_safety(one: Finding) -> Finding:
+def _as_safety(finding: Finding) -> Finding:
     """Return a finding with a severity that a property of safety has: a thread that traps does not come to its end."""
-    return one._replace(severity=Severity.STUCK) if one.severity is Severity.VALUE else one
+    return finding._replace(severity=Severity.STUCK) if finding.severity is Severity.VALUE else finding
 
 
 def _domain(launch: Launch) -> str:
     """Return what one verdict speaks of."""
     sizes = "".join(f"{name} = {value}, " for name, value in launch.sizes.items())
-    block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
-    arrays = ", ".join(f"{one.name} of {'x'.join(map(str, one.shape))} {one.kind}" for one in launch.arrays)
-    limits = "".join(f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits)
-    given = ", ".join(one.name for one in launch.arrays if one.content is not None)
+    block = "x".join(map(str, (extent for extent in launch.block if extent > 1))) or "1"
+    arrays = ", ".join(f"{array.name} of {'x'.join(map(str, array.shape))} {array.kind}" for array in launch.arrays)
+    limits = "".join(
+        f"; {array.name} from {array.limits[0]} to {array.limits[1]}" for array in launch.arrays if array.limits
+    )
+    given = ", ".join(array.name for array in launch.arrays if array.content is not None)
     limits += f"; the numbers of {given} as they are given" if given else ""
     what = f"{sizes.removesuffix(', ')}; " if sizes else ""
     what += f"grid {'x'.join(map(str, launch.grid))} of {block} threads"

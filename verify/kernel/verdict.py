@@ -88,45 +88,49 @@ class JudgedKernel:
 
     def of(self, key: str) -> list[Finding]:
         """Return the findings that are evidence on a property, in the order of time."""
-        return [one for one in self.outcome.findings if one.severity in SEVERITIES[key]]
+        return [finding for finding in self.outcome.findings if finding.severity in SEVERITIES[key]]
 
-    def quote(self, one: Finding) -> tuple[str, ...]:
+    def quote(self, finding: Finding) -> tuple[str, ...]:
         """Return the line of a finding and a caret below it: of its source, or of the PTX if that names no source."""
-        place = find_source(one, self.file)
-        if place is not None or one.source or self.mending is None:
+        place = find_source(finding, self.file)
+        if place is not None or finding.source or self.mending is None:
             return quote_source(place)
-        return quote_line(self.mending.ptx.split("\n"), one.line, 1)
+        return quote_line(self.mending.ptx.split("\n"), finding.line, 1)
 
     def name_causes(
         self, groups: Sequence[Sequence[Finding]]
     ) -> tuple[tuple[str, ...], tuple[FurtherCause, ...]]:  # fmt: skip
         """Return what the first cause is, whatever the sizes, and the others; what follows from it belongs to it."""
-        first, *others = groups
-        follows = [each for each in others if _follows(each[0], first[0])]
+        first, *rest = groups
+        follows = [each for each in rest if _follows(each[0], first[0])]
         further = (
             FurtherCause(spell_finding(tell_once(each)), _place(self, each), self._name_cause(each))
-            for each in others if each not in follows
+            for each in rest if each not in follows
         )  # fmt: skip
-        return self._name_cause([one for each in (first, *follows) for one in each]), tuple(further)
+        return self._name_cause([finding for each in (first, *follows) for finding in each]), tuple(further)
 
-    def name_wrong(self, found: Sequence[Finding]) -> tuple[str, ...]:
+    def name_wrong(self, findings: Sequence[Finding]) -> tuple[str, ...]:
         """Return what is wrong with values: in the words of the first finding, with its example; others by their kinds.
 
         Another example may be another fault, and what else is found of values mostly follows from the first.
         """
-        first, *others = (one for one in found if one.severity is not Severity.UNKNOWN)
+        first, *rest = (finding for finding in findings if finding.severity is not Severity.UNKNOWN)
         words = re.sub(r"\b(lines?|PTX lines?) [\d, ]*\d", r"\1 #", re.sub(r"(?<=\w:)\d+", "#", first.text))
-        return (f"{first.kind}: {words}", *sorted({f"{one.kind}: {self._read_line(one)}" for one in others}))
+        return (f"{first.kind}: {words}", *sorted({f"{finding.kind}: {self._read_line(finding)}" for finding in rest}))
 
-    def _name_cause(self, found: Sequence[Finding]) -> tuple[str, ...]:
+    def _name_cause(self, findings: Sequence[Finding]) -> tuple[str, ...]:
         """Return findings by their kinds, their words without numbers, and their lines."""
-        return tuple(sorted({f"{one.kind}: {mask_numbers(one.text)}: {self._read_line(one)}" for one in found}))
+        return tuple(
+            sorted(
+                {f"{finding.kind}: {mask_numbers(finding.text)}: {self._read_line(finding)}" for finding in findings}
+            )
+        )
 
-    def _read_line(self, one: Finding) -> str:
+    def _read_line(self, finding: Finding) -> str:
         """Return the text of a finding's line in its source, or in the PTX without the names of registers."""
-        lines = quote_source(find_source(one, self.file))
+        lines = quote_source(find_source(finding, self.file))
         if not lines and self.mending is not None:
-            lines = quote_line(self.mending.ptx.split("\n"), one.line, 1)
+            lines = quote_line(self.mending.ptx.split("\n"), finding.line, 1)
         text = lines[0].partition(" | ")[2] if lines else ""
         return re.sub(r"%\w+", "%", text)
 
@@ -136,15 +140,15 @@ class JudgedKernel:
 
         Of a part of the launch nothing is confirmed.
         """
-        found = {key: _evidence(self, key) for key in SEVERITIES}
-        found = _withhold(_withhold(found, EXECUTION), {"values"})
+        by_property = {key: _evidence(self, key) for key in SEVERITIES}
+        by_property = _withhold(_withhold(by_property, EXECUTION), {"values"})
         part = self.outcome.part
         if part is None:
-            return found
+            return by_property
         why = f"{part[0]:,} of {part[1]:,} CTAs were interpreted, and nothing is wrong there"
         return {
-            key: one._replace(status=Status.UNCHECKED, reason=why) if one.status.confirmed else one
-            for key, one in found.items()
+            key: evidence._replace(status=Status.UNCHECKED, reason=why) if evidence.status.confirmed else evidence
+            for key, evidence in by_property.items()
         }
 
 
@@ -160,13 +164,15 @@ def case(
     judged = JudgedKernel(outcome, text, strict, replay, file, compiled, mending=mending)
     verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, judged), mending)
     first = {
-        key: outcome.findings.index(judged.of(key)[0]) for key, one in judged.evidence.items() if one.status.refuted
+        key: outcome.findings.index(judged.of(key)[0])
+        for key, evidence in judged.evidence.items()
+        if evidence.status.refuted
     }
     # the first cause first
-    verdicts.sort(key=lambda one: first.get(one.claim.prop.key, len(outcome.findings)))
+    verdicts.sort(key=lambda verdict: first.get(verdict.claim.prop.key, len(outcome.findings)))
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     wrong = outcome.cause and outcome.cause._replace(
-        text=next(spell_finding(one) for one in outcome.findings if one.kind == CAUSE)
+        text=next(spell_finding(finding) for finding in outcome.findings if finding.kind == CAUSE)
     )
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
@@ -174,12 +180,14 @@ def case(
     )  # fmt: skip
 
 
-def _withhold(found: Mapping[str, Evidence], premises: Iterable[str]) -> dict[str, Evidence]:
+def _withhold(by_property: Mapping[str, Evidence], premises: Iterable[str]) -> dict[str, Evidence]:
     """Return the evidence, UNCHECKED where it confirms but rests on a premise that is not confirmed."""
-    open_ = {key: found[key].status for key in SEVERITIES if key in premises and not found[key].status.confirmed}
+    open_ = {
+        key: by_property[key].status for key in SEVERITIES if key in premises and not by_property[key].status.confirmed
+    }
     return {
-        key: _rest_on(one, {name: open_[name] for name in open_ if name in PREMISES[key] - {key}})
-        for key, one in found.items()
+        key: _rest_on(evidence, {name: open_[name] for name in open_ if name in PREMISES[key] - {key}})
+        for key, evidence in by_property.items()
     }
 
 
@@ -200,43 +208,49 @@ def _draw(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
     return of_product(name, wrong, window=window)
 
 
-def _place(judged: JudgedKernel, found: Sequence[Finding]) -> Place | None:
+def _place(judged: JudgedKernel, findings: Sequence[Finding]) -> Place | None:
     """Return where the first finding is that has a line: in the PTX, or in the source that was compiled."""
-    for one in sorted(found, key=lambda one: one.kind != CAUSE):
-        name, _, line = one.source.rpartition(":")
+    for finding in sorted(findings, key=lambda finding: finding.kind != CAUSE):
+        name, _, line = finding.source.rpartition(":")
         if judged.compiled and name == Path(judged.file).name:
             return Place(judged.file, int(line))
-        if (there := find_source(one, judged.file)) is not None:
+        if (there := find_source(finding, judged.file)) is not None:
             return there
-        if one.line and judged.file and not judged.compiled:
-            return Place(judged.file, one.line)
+        if finding.line and judged.file and not judged.compiled:
+            return Place(judged.file, finding.line)
     return None
 
 
 def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     """Return what the findings are evidence of, whatever they rest on."""
-    outcome, found = judged.outcome, judged.of(key)
-    ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
+    outcome, findings = judged.outcome, judged.of(key)
+    ended = next((finding for finding in outcome.findings if finding.severity is Severity.UNKNOWN), None)
     method = "every thread interpreted"
     if key == "values":
         method += " on unknowns" + (f"; a wrong element unnoticed: {_chance(outcome)}" if outcome.compared else "")
-    groups = group_findings(one for one in found if one.severity is not Severity.UNKNOWN)
+    groups = group_findings(finding for finding in findings if finding.severity is not Severity.UNKNOWN)
     certain = [tell_once(each) for each in groups]
     if key == "letter" and certain and not judged.strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
-        rest = (*judged.quote(certain[0]), *(_spell_next(one, certain[0]) for one in certain[1:LISTED]))
+        rest = (*judged.quote(certain[0]), *(_spell_next(finding, certain[0]) for finding in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
-        causes, further = (judged.name_wrong(found), ()) if key == "values" else judged.name_causes(groups)
+        causes, further = (judged.name_wrong(findings), ()) if key == "values" else judged.name_causes(groups)
         wrong = Counterexample(
             {"line": certain[0].line}, spell_finding(certain[0]), damage=rest + more, replay=judged.replay,
-            proposals=propose([certain[0], *(one for one in found if one.line != certain[0].line)], judged.mending),
+            proposals=propose(
+                [certain[0], *(finding for finding in findings if finding.line != certain[0].line)], judged.mending
+            ),
             causes=causes, further=further,
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
-        listed = [spell_finding(one) for one in fold_findings(outcome.findings) if one.severity is Severity.UNKNOWN]
+        listed = [
+            spell_finding(finding)
+            for finding in fold_findings(outcome.findings)
+            if finding.severity is Severity.UNKNOWN
+        ]
         if key != judged.first:
             reason = f"the interpretation ended at line {ended.line}" if ended.line else "nothing was interpreted"
             return Evidence(Check.ISA, Status.UNCHECKED, method, reason=f"{reason}: see {judged.first}")
@@ -250,14 +264,14 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     return Evidence(Check.ISA, status, method, points=outcome.compared if key == "values" else 0)
 
 
-def _spell_next(one: Finding, first: Finding) -> str:
+def _spell_next(finding: Finding, first: Finding) -> str:
     """Return a finding that is told below the first one: what is written with a lost value follows from its cause."""
-    return f"{'so: ' * _follows(one, first)}{spell_finding(one)}"
+    return f"{'so: ' * _follows(finding, first)}{spell_finding(finding)}"
 
 
-def _follows(one: Finding, first: Finding) -> bool:
+def _follows(finding: Finding, first: Finding) -> bool:
     """Return whether a finding is a consequence of the first one."""
-    return one.kind == NOWHERE != first.kind
+    return finding.kind == NOWHERE != first.kind
 
 
 def _chance(outcome: LaunchOutcome) -> str:
@@ -267,20 +281,26 @@ def _chance(outcome: LaunchOutcome) -> str:
     return f"below {outcome.bound:.0e}" + (f", if {outcome.premise}" if outcome.premise else "")
 
 
-def spell_finding(one: Finding) -> str:
+def spell_finding(finding: Finding) -> str:
     """Return a finding in a line: where in the source, and in the PTX; without a source the PTX alone."""
-    where = f"{one.source} (PTX line {one.line}): " if one.source else f"line {one.line}: " if one.line else ""
-    section = f" (ISA {one.section}{_describe_observation(one)})" if one.section else ""
-    kind = "" if one.text.startswith(one.kind) else f"{one.kind}: "
-    return f"{where}{kind}{one.text}{section}"
+    where = (
+        f"{finding.source} (PTX line {finding.line}): "
+        if finding.source
+        else f"line {finding.line}: "
+        if finding.line
+        else ""
+    )
+    section = f" (ISA {finding.section}{_describe_observation(finding)})" if finding.section else ""
+    kind = "" if finding.text.startswith(finding.kind) else f"{finding.kind}: "
+    return f"{where}{kind}{finding.text}{section}"
 
 
-def find_source(one: Finding, file: str) -> Place | None:
+def find_source(finding: Finding, file: str) -> Place | None:
     """Return where in the source a finding is, if that is here: where the compiler found it, or beside the PTX."""
-    line = int(one.source.rpartition(":")[2] or 0)
-    for path in (Path(one.path), Path(file).parent / Path(one.path).name) if one.path and line else ():
+    line = int(finding.source.rpartition(":")[2] or 0)
+    for path in (Path(finding.path), Path(file).parent / Path(finding.path).name) if finding.path and line else ():
         if path.suffix in SOURCES and path.is_file():
-            return Place(str(path), line, max(one.column, 1))
+            return Place(str(path), line, max(finding.column, 1))
     return None
 
 
@@ -309,16 +329,16 @@ def _observations() -> Mapping[str, str]:
     """Say what was recorded of each probe that leaves out a rule, in words."""
     from gpu_checks.order.command import recordings_of_order
 
-    found: dict[str, str] = {}
+    observations: dict[str, str] = {}
     recorded = recordings_of_order()
-    for name, gpu in {(one.name, one.device.gpu): None for one in recorded}:
-        runs = [one for one in recorded if (one.name, one.device.gpu) == (name, gpu)]
-        wrong, results = sum(sum(one.wrong) for one in runs), sum(one.results for one in runs)
+    for name, gpu in {(recording.name, recording.device.gpu): None for recording in recorded}:
+        runs = [recording for recording in recorded if (recording.name, recording.device.gpu) == (name, gpu)]
+        wrong, results = sum(sum(run.wrong) for run in runs), sum(run.results for run in runs)
         words = (
-            f"{gpu}: {wrong} of {results:,} results wrong, one warp up to {max(one.delay for one in runs)} cycles late"
+            f"{gpu}: {wrong} of {results:,} results wrong, one warp up to {max(run.delay for run in runs)} cycles late"
         )
-        found[name] = f"{found[name]}; {words}" if name in found else words
-    return found
+        observations[name] = f"{observations[name]}; {words}" if name in observations else words
+    return observations
 
 
 @cache
@@ -326,14 +346,16 @@ def _name_recorded_gpus() -> str:
     """Return the GPUs and drivers of which the bits of opcodes were recorded, in words."""
     from gpu_checks.opcodes.recording import recordings_of_opcodes
 
-    return ", ".join(f"{one.device.gpu} with driver {one.device.driver}" for one in recordings_of_opcodes())
+    return ", ".join(
+        f"{recording.device.gpu} with driver {recording.device.driver}" for recording in recordings_of_opcodes()
+    )
 
 
-def _describe_observation(one: Finding) -> str:
+def _describe_observation(finding: Finding) -> str:
     """Say what a GPU showed of kernels that break the rule of a finding; empty where no probe does."""
-    if one.kind == GUARD_LOST:
+    if finding.kind == GUARD_LOST:
         return f"; seen on {_name_recorded_gpus()}"
-    probe = PROBES.get((one.kind, one.section))
+    probe = PROBES.get((finding.kind, finding.section))
     return f"; {_observations()[probe]}" if probe is not None and probe in _observations() else ""
 
 
@@ -358,14 +380,16 @@ def list_notes(outcome: LaunchOutcome, strict: bool) -> tuple[str, ...]:
     for text, lines in outcome.notes:
         listed = ", ".join(map(str, lines[:6])) + (", …" if len(lines) > 6 else "")
         notes.append(f"assumed  {text}" + (f": line{'s' * (len(lines) > 1)} {listed}" if lines != (0,) else ""))
-    notes += [f"hidden   {one}" for one in outcome.hidden]
-    if any(one.line and not one.source for one in outcome.findings) and not any(one.source for one in outcome.findings):
+    notes += [f"hidden   {hidden}" for hidden in outcome.hidden]
+    if any(finding.line and not finding.source for finding in outcome.findings) and not any(
+        finding.source for finding in outcome.findings
+    ):
         notes.append("source   the PTX has no lines of its source; -lineinfo of nvcc puts them there")
     if outcome.target not in known_targets():
         named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"
         notes.append(f"target   {named}, so what its instructions do there is taken from other targets")
-    letters = [one for one in fold_findings(outcome.findings) if one.severity in WARNINGS]
-    notes += [f"warning  {spell_finding(one)}" for one in letters[:LISTED] if not strict]
+    letters = [finding for finding in fold_findings(outcome.findings) if finding.severity in WARNINGS]
+    notes += [f"warning  {spell_finding(finding)}" for finding in letters[:LISTED] if not strict]
     return tuple(notes)
 
 
