@@ -43,18 +43,18 @@ def items(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def registers_of_vector(one: PtxInstruction, meaning: Meaning, operand: Operand) -> tuple[Operand, ...]:
+def registers_of_vector(inst: PtxInstruction, meaning: Meaning, operand: Operand) -> tuple[Operand, ...]:
     """Return the registers of an access: as many as `.v2`, `.v4` or `.v8` says."""
-    found, wanted = items(operand), int(meaning.words.get("vector", "v1")[1:])
-    if len(found) != wanted:
-        raise Unclear(one.line, f"{wanted} registers in braces are needed, here are {len(found)}")
-    return found
+    registers, wanted = items(operand), int(meaning.words.get("vector", "v1")[1:])
+    if len(registers) != wanted:
+        raise Unclear(inst.line, f"{wanted} registers in braces are needed, here are {len(registers)}")
+    return registers
 
 
-def move(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def move(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mov: a register, a number, an address; or to and from a vector of narrower registers."""
     size = max(WIDTHS[meaning.types["d"]] // 8, 1)
-    destination, source = one.operands
+    destination, source = inst.operands
     if isinstance(destination, Vector):
         return _unpack(machine, destination, source, size)
     if isinstance(source, Vector):
@@ -64,10 +64,10 @@ def move(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     width = WIDTHS[meaning.types["d"]]
 
     def execute(mask: Mask | None) -> None:
-        found = read()
-        if found.width > size:
-            found = word(found.bits, found.wide(size))
-        put(found if width >= 64 or not found.plain else Word(keep_bits(found.bits, width)), mask)
+        moved = read()
+        if moved.width > size:
+            moved = word(moved.bits, moved.wide(size))
+        put(moved if width >= 64 or not moved.plain else Word(keep_bits(moved.bits, width)), mask)
 
     return execute
 
@@ -92,15 +92,15 @@ def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -
     part = size // len(puts)
 
     def execute(mask: Mask | None) -> None:
-        found = read()
-        if found.ids is not None and found.kind and found.width == size and not part % SIZE[found.kind]:
-            each = part // SIZE[found.kind]
+        packed = read()
+        if packed.ids is not None and packed.kind and packed.width == size and not part % SIZE[packed.kind]:
+            each = part // SIZE[packed.kind]
             for place, put in enumerate(puts):
-                put(Word.of(found.ids[:, place * each : (place + 1) * each], found.kind), mask)
+                put(Word.of(packed.ids[:, place * each : (place + 1) * each], packed.kind), mask)
             return
-        labels = None if found.plain else found.wide(size)
+        labels = None if packed.plain else packed.wide(size)
         for place, put in enumerate(puts):
-            bits = keep_bits(found.bits >> np.uint64(8 * part * place), 8 * part)
+            bits = keep_bits(packed.bits >> np.uint64(8 * part * place), 8 * part)
             if labels is None:
                 put(Word(bits), mask)
             else:
@@ -114,23 +114,23 @@ def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> 
     part = size // len(reads)
 
     def execute(mask: Mask | None) -> None:
-        found = [read() for read in reads]
-        if found[0].kind and {(each.kind, each.width) for each in found} == {(found[0].kind, part)}:
-            ids = [each.ids for each in found if each.ids is not None]
-            put(Word.of(np.concatenate(_same_rows(ids), 1), found[0].kind), mask)
+        parts = [read() for read in reads]
+        if parts[0].kind and {(each.kind, each.width) for each in parts} == {(parts[0].kind, part)}:
+            ids = [each.ids for each in parts if each.ids is not None]
+            put(Word.of(np.concatenate(_same_rows(ids), 1), parts[0].kind), mask)
             return
         if size > ROOM:
-            plain = np.concatenate(_same_rows([octets(each.bits, part) for each in found]), 1)
-            labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)
+            plain = np.concatenate(_same_rows([octets(each.bits, part) for each in parts]), 1)
+            labels = np.concatenate(_same_rows([each.wide(part) for each in parts]), 1)
             put(widest(machine.values, plain, labels), mask)
             return
         bits = np.zeros(1, np.uint64)
-        for place, each in enumerate(found):
+        for place, each in enumerate(parts):
             bits = bits | keep_bits(each.bits, 8 * part) << np.uint64(8 * part * place)
-        if all(each.plain for each in found):
+        if all(each.plain for each in parts):
             put(Word(bits), mask)
             return
-        labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)
+        labels = np.concatenate(_same_rows([each.wide(part) for each in parts]), 1)
         put(word(bits, labels), mask)
 
     return execute
@@ -141,64 +141,66 @@ def _same_rows(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
 
 
-def convert_address(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def convert_address(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cvta: global addresses are generic ones; shared and local memory have a window of generic addresses."""
     window = _WINDOWS.get(meaning.words["space"], 0) << WINDOW
-    put, to = machine.writer(one.operands[0]), "to" in meaning.words
+    put, to = machine.writer(inst.operands[0]), "to" in meaning.words
     parameter = meaning.words["space"].startswith("param") and not to
-    read = _fixed_place(machine, one.operands[1]) or machine.reader(one.operands[1])
+    read = _fixed_place(machine, inst.operands[1]) or machine.reader(inst.operands[1])
 
     def execute(mask: Mask | None) -> None:
-        found = read()
-        if parameter and not found.data(mask):  # a mov.b32 gives an address in the space, without its window
-            base, inside = np.uint64(PARAMETER_WINDOW << WINDOW), found.bits >> np.uint64(WINDOW) == 0
-            put(Word(np.where(inside, found.bits + base, found.bits)), mask)
-        elif not window or found.data(mask):
-            put(found, mask)
+        address = read()
+        if parameter and not address.data(mask):  # a mov.b32 gives an address in the space, without its window
+            base, inside = np.uint64(PARAMETER_WINDOW << WINDOW), address.bits >> np.uint64(WINDOW) == 0
+            put(Word(np.where(inside, address.bits + base, address.bits)), mask)
+        elif not window or address.data(mask):
+            put(address, mask)
         else:
             base = np.uint64(window)
-            put(Word(found.bits - base if to else found.bits + base), mask)
+            put(Word(address.bits - base if to else address.bits + base), mask)
 
     return execute
 
 
-def window_of(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def window_of(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """isspacep: whether a generic address is in the window of a space."""
-    put, read, space = machine.writer(one.operands[0]), machine.reader(one.operands[1]), meaning.words["space"]
+    put, read, space = machine.writer(inst.operands[0]), machine.reader(inst.operands[1]), meaning.words["space"]
     windows = dict.fromkeys(("shared", "shared::cta", "shared::cluster"), SHARED_WINDOW)  # a cluster has one CTA here
     windows |= {"local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
 
     def execute(mask: Mask | None) -> None:
         window = machine.numbers(read, mask, "an address") >> np.uint64(WINDOW)
-        others = np.isin(window, list(windows.values()))
-        inside = ~others & (space == "global") if space not in windows else window == windows[space]
+        in_windows = np.isin(window, list(windows.values()))
+        inside = ~in_windows & (space == "global") if space not in windows else window == windows[space]
         put(Word(inside.astype(np.uint64)), mask)
 
     return execute
 
 
-def parameter(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def parameter(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
-    source, registers = one.operands[1], registers_of_vector(one, meaning, one.operands[0])
+    source, registers = inst.operands[1], registers_of_vector(inst, meaning, inst.operands[0])
     puts, rooms = [machine.writer(each) for each in registers], [register_width(machine, each) for each in registers]
     size, signed = WIDTHS[meaning.types["d"]] // 8, meaning.types["d"][0] == "s"
     if not isinstance(source, Address):
-        raise Unclear(one.line, "the operand is no address")
+        raise Unclear(inst.line, "the operand is no address")
     if isinstance(source.base, Symbol) and source.base.name in machine.local.symbols:  # of a call
-        return load(machine, one, meaning, "param")
+        return load(machine, inst, meaning, "param")
     computed = machine.address(source) if isinstance(source.base, Register) else None
     fixed = source.base if isinstance(source.base, Symbol) else Symbol("")
     if computed is None and fixed.name not in machine.kernel.parameters:
-        raise Unclear(one.line, f"no parameter is named {fixed.name}")
+        raise Unclear(inst.line, f"no parameter is named {fixed.name}")
     names = {variable.number: name for name, variable in machine.kernel.parameters.items()}
 
     def execute(mask: Mask | None) -> None:
         name, first = fixed.name, fixed.offset + source.offset
         if computed is not None:
-            found = sort_distinct(computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask])
-            number, first = divmod(int(found[0]) - (PARAMETER_WINDOW << WINDOW), 1 << PARAMETER_ROOM)
-            if len(found) > 1 or number not in names:
-                raise Unclear(one.line, "parameters are read through an address that differs by thread, or is none")
+            addresses = sort_distinct(
+                computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask]
+            )
+            number, first = divmod(int(addresses[0]) - (PARAMETER_WINDOW << WINDOW), 1 << PARAMETER_ROOM)
+            if len(addresses) > 1 or number not in names:
+                raise Unclear(inst.line, "parameters are read through an address that differs by thread, or is none")
             name = names[number]
         given = machine.parameters.get(name)
         number = machine.kernel.parameters[name].number
@@ -206,7 +208,7 @@ def parameter(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         octets = None if given is None else given.get_bytes(first, size * len(puts))
         if octets is None:
             last = first + size * len(puts) - 1
-            what = f"line {one.line} reads bytes {first} to {last}, which the claim does not give"
+            what = f"line {inst.line} reads bytes {first} to {last}, which the claim does not give"
             reads = machine.kernel.parameter_reads()
             listed = ", ".join(str(at) if places == [0] else f"{at} at {places}" for at, places in reads.items())
             raise SpecError(f"params[{number}]", f"{what}; the PTX reads parameters {listed}")
@@ -235,12 +237,12 @@ def _spaces(machine: Machine, space: str, spread: Bits, threads: Ints) -> list[t
         if name != "global":
             check_window(machine.findings, spread, SHARED_WINDOW if name == "shared" else LOCAL_WINDOW)
         return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
-    window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
+    window, accesses = (spread >> np.uint64(WINDOW)).astype(np.int64), []
     for number in list_distinct(window):
         here = window == number
         name = {SHARED_WINDOW: "shared", LOCAL_WINDOW: "local"}.get(number, "global")
-        found.append((name, spread[here] & _OFFSET if name != "global" else spread[here], threads[here], rows[here]))
-    return found
+        accesses.append((name, spread[here] & _OFFSET if name != "global" else spread[here], threads[here], rows[here]))
+    return accesses
 
 
 def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int, way: str = "") -> tuple[Ids, Octets]:
@@ -281,12 +283,12 @@ def _sign_extended(machine: Machine, bits: Bits, labels: Ids, kind: str, width: 
     return np.where(data, np.uint64(0), spread), np.where(data[:, None], made, np.uint32(0))
 
 
-def load(machine: Machine, one: PtxInstruction, meaning: Meaning, space: str = "") -> Run:
+def load(machine: Machine, inst: PtxInstruction, meaning: Meaning, space: str = "") -> Run:
     """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
     kind, space = meaning.types["d"], meaning.words.get("space", space)
     size = WIDTHS[kind] // 8
-    registers = registers_of_vector(one, meaning, one.operands[0])
-    puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
+    registers = registers_of_vector(inst, meaning, inst.operands[0])
+    puts, address = [machine.writer(each) for each in registers], machine.address(inst.operands[1])
     rooms = [register_width(machine, each) for each in registers]
     count = size * len(puts)
     way = "nc" if "nc" in meaning.words else ""
@@ -314,18 +316,18 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning, space: str = "
     return execute
 
 
-def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def store(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """st: bytes of registers into memory."""
     kind, space = meaning.types["b"], meaning.words.get("space", "")
     size = WIDTHS[kind] // 8
-    registers = registers_of_vector(one, meaning, one.operands[1])
-    reads, address = [machine.reader(each) for each in registers], machine.address(one.operands[0])
+    registers = registers_of_vector(inst, meaning, inst.operands[1])
+    reads, address = [machine.reader(each) for each in registers], machine.address(inst.operands[0])
 
     def execute(mask: Mask | None) -> None:
         threads = machine.list_threads(mask)
-        found = [read() for read in reads]
-        labels = np.concatenate([rows_of(each.wide(size), threads) for each in found], 1)
-        plain = np.concatenate([rows_of(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
+        sources = [read() for read in reads]
+        labels = np.concatenate([rows_of(each.wide(size), threads) for each in sources], 1)
+        plain = np.concatenate([rows_of(octets(each.bits, size).astype(np.uint8), threads) for each in sources], 1)
         deposit(machine, space, spread_of(machine, address(mask), threads), threads, labels, plain)
 
     return execute
@@ -353,20 +355,22 @@ def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: I
 _COPIED = {"ca": (4, 8, 16), "cg": (16,)}  # bytes by the cache
 
 
-def copy(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def copy(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async: bytes from global to shared memory, zeros after the first `valid` ones."""
-    destination, source = machine.address(one.operands[0]), machine.address(one.operands[1])
-    amount = one.operands[2]
+    destination, source = machine.address(inst.operands[0]), machine.address(inst.operands[1])
+    amount = inst.operands[2]
     if not isinstance(amount, Immediate):
-        raise Unclear(one.line, "the size of a cp.async is no number")
+        raise Unclear(inst.line, "the size of a cp.async is no number")
     count, cache = amount.bits, meaning.words["cache"]
     if count not in _COPIED[cache]:
-        raise Unclear(one.line, f"a cp.async.{cache} copies {' or '.join(map(str, _COPIED[cache]))} bytes, not {count}")
-    last = one.operands[3] if len(one.operands) > 3 else None
+        raise Unclear(
+            inst.line, f"a cp.async.{cache} copies {' or '.join(map(str, _COPIED[cache]))} bytes, not {count}"
+        )
+    last = inst.operands[3] if len(inst.operands) > 3 else None
     if isinstance(last, Register) and machine.kernel.registers[last.index] == "pred":
-        raise Unclear(one.line, "no meaning for a cp.async whose source a predicate ignores")
+        raise Unclear(inst.line, "no meaning for a cp.async whose source a predicate ignores")
     valid = (
-        machine.reader(last) if last is not None and (len(one.operands) > 4 or "hint" not in meaning.words) else None
+        machine.reader(last) if last is not None and (len(inst.operands) > 4 or "hint" not in meaning.words) else None
     )
 
     def execute(mask: Mask | None) -> None:
@@ -386,19 +390,19 @@ def copy(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         for size in sort_distinct(sizes):
             here = sizes == size
             if size:
-                found = machine.memory.load(addresses[here], threads[here], int(size), align=count, ends=ends)
-                labels[here, :size], plain[here, :size] = found
+                copied = machine.memory.load(addresses[here], threads[here], int(size), align=count, ends=ends)
+                labels[here, :size], plain[here, :size] = copied
         machine.shared.start_copy(places, threads, labels, plain, machine.group[threads], ends)
 
     return execute
 
 
-def copy_group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def copy_group(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async's groups: a thread closes one, or waits for all but the last n."""
     action = meaning.words["action"]
-    if (action == "wait_group") != bool(one.operands):
-        raise Unclear(one.line, "wait_group has a number, commit_group and wait_all have none")
-    keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
+    if (action == "wait_group") != bool(inst.operands):
+        raise Unclear(inst.line, "wait_group has a number, commit_group and wait_all have none")
+    keep = inst.operands[0].bits if inst.operands and isinstance(inst.operands[0], Immediate) else 0
 
     def execute(mask: Mask | None) -> None:
         threads = np.ones(machine.count, bool) if mask is None else mask

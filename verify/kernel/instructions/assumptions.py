@@ -22,26 +22,26 @@ NO_INFINITY = "no infinity or NaN is multiplied by 0, as 0 * C of a C that nobod
 
 def list_assumptions(meaning: Meaning) -> list[str]:
     """Return what exact arithmetic takes for granted, by the modifiers of an opcode."""
-    found = []
+    assumptions = []
     if "ftz" in meaning.words:
-        found.append(FLUSHED)
+        assumptions.append(FLUSHED)
     if meaning.words.get("rounding", "rn") in DIRECTED:
-        found.append(direction_ignored(meaning.words["rounding"]))
+        assumptions.append(direction_ignored(meaning.words["rounding"]))
     if "NaN" in meaning.words:
-        found.append("no NaN is passed on")
-    return found
+        assumptions.append("no NaN is passed on")
+    return assumptions
 
 
-def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, width: int, mask: Mask | None) -> None:
+def note_numbers(machine: Machine, head: str, words: Sequence[Word], kind: str, width: int, mask: Mask | None) -> None:
     """Note what plain numbers do to the data that they are multiplied with or added to, but not in exact arithmetic."""
-    if machine.values.rounding or not any(each.plain for each in found):
+    if machine.values.rounding or not any(each.plain for each in words):
         return  # before anything else: it is asked of every instruction, also in a run of which no note is read
-    factors, terms = (found, ()) if head == "mul" else ((), found) if head in ("add", "sub") else (found[:2], found[2:])
-    for one, other in zip(factors, factors[::-1], strict=True):
-        if _numbers(one, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, other, kind, width, mask):
+    factors, terms = (words, ()) if head == "mul" else ((), words) if head in ("add", "sub") else (words[:2], words[2:])
+    for factor, cofactor in zip(factors, factors[::-1], strict=True):
+        if _numbers(factor, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, cofactor, kind, width, mask):
             machine.findings.note(NO_INFINITY)
         most = float(largest(kind))
-        for size in sort_distinct(_numbers(one, kind, width, mask, most**0.5, most)).tolist():
+        for size in sort_distinct(_numbers(factor, kind, width, mask, most**0.5, most)).tolist():
             text = f"a product with {size:.6g} leaves {kind} if the other factor lies beyond {most / size:.3g}"
             machine.findings.note(f"overflow is not modelled, and {text}")
     ulp = MANTISSA[kind] - 1  # from here on a number of this type is an integer, and so is a sum with it

@@ -60,14 +60,14 @@ class Engine(Unit):
 
     def describe_missing(self, machine: Machine) -> str:
         """Return what the phases lack for which threads of the first CTA wait, in words."""
-        words, waits = [], sorted({(*one.barrier, one.parity) for one in self.blocked.values()})
-        for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
-            found = self.barriers[cta, address]
-            text = f"; at shared address {address} for parity {parity}, phase {found.number} lacks {found.pending} of "
-            text += f"{found.count} arrivals"
-            if found.bytes:
-                many = "more came than were expected" if found.bytes < 0 else "have not come"
-                text += f", and {abs(found.bytes)} bytes {many}"
+        words, waits = [], sorted({(*waiting.barrier, waiting.parity) for waiting in self.blocked.values()})
+        for cta, address, parity in [wait for wait in waits if wait[0] == waits[0][0]][:4]:
+            phase = self.barriers[cta, address]
+            text = f"; at shared address {address} for parity {parity}, phase {phase.number} lacks {phase.pending} of "
+            text += f"{phase.count} arrivals"
+            if phase.bytes:
+                many = "more came than were expected" if phase.bytes < 0 else "have not come"
+                text += f", and {abs(phase.bytes)} bytes {many}"
             words.append(text)
         return "".join(words)
 
@@ -86,18 +86,18 @@ def shared_at(machine: Machine, operand: Address, mask: Mask | None, space: str 
 def find_barrier(machine: Machine, threads: Ints, address: int) -> Phases:
     """Return the mbarrier at an address of the CTA of these threads."""
     first = int(threads[0])
-    found = machine.unit(Engine).barriers.get((int(machine.cta[first]), address))
-    if found is None:
+    barrier = machine.unit(Engine).barriers.get((int(machine.cta[first]), address))
+    if barrier is None:
         text = f"{machine.shared.who(first)}: there is no mbarrier at shared address {address}"
         machine.findings.add("mbarrier not initialised", Severity.STUCK, text, "9.7.13.15.3")
         raise Unclear(machine.findings.line, f"the mbarrier at shared address {address} was never initialised")
     order = machine.shared.order
-    late = order.known[threads, order.local[found.maker]] < found.made
+    late = order.known[threads, order.local[barrier.maker]] < barrier.made
     if late.any():
         text = f"{machine.shared.who(int(threads[late][0]))} uses the mbarrier at shared address {address}, which "
-        text += f"thread {order.local[found.maker]} initialises; nothing orders the two"
+        text += f"thread {order.local[barrier.maker]} initialises; nothing orders the two"
         machine.findings.add("race: mbarrier", Severity.RACE, text, "9.7.13.15.3")
-    return found
+    return barrier
 
 
 def join_phase(machine: Machine, phases: Phases, address: int, threads: Ints, time: int = 0) -> None:
@@ -120,7 +120,7 @@ def end_phase(machine: Machine, phases: Phases, address: int, cta: int) -> None:
     if phases.number == number:
         return
     waiting = machine.unit(Engine).blocked
-    ready = [thread for thread, one in waiting.items() if one.barrier == (cta, address) and one.parity == number % 2]
+    ready = [thread for thread, wait in waiting.items() if wait.barrier == (cta, address) and wait.parity == number % 2]
     for passes in {waiting[thread].passes for thread in ready}:
         members = np.array([thread for thread in ready if waiting[thread].passes is passes], np.int64)
         passes(phases, members)
@@ -139,26 +139,28 @@ def count_arrivals(machine: Machine, phases: Phases, address: int, thread: int, 
     end_phase(machine, phases, address, int(machine.cta[thread]))
 
 
-def address_of(one: PtxInstruction, number: int) -> Address:
+def address_of(inst: PtxInstruction, number: int) -> Address:
     """Return an operand that is an address."""
-    found = one.operands[number]
-    if not isinstance(found, Address):
-        raise Unclear(one.line, "the operand is no address")
-    return found
+    operand = inst.operands[number]
+    if not isinstance(operand, Address):
+        raise Unclear(inst.line, "the operand is no address")
+    return operand
 
 
-def coordinates_of(machine: Machine, one: PtxInstruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
+def coordinates_of(
+    machine: Machine, inst: PtxInstruction, tensor: Address, meaning: Meaning
+) -> tuple[Read, list[Read]]:
     """Return the address of a tensor map, and the coordinates that an instruction gives with it."""
     rank = int(meaning.words["rank"][0])
     if len(tensor.coordinates) != rank:
-        raise Unclear(one.line, f"{len(tensor.coordinates)} coordinates of a tensor of rank {rank}")
+        raise Unclear(inst.line, f"{len(tensor.coordinates)} coordinates of a tensor of rank {rank}")
     return machine.reader(tensor.base), [machine.reader(each) for each in tensor.coordinates]
 
 
-def tensor_load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def tensor_load(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.tensor: a box of an array goes to shared memory, zeros where the array has no element."""
-    to, source, barrier = (address_of(one, number) for number in range(3))
-    base, coordinates = coordinates_of(machine, one, source, meaning)
+    to, source, barrier = (address_of(inst, number) for number in range(3))
+    base, coordinates = coordinates_of(machine, inst, source, meaning)
 
     def execute(mask: Mask | None) -> None:
         threads, starts = shared_at(machine, to, mask)
@@ -166,13 +168,13 @@ def tensor_load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         _, bars = shared_at(machine, barrier, mask)
         at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
         for number, thread in enumerate(threads):
-            found = box_at(machine, int(maps[number]) + source.offset, int(thread))
+            box = box_at(machine, int(maps[number]) + source.offset, int(thread))
             first = [int(np.int32(np.uint32(each[number]))) for each in at]
-            places = box_places(machine, int(thread), int(starts[number]), found, first)
-            addresses, inside = found.elements(first)
+            places = box_places(machine, int(thread), int(starts[number]), box, first)
+            addresses, inside = box.elements(first)
             labels, plain = np.zeros(places.shape, np.uint32), np.zeros(places.shape, np.uint8)
             whose = np.full(int(inside.sum()), thread)
-            labels[inside], plain[inside] = machine.memory.load(addresses[inside], whose, found.size, "engine")
+            labels[inside], plain[inside] = machine.memory.load(addresses[inside], whose, box.size, "engine")
             arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
 
     return execute
@@ -210,33 +212,33 @@ def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) 
     count_arrivals(machine, phases, address, thread, 1)
 
 
-def box_places(machine: Machine, thread: int, start: int, found: Box, first: list[int]) -> Ints:
+def box_places(machine: Machine, thread: int, start: int, box: Box, first: list[int]) -> Ints:
     """Return the bytes (elements, bytes) of shared memory that a box has from an address on."""
     line = machine.findings.line
-    if len(found.box) != len(first):
-        raise Unclear(line, f"the tensor map and its box {found.box} do not have {len(first)} axes")
+    if len(box.box) != len(first):
+        raise Unclear(line, f"the tensor map and its box {box.box} do not have {len(first)} axes")
     if start % 128:
         text = f"{machine.shared.who(thread)}: a tensor copy at shared address {start}, no multiple of 128"
         machine.findings.add("misaligned access", Severity.MEMORY, text, "9.7.9.25.5.2")
-    linear = start + np.arange(int(np.prod(found.box))) * found.size
+    linear = start + np.arange(int(np.prod(box.box))) * box.size
     swizzles = smem.read_layouts("wgmma").swizzles
-    if found.swizzle not in swizzles:
-        raise Unclear(line, f"no meaning for the swizzle {found.swizzle!r} of a tensor map")
-    addresses = np.asarray(evaluate(swizzles[found.swizzle].formula.tree, {"address": linear}), np.int64)
-    return machine.shared.places(addresses, np.full(len(addresses), thread), found.size)
+    if box.swizzle not in swizzles:
+        raise Unclear(line, f"no meaning for the swizzle {box.swizzle!r} of a tensor map")
+    addresses = np.asarray(evaluate(swizzles[box.swizzle].formula.tree, {"address": linear}), np.int64)
+    return machine.shared.places(addresses, np.full(len(addresses), thread), box.size)
 
 
-def elect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def elect(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """elect.sync: the predicate is true for one lane of each mask, always the same one, which this run draws.
 
     It is neither the lowest nor the highest of several, which a kernel may take for granted; in another run of the
     same check it is the one as far from the other end, so of a test of any bit of the lane both answers are seen. A
     claim may say that it is the lowest.
     """
-    destination = one.operands[0]
+    destination = inst.operands[0]
     chosen = "is the lane that elect.sync chooses, which the ISA leaves open"
     if not isinstance(destination, Vector):
-        raise Unclear(one.line, "elect.sync needs d|p")
+        raise Unclear(inst.line, "elect.sync needs d|p")
     puts = [machine.writer(each) for each in destination.items]
 
     def execute(mask: Mask | None) -> None:

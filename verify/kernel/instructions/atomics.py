@@ -22,15 +22,15 @@ _SUM = parse("a + b", {"a": False, "b": False}).tree
 LINE = 128  # bytes of a line of the L2 cache, the only size that discard takes: PTX ISA 9.7.9.17
 
 
-def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def atomic(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """red.add and atom.add: a sum into an array, in any order; the old value has no meaning."""
     returns = meaning.row.operands[0][0] == "d"
-    place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
+    place, source = inst.operands[1 if returns else 0], inst.operands[2 if returns else 1]
     kind = {"f16x2": "f16", "bf16x2": "bf16"}.get(meaning.types["b"], meaning.types["b"])
     width = WIDTHS[meaning.types["b"]] // 8
     address = machine.address(place)
-    reads = [machine.reader(each) for each in registers_of_vector(one, meaning, source)]
-    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
+    reads = [machine.reader(each) for each in registers_of_vector(inst, meaning, source)]
+    puts = [machine.writer(each) for each in registers_of_vector(inst, meaning, inst.operands[0])] if returns else []
     kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
 
     def execute(mask: Mask | None) -> None:
@@ -90,12 +90,12 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             stored.adders.add(place, mine, mine // memory.threads, floor, machine.shared.order.now, narrow=False)
 
 
-def discard(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def discard(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """discard: a write of nobody knows what to 128 bytes."""
-    address = machine.address(one.operands[0])
-    size = one.operands[1].bits if isinstance(one.operands[1], Immediate) else 0
+    address = machine.address(inst.operands[0])
+    size = inst.operands[1].bits if isinstance(inst.operands[1], Immediate) else 0
     if size != LINE:
-        raise Unclear(one.line, f"discard takes {LINE} bytes")
+        raise Unclear(inst.line, f"discard takes {LINE} bytes")
 
     def execute(mask: Mask | None) -> None:
         threads = machine.list_threads(mask)

@@ -40,16 +40,16 @@ def _extract_bits(meaning: Meaning, source: Bits, position: Bits, length: Bits) 
     room = 64 - np.clip(np.minimum(count, width - np.minimum(start, width)), 0, 64)
     inside = (moved << np.minimum(room, 63)) >> np.minimum(room, 63)
     sign = value >> (width - 1)
-    found = np.where(count == 0, 0, np.where(start + count > width, np.where(start >= width, sign, moved), inside))
-    return found.astype(np.int64).view(np.uint64)
+    field = np.where(count == 0, 0, np.where(start + count > width, np.where(start >= width, sign, moved), inside))
+    return field.astype(np.int64).view(np.uint64)
 
 
 def _insert_bits(meaning: Meaning, source: Bits, base: Bits, position: Bits, length: Bits) -> Bits:
     width = WIDTHS[meaning.words["type"]]
     start, count = (position & np.uint64(255)), (length & np.uint64(255))
-    ones = np.where(count >= 64, np.uint64((1 << 64) - 1), (np.uint64(1) << np.minimum(count, 63)) - np.uint64(1))
+    low_bits = np.where(count >= 64, np.uint64((1 << 64) - 1), (np.uint64(1) << np.minimum(count, 63)) - np.uint64(1))
     safe = np.minimum(start, 63)
-    mask = np.where(start < width, ones << safe, np.uint64(0))
+    mask = np.where(start < width, low_bits << safe, np.uint64(0))
     return keep_bits((base & ~mask) | ((source << safe) & mask), width)
 
 
@@ -65,13 +65,13 @@ def _shift_funnel(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits
 def field_of(values: Values, ids: Ids, start: int, count: int, width: int, room: int) -> Ids:
     """Return the ids of floor(x / 2^start) modulo 2^count, of integers x of `width` bits, as ones of `room` bits."""
     sign = "s" if values.bounds(ids)[0] < 0 else "u"
-    kind, found = f"{sign}{room}", _shift_down(values, ids, start, f"{sign}{room}", f"{sign}{width}")
-    low, high = values.bounds(found)
+    kind, shifted = f"{sign}{room}", _shift_down(values, ids, start, f"{sign}{room}", f"{sign}{width}")
+    low, high = values.bounds(shifted)
     top = (1 << count) - 1
     if low >= 0 and high <= top:
-        return found
-    above = scale(values, floor_quotient(values, found, Fraction(1, 1 << count), kind), Fraction(1 << count), kind)
-    return _limit(values, values.field(_REST, ("a", "b"), [found, above], kind), 0, top, kind)
+        return shifted
+    above = scale(values, floor_quotient(values, shifted, Fraction(1, 1 << count), kind), Fraction(1 << count), kind)
+    return _limit(values, values.field(_REST, ("a", "b"), [shifted, above], kind), 0, top, kind)
 
 
 def _shift_down(values: Values, ids: Ids, amount: int, kind: str, of: str) -> Ids:
@@ -90,13 +90,13 @@ def _limit(values: Values, ids: Ids, low: int, high: int, kind: str) -> Ids:
     return values.with_histories(("field", low, high), ids, limit_history, kind)
 
 
-def is_one_integer(values: Values, found: Word, size: int, mask: Mask | None) -> bool:
+def is_one_integer(values: Values, source: Word, size: int, mask: Mask | None) -> bool:
     """Return whether a register of so many bytes holds one integer in each thread, and not bytes of several."""
-    labels = found.wide(size)
+    labels = source.wide(size)
     if not integers_of(values, labels if mask is None or len(labels) == 1 else labels[mask]):
         return False
-    ids = found.elements(values, f"u{8 * size}", size)
-    return not any(one.cause for one in values.among(ids if mask is None or len(ids) == 1 else ids[mask]))
+    ids = source.elements(values, f"u{8 * size}", size)
+    return not any(history.cause for history in values.among(ids if mask is None or len(ids) == 1 else ids[mask]))
 
 
 def _integer_with(
@@ -126,8 +126,8 @@ def mask_integer(machine: Machine, source: Word, bits: Bits, width: int, mask: M
         if not number or number >> start != (1 << count) - 1 or there is None:
             return None
         ids, at, of = there
-        found = field_of(values, ids, at, count, of, width)
-        return Word.of(scale(values, found, Fraction(1 << start), f"s{width}")[:, None], f"s{width}")
+        field = field_of(values, ids, at, count, of, width)
+        return Word.of(scale(values, field, Fraction(1 << start), f"s{width}")[:, None], f"s{width}")
 
     return by_number(machine, keep_bits(bits, width), mask, size, by)
 
@@ -135,15 +135,15 @@ def mask_integer(machine: Machine, source: Word, bits: Bits, width: int, mask: M
 def _on_fields(name: str, compute: Callable[..., Bits], of_data: Callable[..., Word | None]) -> Bind:
     """Return how an instruction is bound whose last operands are plain numbers; `of_data` has its meaning on data."""
 
-    def bind(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
-        on_bits = plain(compute, name)(machine, one, meaning)
-        put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    def bind(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
+        on_bits = plain(compute, name)(machine, inst, meaning)
+        put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
         plains = 1 if len(reads) == 3 and meaning.types.get("b") == "b32" else 2
         size = max(WIDTHS[meaning.types[meaning.row.operands[0][0]]] // 8, 1)
 
         def execute(mask: Mask | None) -> None:
-            found = [settle(read(), machine.values) for read in reads]
-            data, numbers = found[:-plains], found[-plains:]
+            sources = [settle(read(), machine.values) for read in reads]
+            data, numbers = sources[:-plains], sources[-plains:]
             if not any(each.data(mask) for each in data) or any(each.data(mask) for each in numbers):
                 on_bits(mask)
                 return
@@ -151,7 +151,7 @@ def _on_fields(name: str, compute: Callable[..., Bits], of_data: Callable[..., W
             if plains == 2:
                 both = both & np.uint64(255) | (numbers[1].bits & np.uint64(255)) << np.uint64(8)
             made = by_number(machine, both, mask, size, lambda number: of_data(machine, meaning, data, number, mask))
-            put(without_meaning(machine, found, size, name) if made is None else made, mask)
+            put(without_meaning(machine, sources, size, name) if made is None else made, mask)
 
         return execute
 
@@ -199,7 +199,7 @@ def _insert(machine: Machine, meaning: Meaning, data: Sequence[Word], number: in
     count = min(count, width - start)
     if not start % 8 and not count % 8:
         first, many = start // 8, count // 8
-        rows = max(len(each) for one in data for each in (one.wide(size), one.bits))
+        rows = max(len(each) for register in data for each in (register.wide(size), register.bits))
         labels, bits = np.zeros((rows, size), np.uint32), np.zeros((rows, size), np.uint64)
         for part, to, at in ((base, slice(size), slice(size)), (source, slice(first, first + many), slice(many))):
             labels[:, to], bits[:, to] = part.wide(size)[:, at], octets(part.bits, size)[:, at]

@@ -26,37 +26,42 @@ OPERATIONS: dict[str, Callable[..., Bits]] = {
 }  # fmt: skip
 
 
-def bitwise(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def bitwise(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """And, or, xor, not; of data, byte by byte where the other side keeps or clears it."""
-    head, kind = one.words[0], meaning.types["d"]
+    head, kind = inst.words[0], meaning.types["d"]
     width, apply = WIDTHS[kind], OPERATIONS[head]
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
 
     def execute(mask: Mask | None) -> None:
-        found = [settle(read(), machine.values) for read in reads]
-        if any(each.data(mask) for each in found):
+        sources = [settle(read(), machine.values) for read in reads]
+        if any(each.data(mask) for each in sources):
             if width == 1:
                 reason = machine.values.reason(f"{head} of two predicates that data decide")
-                put(negate(found[0]) if head == "not" else combine_predicates(head, found[0], found[1], reason), mask)
+                put(
+                    negate(sources[0]) if head == "not" else combine_predicates(head, sources[0], sources[1], reason),
+                    mask,
+                )
             elif head == "not":
                 put(
-                    without_meaning(machine, found, width // 8, f"{head} of data", keep_bits(~found[0].bits, width)),
+                    without_meaning(
+                        machine, sources, width // 8, f"{head} of data", keep_bits(~sources[0].bits, width)
+                    ),
                     mask,
                 )
             else:
-                made = sign_changed(machine.values, head, found, width // 8, mask)
+                made = sign_changed(machine.values, head, sources, width // 8, mask)
                 if made is None and head == "and":
-                    made = _keep_field(machine, found, width, mask)
-                put(_bytewise(machine, head, found[0], found[1], width // 8) if made is None else made, mask)
+                    made = _keep_field(machine, sources, width, mask)
+                put(_bytewise(machine, head, sources[0], sources[1], width // 8) if made is None else made, mask)
             return
-        put(Word(keep_bits(apply(*(each.bits for each in found)), width)), mask)
+        put(Word(keep_bits(apply(*(each.bits for each in sources)), width)), mask)
 
     return execute
 
 
-def _keep_field(machine: Machine, found: Sequence[Word], width: int, mask: Mask | None) -> Word | None:
+def _keep_field(machine: Machine, sources: Sequence[Word], width: int, mask: Mask | None) -> Word | None:
     """Return an integer and a mask of consecutive bits that cuts a byte; None for anything else."""
-    data, plain = found if found[0].data(mask) else found[::-1]
+    data, plain = sources if sources[0].data(mask) else sources[::-1]
     parts = octets(plain.bits if mask is None or len(plain.bits) == 1 else plain.bits[mask], width // 8)
     if plain.data(mask) or np.isin(parts, (0, 255)).all():
         return None
@@ -70,12 +75,12 @@ def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -
     rows = max(map(len, [*labels, *plain_bytes]))
     made = np.zeros((rows, size), np.uint32)
     good = np.ones((rows, size), bool)
-    for mine, other in ((0, 1), (1, 0)):
-        data, free = labels[mine] > 0, labels[other] == 0
+    for mine, theirs in ((0, 1), (1, 0)):
+        data, free = labels[mine] > 0, labels[theirs] == 0
         if head == "and":
-            keep, clear = free & (plain_bytes[other] == 255), free & (plain_bytes[other] == 0)
+            keep, clear = free & (plain_bytes[theirs] == 255), free & (plain_bytes[theirs] == 0)
         else:
-            keep, clear = free & (plain_bytes[other] == 0), np.zeros((1, 1), bool)
+            keep, clear = free & (plain_bytes[theirs] == 0), np.zeros((1, 1), bool)
         made = np.where(data & keep, labels[mine], made)
         good &= ~data | keep | clear
     same = (labels[0] == labels[1]) & (labels[0] > 0)
@@ -90,14 +95,14 @@ def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -
     )
 
 
-def shift(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def shift(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Shifts; of data by plain amounts: of integers as numbers, of other data by whole bytes."""
-    left, kind = one.words[0] == "shl", meaning.types["d"]
+    left, kind = inst.words[0] == "shl", meaning.types["d"]
     width = WIDTHS[kind]
     put, read, amount = (
-        machine.writer(one.operands[0]),
-        machine.reader(one.operands[1]),
-        machine.reader(one.operands[2]),
+        machine.writer(inst.operands[0]),
+        machine.reader(inst.operands[1]),
+        machine.reader(inst.operands[2]),
     )
 
     def execute(mask: Mask | None) -> None:
@@ -109,13 +114,13 @@ def shift(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         big = by >= width
         safe = np.where(big, np.uint64(0), by)
         if left:
-            found = np.where(big, np.uint64(0), source.bits << safe)
+            shifted = np.where(big, np.uint64(0), source.bits << safe)
         elif kind[0] == "s":
             most = np.minimum(by, np.uint64(width - 1)).astype(np.int64)
-            found = (extend_sign(source.bits, width) >> most).view(np.uint64)
+            shifted = (extend_sign(source.bits, width) >> most).view(np.uint64)
         else:
-            found = np.where(big, np.uint64(0), keep_bits(source.bits, width) >> safe)
-        put(Word(keep_bits(found, width)), mask)
+            shifted = np.where(big, np.uint64(0), keep_bits(source.bits, width) >> safe)
+        put(Word(keep_bits(shifted, width)), mask)
 
     return execute
 
@@ -180,8 +185,8 @@ def _extend_signs(machine: Machine, labels: Ids, plain: Bits, picks: Bits) -> Wo
         runs = [selector[at : at + size] for at in range(0, 4, size)]
         if all(_is_extension(run) for run in runs):
             made = [_extend(machine.values, labels, plain, run) for run in runs]
-            bits, found = (np.concatenate(np.broadcast_arrays(*each), 1) for each in zip(*made, strict=True))
-            return word(join_octets(np.where(found > 0, np.uint64(0), bits)), found)
+            bits, new_labels = (np.concatenate(np.broadcast_arrays(*each), 1) for each in zip(*made, strict=True))
+            return word(join_octets(np.where(new_labels > 0, np.uint64(0), bits)), new_labels)
     reason = np.uint32(machine.values.reason("prmt that repeats the sign of data") << 3)
     return Word(np.zeros(1, np.uint64), np.full((len(labels), 4), reason, np.uint32))
 
@@ -204,10 +209,10 @@ def _is_extension(run: list[int]) -> bool:
     return count in (1, 2) and run == [*range(run[0], run[0] + count), *[8 | run[0] + count - 1] * (len(run) - count)]
 
 
-def permute(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def permute(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """prmt: each byte of the result is one of eight, by the same selector in all threads or by thread."""
-    put = machine.writer(one.operands[0])
-    reads = [machine.reader(operand) for operand in one.operands[1:]]
+    put = machine.writer(inst.operands[0])
+    reads = [machine.reader(operand) for operand in inst.operands[1:]]
     place_of = _PLACES[meaning.words["mode"]] if "mode" in meaning.words else None
 
     def execute(mask: Mask | None) -> None:

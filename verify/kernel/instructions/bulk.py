@@ -49,8 +49,10 @@ class Bulk(Unit):
 
     def find_reader(self, cell: int) -> tuple[int, int]:
         """Return the thread and the line of a copy that may still read a cell."""
-        listed = [(thread, one) for thread, groups in self.groups.items() for one in groups] + [*self.open.items()]
-        return next((thread, line) for thread, one in listed for cells, line in one.cells if cell in cells)
+        listed = [(thread, copies) for thread, groups in self.groups.items() for copies in groups] + [
+            *self.open.items()
+        ]
+        return next((thread, line) for thread, copies in listed for cells, line in copies.cells if cell in cells)
 
     @classmethod
     def make(cls, machine: Machine) -> Self:
@@ -83,7 +85,7 @@ class Bulk(Unit):
 
 def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octets]:
     """Return the labels and plain bytes that the engine reads for a thread, whose group they join."""
-    shared, found = machine.shared, machine.unit(Bulk)
+    shared, bulk = machine.shared, machine.unit(Bulk)
     whose = np.full(len(places), thread)
     cells = sort_distinct(places // shared.cell)
     late = shared.generic[cells]
@@ -93,8 +95,8 @@ def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octe
         text += f"{shared.order.write_line[cell]}, is read by a bulk copy with no fence.proxy.async between"
         machine.findings.add("no proxy fence", Severity.LETTER, text, PROXY)
     shared.check_read(cells, np.full(len(cells), thread))
-    found.reading[cells] += 1
-    found.open.setdefault(thread, CopyGroup()).cells.append((cells, machine.findings.line))
+    bulk.reading[cells] += 1
+    bulk.open.setdefault(thread, CopyGroup()).cells.append((cells, machine.findings.line))
     return shared.mark_unwritten(places, whose, shared.labels[places]), shared.plain[places]
 
 
@@ -117,41 +119,41 @@ def _add(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Oct
     machine.unit(Bulk).open.setdefault(int(whose[0]), CopyGroup()).added.extend(done)
 
 
-def _sends(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Callable[..., None]:
+def _sends(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Callable[..., None]:
     """Return what the engine does with what it has read: it writes it, or adds it; Unclear with a claim."""
     if not meaning.row.meaning.endswith("_reduce"):
         return _send
     if not machine.values.opaque:
-        raise Unclear(one.line, f"{one.opcode} has a meaning in a run without a claim alone")
+        raise Unclear(inst.line, f"{inst.opcode} has a meaning in a run without a claim alone")
     return _add
 
 
-def tensor_store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def tensor_store(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.tensor to global memory: a box of shared memory goes to an array, as far as it has elements."""
-    send = _sends(machine, one, meaning)
-    target, source = address_of(one, 0), address_of(one, 1)
-    base, coordinates = coordinates_of(machine, one, target, meaning)
+    send = _sends(machine, inst, meaning)
+    target, source = address_of(inst, 0), address_of(inst, 1)
+    base, coordinates = coordinates_of(machine, inst, target, meaning)
 
     def execute(mask: Mask | None) -> None:
         threads, starts = shared_at(machine, source, mask)
         maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
         at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
         for number, thread in enumerate(threads):
-            found = box_at(machine, int(maps[number]) + target.offset, int(thread))
+            box = box_at(machine, int(maps[number]) + target.offset, int(thread))
             first = [int(np.int32(np.uint32(each[number]))) for each in at]
-            places = box_places(machine, int(thread), int(starts[number]), found, first)
+            places = box_places(machine, int(thread), int(starts[number]), box, first)
             labels, plain = _from_shared(machine, places, int(thread))
-            addresses, inside = found.elements(first)
+            addresses, inside = box.elements(first)
             whose = np.full(int(inside.sum()), thread)
             send(machine, addresses[inside], whose, labels[inside], plain[inside])
 
     return execute
 
 
-def tensor_prefetch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def tensor_prefetch(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.prefetch.tensor: a hint that changes no value, wherever its box lies; but its map must be one."""
-    source = address_of(one, 0)
-    base, coordinates = coordinates_of(machine, one, source, meaning)
+    source = address_of(inst, 0)
+    base, coordinates = coordinates_of(machine, inst, source, meaning)
 
     def execute(mask: Mask | None) -> None:
         threads = machine.list_threads(mask)
@@ -159,20 +161,20 @@ def tensor_prefetch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> 
         for each in coordinates:
             machine.numbers(each, mask, "a coordinate")
         for thread, address in zip(threads.tolist(), maps.tolist(), strict=True):
-            found = box_at(machine, int(address) + source.offset, thread)
-            if len(found.box) != len(coordinates):
-                text = f"the tensor map and its box {found.box} do not have {len(coordinates)} axes"
+            box = box_at(machine, int(address) + source.offset, thread)
+            if len(box.box) != len(coordinates):
+                text = f"the tensor map and its box {box.box} do not have {len(coordinates)} axes"
                 raise Unclear(machine.findings.line, text)
 
     return execute
 
 
-def piece(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def piece(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk: consecutive bytes from global to shared memory, or back."""
-    send, loads = _sends(machine, one, meaning), meaning.words.get("to", "global") != "global"
-    inner = address_of(one, 0 if loads else 1)
-    outer, size = machine.address(address_of(one, 1 if loads else 0)), machine.reader(one.operands[2])
-    barrier = address_of(one, 3) if loads else None
+    send, loads = _sends(machine, inst, meaning), meaning.words.get("to", "global") != "global"
+    inner = address_of(inst, 0 if loads else 1)
+    outer, size = machine.address(address_of(inst, 1 if loads else 0)), machine.reader(inst.operands[2])
+    barrier = address_of(inst, 3) if loads else None
 
     def execute(mask: Mask | None) -> None:
         threads, starts = shared_at(machine, inner, mask)
@@ -200,23 +202,23 @@ def piece(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def group(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def group(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.bulk.commit_group and wait_group: a thread closes a group, or waits for all but the last n."""
     waits, reads = meaning.words["action"] == "wait_group", "read" in meaning.words
-    keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
-    if waits != bool(one.operands) or (reads and not waits):
-        raise Unclear(one.line, "wait_group has a number and perhaps .read, commit_group neither")
+    keep = inst.operands[0].bits if inst.operands and isinstance(inst.operands[0], Immediate) else 0
+    if waits != bool(inst.operands) or (reads and not waits):
+        raise Unclear(inst.line, "wait_group has a number and perhaps .read, commit_group neither")
 
     def execute(mask: Mask | None) -> None:
-        found = machine.unit(Bulk)
+        bulk = machine.unit(Bulk)
         for thread in machine.list_threads(mask).tolist():
-            groups = found.groups.setdefault(thread, [])
+            groups = bulk.groups.setdefault(thread, [])
             if not waits:
-                groups.append(found.open.pop(thread, CopyGroup()))
+                groups.append(bulk.open.pop(thread, CopyGroup()))
                 continue
             done = groups[: max(len(groups) - keep, 0)]
             for cells, _ in [pair for each in done for pair in each.cells]:
-                found.reading[cells] -= 1
+                bulk.reading[cells] -= 1
                 machine.shared.order.note_read(cells, np.full(len(cells), thread), machine.findings.line)
             for each in done:
                 each.cells = []

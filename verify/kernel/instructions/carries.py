@@ -19,28 +19,28 @@ from verify.kernel.state.machine import Bind, Machine
 MIXED = "is the carry of an addition taken for a borrow, or the other way round: the ISA and an H100 differ"
 
 
-def carry(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def carry(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """add, sub and mad with a carry: `c` at the end of the head takes one in, `.cc` writes one."""
     kind, head = meaning.types["d"], meaning.head
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    width, writes, half = WIDTHS[kind], "cc" in one.words, meaning.words.get("half", "")
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
+    width, writes, half = WIDTHS[kind], "cc" in inst.words, meaning.words.get("half", "")
     borrows, takes = head.startswith("sub"), head.endswith("c")
-    flag, other = machine.carry + borrows, machine.carry + (not borrows)
+    flag, opposite = machine.carry + borrows, machine.carry + (not borrows)
 
     def execute(mask: Mask | None) -> None:
         before = [machine.register(flag)] if takes else [Word(np.zeros(1, np.uint64))]
-        found = [settle(each, machine.values) for each in [*(read() for read in reads), *before]]
-        *operands, taken = (keep_bits(each.bits, width) for each in found)
+        sources = [settle(each, machine.values) for each in [*(read() for read in reads), *before]]
+        *operands, taken = (keep_bits(each.bits, width) for each in sources)
         if half:
             operands = [_half(operands[0], operands[1], kind, half), operands[2]]
         total, over = (_less if borrows else _more)(operands[0], operands[1], taken, width)
-        of_data = any(each.data(mask) for each in found)
-        size, why = width // 8, f"{one.opcode} of data"
-        put(without_meaning(machine, found, size, why, total) if of_data else Word(total), mask)
+        of_data = any(each.data(mask) for each in sources)
+        size, why = width // 8, f"{inst.opcode} of data"
+        put(without_meaning(machine, sources, size, why, total) if of_data else Word(total), mask)
         if writes:
             why = f"the carry of {why}"
-            machine.write(flag, without_meaning(machine, found, 8, why, over) if of_data else Word(over), mask)
-            machine.write(other, machine.unknown(MIXED, 8), None)
+            machine.write(flag, without_meaning(machine, sources, 8, why, over) if of_data else Word(over), mask)
+            machine.write(opposite, machine.unknown(MIXED, 8), None)
 
     return execute
 

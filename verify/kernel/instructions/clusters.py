@@ -64,66 +64,66 @@ class Rounds(Unit):
         """Let threads go on whose round is over."""
         for cta in range(machine.ctas):
             self.turn(machine, cta)
-        ready = [one for one in self.blocked if self.over[machine.cta[one]] >= self.due[one]]
+        ready = [thread for thread in self.blocked if self.over[machine.cta[thread]] >= self.due[thread]]
         self.blocked -= set(ready)
         machine.state[np.array(ready, np.int64)] = RUNNING
         return bool(ready)
 
 
-def arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def arrive(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """barrier.cluster.arrive: a thread has come, and goes on."""
     releases = meaning.words.get("sem") != "relaxed"
 
     def execute(mask: Mask | None) -> None:
-        found, threads = machine.unit(Rounds), machine.list_threads(mask)
-        if found.owing[threads].any():
-            who = machine.shared.who(int(threads[found.owing[threads]][0]))
+        rounds, threads = machine.unit(Rounds), machine.list_threads(mask)
+        if rounds.owing[threads].any():
+            who = machine.shared.who(int(threads[rounds.owing[threads]][0]))
             text = f"{who} arrives twice at the barrier of its cluster, with no wait between"
             machine.findings.add("barrier overrun", Severity.STUCK, text, SECTION)
-        found.arrived[threads] = found.owing[threads] = True
-        found.due[threads] = found.over[machine.cta[threads]] + 1
+        rounds.arrived[threads] = rounds.owing[threads] = True
+        rounds.due[threads] = rounds.over[machine.cta[threads]] + 1
         for cta in sort_distinct(machine.cta[threads]):
             if releases:
-                found.gathered[cta].append(machine.shared.order.clock(threads[machine.cta[threads] == cta]))
-            found.turn(machine, int(cta))
+                rounds.gathered[cta].append(machine.shared.order.clock(threads[machine.cta[threads] == cta]))
+            rounds.turn(machine, int(cta))
 
     return execute
 
 
-def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def wait(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """barrier.cluster.wait: a thread stays until all threads of its cluster have arrived."""
 
     def execute(mask: Mask | None) -> None:
-        found, threads = machine.unit(Rounds), machine.list_threads(mask)
-        absent = threads[~found.owing[threads]]
+        rounds, threads = machine.unit(Rounds), machine.list_threads(mask)
+        absent = threads[~rounds.owing[threads]]
         if len(absent):
             text = f"{machine.shared.who(int(absent[0]))} waits at the barrier of its cluster, and has not arrived"
             machine.findings.add("wait without an arrival", Severity.STUCK, text, SECTION)
-        ready = found.over[machine.cta[threads]] >= found.due[threads]
-        found.owing[threads[ready]] = False
-        found.blocked |= set(threads[~ready].tolist())
+        ready = rounds.over[machine.cta[threads]] >= rounds.due[threads]
+        rounds.owing[threads[ready]] = False
+        rounds.blocked |= set(threads[~ready].tolist())
         machine.state[threads[~ready]] = WAITING
         for cta in sort_distinct(machine.cta[threads[ready]]):
-            clock = found.released[cta]
+            clock = rounds.released[cta]
             if clock is not None:
                 machine.shared.order.learn(threads[ready & (machine.cta[threads] == cta)], clock)
 
     return execute
 
 
-def own(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def own(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mapa: the address that another CTA of the cluster has for one of shared memory; there is none but this CTA."""
     put, address, rank = (
-        machine.writer(one.operands[0]),
-        machine.reader(one.operands[1]),
-        machine.reader(one.operands[2]),
+        machine.writer(inst.operands[0]),
+        machine.reader(inst.operands[1]),
+        machine.reader(inst.operands[2]),
     )
     width = WIDTHS[meaning.types["d"]]
 
     def execute(mask: Mask | None) -> None:
         ranks = keep_bits(machine.numbers(rank, mask, "the rank of a CTA"), 32)
         if (np.broadcast_to(ranks, machine.count)[machine.list_threads(mask)] != 0).any():
-            raise Unclear(one.line, "the address of another CTA's shared memory: clusters have one CTA here")
+            raise Unclear(inst.line, "the address of another CTA's shared memory: clusters have one CTA here")
         put(Word(keep_bits(machine.numbers(address, mask, "an address"), width)), mask)
 
     return execute

@@ -34,11 +34,11 @@ from verify.kernel.state.machine import Bind, Machine
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
 
 
-def select(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def select(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """selp: one of two values, by a predicate; by one that data decide, the choice is a value of its own."""
     kind = meaning.types["d"]
-    put = machine.writer(one.operands[0])
-    first, second, predicate = (machine.reader(operand) for operand in one.operands[1:])
+    put = machine.writer(inst.operands[0])
+    first, second, predicate = (machine.reader(operand) for operand in inst.operands[1:])
 
     def execute(mask: Mask | None) -> None:
         put(_choose(machine, first(), second(), predicate(), kind, mask), mask)
@@ -81,70 +81,70 @@ class SetpForm(NamedTuple):
     combine: str  # the operation that takes a third predicate, if there is one
     third: Read | None  # that predicate
 
-    def combine_with_third(self, machine: Machine, found: Word) -> Word:
+    def combine_with_third(self, machine: Machine, predicate: Word) -> Word:
         """Return a predicate combined with the third one; it has no meaning if data decide both."""
         if self.third is None:
-            return found
+            return predicate
         reason = machine.values.reason(f"{self.name}.{self.combine} of two predicates that data decide")
-        return combine_predicates(self.combine, found, self.third(), reason)
+        return combine_predicates(self.combine, predicate, self.third(), reason)
 
-    def write(self, machine: Machine, found: Word, mask: Mask | None) -> None:
+    def write(self, machine: Machine, predicate: Word, mask: Mask | None) -> None:
         """Write the predicate of a comparison, and its opposite if that is asked for."""
-        both = (found, negate(found))[: len(self.puts)]
+        both = (predicate, negate(predicate))[: len(self.puts)]
         made = [self.combine_with_third(machine, each) for each in both]
         for put, each in zip(self.puts, made, strict=True):
             put(each, mask)
 
 
-def read_relation(machine: Machine, one: PtxInstruction, meaning: Meaning) -> SetpForm:
+def read_relation(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> SetpForm:
     """Return what a `setp` or `set` compares; Unclear if a third predicate or its operation is missing."""
     kind, name = meaning.words["type"], meaning.words["relation"]
     if name in _UNSIGNED:
         name, kind = _UNSIGNED[name], "u" + kind[1:]
-    destination = one.operands[0]
+    destination = inst.operands[0]
     targets = destination.items if isinstance(destination, Vector) else (destination,)
-    left, right, *third = (machine.reader(operand) for operand in one.operands[1:])
+    left, right, *third = (machine.reader(operand) for operand in inst.operands[1:])
     combine = meaning.words.get("combine", "")
     if bool(combine) != bool(third):
-        raise Unclear(one.line, f"a {one.words[0]} has a third predicate and the operation that takes it, or neither")
+        raise Unclear(inst.line, f"a {inst.words[0]} has a third predicate and the operation that takes it, or neither")
     return SetpForm(
         name, kind, "ftz" in meaning.words, (left, right), tuple(map(machine.writer, targets)), combine,
         third[0] if third else None,
     )  # fmt: skip
 
 
-def compare(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def compare(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """setp: predicates of plain bits; of data, a condition that may choose between values."""
-    of = read_relation(machine, one, meaning)
+    of = read_relation(machine, inst, meaning)
     by_bits = _by_bits(of.name, of.kind, of.flushes)
 
     def execute(mask: Mask | None) -> None:
-        found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
-        of.write(machine, found, mask)
+        predicate = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
+        of.write(machine, predicate, mask)
 
     return execute
 
 
-def compare_set(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def compare_set(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """set: a comparison as a number, all ones or 1.0 where it is true."""
-    of = read_relation(machine, one, meaning)
+    of = read_relation(machine, inst, meaning)
     by_bits, (put,) = _by_bits(of.name, of.kind, of.flushes), of.puts
     to = "f32" if meaning.types["d"] == "f32" else "s32"  # all ones are -1: what neg makes 1 of
     true = 0x3F800000 if to == "f32" else 0xFFFFFFFF
 
     def execute(mask: Mask | None) -> None:
-        found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
+        predicate = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
         chosen = machine.constant(true), machine.constant(0)
-        put(_choose(machine, *chosen, of.combine_with_third(machine, found), to, mask), mask)
+        put(_choose(machine, *chosen, of.combine_with_third(machine, predicate), to, mask), mask)
 
     return execute
 
 
-def sign_select(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def sign_select(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """slct: the first of two values where the third one is not negative, else the second."""
     kind, to, flushes = meaning.types["c"], meaning.types["d"], "ftz" in meaning.words
-    put, by_bits = machine.writer(one.operands[0]), _by_bits("ge", kind, flushes)
-    first, second, third = (machine.reader(operand) for operand in one.operands[1:])
+    put, by_bits = machine.writer(inst.operands[0]), _by_bits("ge", kind, flushes)
+    first, second, third = (machine.reader(operand) for operand in inst.operands[1:])
 
     def execute(mask: Mask | None) -> None:
         which = _compare(machine, [third(), machine.constant(0)], kind, "ge", by_bits, flushes, mask)
@@ -159,11 +159,11 @@ def _compare(
 ) -> Word:  # fmt: skip
     """Return the predicate that a comparison is, of plain bits or of data."""
     left, right = (settle(each, machine.values) for each in given)
-    found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
+    plain = Word(by_bits(left.bits, right.bits).astype(np.uint64))
     if not (left.data(mask) or right.data(mask)):
-        return found
+        return plain
     machine.findings.note(*([FLUSHED] if flushes else []))
-    return _data_compared(machine, given[0], given[1], kind, relation, found)
+    return _data_compared(machine, given[0], given[1], kind, relation, plain)
 
 
 def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Mask]:
@@ -173,11 +173,11 @@ def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Ma
 
     def compare(left: Bits, right: Bits) -> Mask:
         a, b = (_comparable(each, kind, flush) for each in (left, right))
-        found = np.asarray(apply(a, b))
+        holds = np.asarray(apply(a, b))
         if a.dtype.kind != "f":
-            return found
+            return holds
         nan = np.isnan(a) | np.isnan(b)
-        return np.asarray(found | nan if unordered else found & ~nan)
+        return np.asarray(holds | nan if unordered else holds & ~nan)
 
     return compare
 
@@ -194,15 +194,15 @@ def _comparable(bits: Bits, kind: str, flush: bool) -> Any:
 def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relation: str, plain: Word) -> Word:
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
-    found = _compared_as_numbers(machine, left, right, kind, relation, plain)
+    predicate = _compared_as_numbers(machine, left, right, kind, relation, plain)
     if not machine.values.levels or kind not in FORMATS or kind not in SIZE:
-        return found
+        return predicate
     known, truth = compare_known(machine.values, left, right, kind, relation)
     if not known.any():
-        return found
+        return predicate
     machine.findings.note(NOT_NAN)
-    here, labels = condition_of(found), np.where(known[:, None], np.uint32(0), found.wide(1))
-    bits = np.where(known, truth.astype(np.uint64), found.bits)
+    here, labels = condition_of(predicate), np.where(known[:, None], np.uint32(0), predicate.wide(1))
+    bits = np.where(known, truth.astype(np.uint64), predicate.bits)
     ids, opposite = np.where(known, np.uint32(0), here.ids), np.broadcast_to(here.opposite, known.shape)
     return Word(bits, labels, Condition(ids, opposite)) if labels.any() else Word(bits)
 
@@ -212,13 +212,13 @@ def compare_known(values: Values, left: Word, right: Word, kind: str, relation: 
     ids = np.broadcast_arrays(*(each.elements(values, kind, SIZE[kind])[:, 0] for each in (left, right)))
     values.flush()
     a, b = ids
-    level, other = (_RANK[values.marks("level", each)] for each in ids)
+    left_level, right_level = (_RANK[values.marks("level", each)] for each in ids)
     sign, against = (values.marks("sign", each) for each in ids)
     zero, nil = (_is_zero(values, each) for each in ids)
-    order = np.sign(level - other)
-    known = (order != 0) | (level == other) & ((level != 0) | (a == b))
-    above = (sign == levels.POSITIVE) & nil & (level == 0)
-    below = (against == levels.POSITIVE) & zero & (other == 0)
+    order = np.sign(left_level - right_level)
+    known = (order != 0) | (left_level == right_level) & ((left_level != 0) | (a == b))
+    above = (sign == levels.POSITIVE) & nil & (left_level == 0)
+    below = (against == levels.POSITIVE) & zero & (right_level == 0)
     order = np.where(above, 1, np.where(below, -1, order))
     clear = (values.marks("cause", a) == 0) & (values.marks("cause", b) == 0)
     if relation in ("num", "nan"):
@@ -285,13 +285,13 @@ def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str) -
     size, values, here = WIDTHS[kind] // 8, machine.values, condition_of(which)
     held = [each.labels[each.labels[:, 0] > 0, 0] >> np.uint32(3) for each in (a, b) if each.labels is not None]
     ids = [int(each[0]) for each in held if len(each)]
-    name = next((list(SIZE)[int(values.kind[one])] for one in ids if one >= FIRST), _plain_kind(a, b, kind))
+    name = next((list(SIZE)[int(values.kind[index])] for index in ids if index >= FIRST), _plain_kind(a, b, kind))
     if SIZE[name] != size:
         return without_meaning(machine, [which], size, "a choice by data between parts of values")
     x, y = (each.elements(values, name, size)[:, 0] for each in (a, b))
     zero = np.full(1, values.constant(0, "f32"), np.uint32)
-    chosen, other = np.where(here.opposite, y, x), np.where(here.opposite, x, y)
-    parts = np.broadcast_arrays(here.ids, zero, chosen, other)
+    chosen, alternative = np.where(here.opposite, y, x), np.where(here.opposite, x, y)
+    parts = np.broadcast_arrays(here.ids, zero, chosen, alternative)
     return Word.of(values.apply("where", parts, name, CHOSEN)[:, None], name)
 
 

@@ -46,14 +46,14 @@ def convert_number(kind: str, target: str, words: tuple[str, ...], bits: int) ->
         if target in _WHOLE:
             return _to_integer(number, target) if "sat" in words else _wrap(number, target), True
         return finish(floats.of_integer(number), target, rounding, words)[0], True
-    found = floats.unpack(bits, kind, "ftz" in words and kind == "f32")
+    value = floats.unpack(bits, kind, "ftz" in words and kind == "f32")
     if target in _WHOLE:
-        return _from_float(found, kind, target, rounding), True
+        return _from_float(value, kind, target, rounding), True
     if rounding.endswith("i"):
-        found, rounding = _whole(found, rounding), "rn"
+        value, rounding = _whole(value, rounding), "rn"
     wide = "f64" in (kind, target)
-    made, _ = finish(found, target, rounding, [each for each in words if each != "ftz" or target == "f32"], wide)
-    if found.kind == NAN and kind == target and not wide and made != bits and not _CHANGES & set(words):
+    made, _ = finish(value, target, rounding, [each for each in words if each != "ftz" or target == "f32"], wide)
+    if value.kind == NAN and kind == target and not wide and made != bits and not _CHANGES & set(words):
         return None, True  # a copy, or a NaN of its own: the ISA leaves it open
     return made, True
 
@@ -69,27 +69,27 @@ def _to_integer(number: int, target: str) -> int:
     return _wrap(min(max(number, low), high), target)
 
 
-def _from_float(found: FloatNumber, kind: str, target: str, rounding: str) -> int:
+def _from_float(value: FloatNumber, kind: str, target: str, rounding: str) -> int:
     """Return a float as an integer: clamped, and of a NaN 0 or the integer whose highest bit alone is set."""
-    if found.kind == NAN:
+    if value.kind == NAN:
         return 1 << (_WHOLE[target] - 1) if kind == "f64" or _WHOLE[target] == 64 else 0
-    if found.kind != FINITE:
-        return _to_integer(-(1 << 64) if found.negative else 1 << 64, target)
-    return _to_integer(floats.to_integer(found, rounding.removesuffix("i"))[0], target)
+    if value.kind != FINITE:
+        return _to_integer(-(1 << 64) if value.negative else 1 << 64, target)
+    return _to_integer(floats.to_integer(value, rounding.removesuffix("i"))[0], target)
 
 
-def _whole(found: FloatNumber, rounding: str) -> FloatNumber:
+def _whole(value: FloatNumber, rounding: str) -> FloatNumber:
     """Return a float rounded to an integer, its sign kept for a zero."""
-    if found.kind != FINITE:
-        return found
-    number, _ = floats.to_integer(found, rounding.removesuffix("i"))
-    return floats.of_integer(number)._replace(negative=found.negative)
+    if value.kind != FINITE:
+        return value
+    number, _ = floats.to_integer(value, rounding.removesuffix("i"))
+    return floats.of_integer(number)._replace(negative=value.negative)
 
 
-def convert(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def convert(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cvt: the value stays, its type changes; two sources are packed, the first above."""
     to, source = meaning.words["to"], meaning.words["from"]
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in reversed(one.operands[1:])]
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in reversed(inst.operands[1:])]
     rounding, values, notes = meaning.words.get("rounding", ""), machine.values, list_assumptions(meaning)
     target, width = element(to)
     kind, size = element(source)
@@ -98,35 +98,35 @@ def convert(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     compute = partial(convert_number, kind, target, words)
     integral = kind not in _WHOLE and len(rounding) == 3 and rounding[2] == "i"
     narrows = not (integral and target in _WHOLE) and _narrows(kind, target)
-    room = register_width(machine, one.operands[0])
+    room = register_width(machine, inst.operands[0])
 
     def exactly(ids: Sequence[Ids]) -> Ids:
         return values.copy(ids[0], target, narrows)
 
     def execute(mask: Mask | None) -> None:
         given = [read() for read in reads]
-        found = [settle(each, values) for each in given]
+        settled = [settle(each, values) for each in given]
         if whole and given[0].plain and "sat" not in words:  # as `convert_number` does, for all threads at once
             bits = as_type(given[0].bits, kind).view(np.uint64)
             put(_extend(Word(keep_bits(bits, 8 * SIZE[target])), target, room), mask)
             return
-        if not any(each.data(mask) for each in found):
-            why = f"the NaN of {one.opcode} is unspecified"
+        if not any(each.data(mask) for each in settled):
+            why = f"the NaN of {inst.opcode} is unspecified"
             parts = [
                 result(values, [old], [new], kind, target, size, compute, exactly, mask, why)
-                for old, new in zip(found if target in _WHOLE else given, found, strict=True)
+                for old, new in zip(settled if target in _WHOLE else given, settled, strict=True)
             ]
             put(_extend(_join(parts, width // len(parts)), target, room), mask)
             return
-        moves = whole and not _is_value(machine, found[0], kind)
+        moves = whole and not _is_value(machine, settled[0], kind)
         if moves and "sat" not in words:
-            put(_move(machine, found[0], kind, target, room), mask)
+            put(_move(machine, settled[0], kind, target, room), mask)
             return
         if moves:
-            put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
+            put(without_meaning(machine, settled, width, f"{inst.opcode} of data"), mask)
             return
         machine.findings.note(*notes)
-        ids = [each.elements(values, kind, size) for each in found]
+        ids = [each.elements(values, kind, size) for each in settled]
         if kind in _WHOLE and (target not in _WHOLE or _WHOLE[target] > _WHOLE[kind] or "sat" in words):
             ids = [values.whole(each, kind) for each in ids]
         both = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]
@@ -161,17 +161,17 @@ def _join(parts: Sequence[Word], size: int) -> Word:
     return word(bits, np.concatenate(labels, 1))
 
 
-def _extend(found: Word, kind: str, room: int) -> Word:
+def _extend(source: Word, kind: str, room: int) -> Word:
     """Return a narrow integer in a wider register: signed ones by their sign."""
     width = 8 * SIZE[kind]
-    if kind[0] != "s" or room <= width or not found.plain:
-        return found
-    return Word(keep_bits(extend_sign(found.bits, width).view(np.uint64), room))
+    if kind[0] != "s" or room <= width or not source.plain:
+        return source
+    return Word(keep_bits(extend_sign(source.bits, width).view(np.uint64), room))
 
 
-def _is_value(machine: Machine, found: Word, kind: str) -> bool:
+def _is_value(machine: Machine, source: Word, kind: str) -> bool:
     """Whether a register holds integers of a type or wider ones, not other bytes that are moved."""
-    first = found.wide(SIZE[kind])[:, 0]
+    first = source.wide(SIZE[kind])[:, 0]
     kinds = machine.values.kind[(first >> np.uint32(3))[(first > 0)]]
     alike = [name for name in _names(kinds) if name in _WHOLE and SIZE[name] >= SIZE[kind]]
     return bool(len(kinds)) and len(alike) == len(_names(kinds))
@@ -181,16 +181,16 @@ def _names(codes: NDArray[np.uint8]) -> list[str]:
     return [list(SIZE)[int(code)] for code in sort_distinct(codes)]
 
 
-def _move(machine: Machine, found: Word, kind: str, target: str, room: int) -> Word:
+def _move(machine: Machine, source: Word, kind: str, target: str, room: int) -> Word:
     """Bytes that are no whole number, moved to a register of another width; above them zeros, or an unknown sign."""
     why = "the sign of bytes of data is repeated"
     if kind[0] == "s" and SIZE[target] > SIZE[kind]:
-        return without_meaning(machine, [found], SIZE[target], why)
+        return without_meaning(machine, [source], SIZE[target], why)
     size = min(SIZE[kind], SIZE[target])
     signed = target[0] == "s" and room > 8 * SIZE[target]  # the register above a signed type has the sign
-    labels = np.zeros((len(found.wide(size)), room // 8 if signed else SIZE[target]), np.uint32)
-    labels[:, :size] = found.wide(size)
-    bits = keep_bits(found.bits, 8 * size)
+    labels = np.zeros((len(source.wide(size)), room // 8 if signed else SIZE[target]), np.uint32)
+    labels[:, :size] = source.wide(size)
+    bits = keep_bits(source.bits, 8 * size)
     if signed:
         data = labels.any(1)
         labels[data, size:] = np.uint32(machine.values.reason(why) << 3)
@@ -219,37 +219,37 @@ def _narrows(kind: str, target: str) -> bool:
     return MANTISSA[target] < MANTISSA[kind] or _RANGE[target] < _RANGE[kind]
 
 
-def pack(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def pack(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cvt.pack: b and above it a, each clamped to the type; above both the low bits of c, which moves up."""
     target = meaning.words["to"]
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     width = int(target[1:])
     least, most = (-(1 << width - 1), (1 << width - 1) - 1) if target[0] == "s" else (0, (1 << width) - 1)
 
-    def narrow(found: Word, mask: Mask | None) -> Word:
-        if not found.data(mask):
-            return Word(keep_bits(np.clip(as_type(found.bits, "s32"), least, most).view(np.uint64), width))
-        if not _is_value(machine, found, "s32"):
-            return without_meaning(machine, [found], width // 8, f"{one.opcode} of data that aren't integers")
-        ids = machine.values.whole(found.elements(machine.values, "s32", SIZE["s32"]), "s32")
+    def narrow(source: Word, mask: Mask | None) -> Word:
+        if not source.data(mask):
+            return Word(keep_bits(np.clip(as_type(source.bits, "s32"), least, most).view(np.uint64), width))
+        if not _is_value(machine, source, "s32"):
+            return without_meaning(machine, [source], width // 8, f"{inst.opcode} of data that aren't integers")
+        ids = machine.values.whole(source.elements(machine.values, "s32", SIZE["s32"]), "s32")
         ids = saturate(machine, ids, "s32", target, mask)
         return Word.of(machine.values.copy(ids, target, narrows=False), target)
 
-    def pack_bits(found: Sequence[Word], mask: Mask | None) -> Word:
+    def pack_bits(sources: Sequence[Word], mask: Mask | None) -> Word:
         """Pack plain bits: labels are of whole bytes, so data of fewer bits have no meaning."""
-        low, high = (narrow(Word(each.bits), None).bits for each in (found[1], found[0]))
-        bits = keep_bits(low | high << np.uint64(width) | found[2].bits << np.uint64(2 * width), 32)
-        data = any(each.data(mask) for each in found)
-        return without_meaning(machine, found, 4, f"{one.opcode} of data", bits) if data else Word(bits)
+        low, high = (narrow(Word(each.bits), None).bits for each in (sources[1], sources[0]))
+        bits = keep_bits(low | high << np.uint64(width) | sources[2].bits << np.uint64(2 * width), 32)
+        data = any(each.data(mask) for each in sources)
+        return without_meaning(machine, sources, 4, f"{inst.opcode} of data", bits) if data else Word(bits)
 
     def execute(mask: Mask | None) -> None:
-        found = [settle(read(), machine.values) for read in reads]
+        sources = [settle(read(), machine.values) for read in reads]
         if width < 8:
-            put(pack_bits(found, mask), mask)
+            put(pack_bits(sources, mask), mask)
             return
-        parts = [narrow(found[1], mask), narrow(found[0], mask)]
+        parts = [narrow(sources[1], mask), narrow(sources[0], mask)]
         if width == 8:
-            parts = [_join(parts, 1), word(keep_bits(found[2].bits, 16), found[2].wide(2))]
+            parts = [_join(parts, 1), word(keep_bits(sources[2].bits, 16), sources[2].wide(2))]
         put(_join(parts, 2), mask)
 
     return execute

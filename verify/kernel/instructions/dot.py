@@ -15,19 +15,19 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.machine import Bind, Machine
 
 
-def dot(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def dot(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """dp4a: the sum of four products of bytes, and C."""
-    o = instruction(one, meaning)[0].operands
-    reads = {name: machine.reader(each) for name, each in zip("ABC", one.operands[1:], strict=True)}
-    put, values = machine.writer(one.operands[0]), machine.values
+    o = instruction(inst, meaning)[0].operands
+    reads = {name: machine.reader(each) for name, each in zip("ABC", inst.operands[1:], strict=True)}
+    put, values = machine.writer(inst.operands[0]), machine.values
 
     left, right = meaning.words["left"], meaning.words["right"]
 
     def execute(mask: Mask | None) -> None:
-        found = [settle(read(), values) for read in reads.values()]
-        if not any(each.data(mask) for each in found):
-            octets = [_parts(each.bits, 8, kind) for each, kind in zip(found, (left, right), strict=False)]
-            put(Word(_sum(octets[0], octets[1], found[2].bits)), mask)
+        sources = [settle(read(), values) for read in reads.values()]
+        if not any(each.data(mask) for each in sources):
+            octets = [_parts(each.bits, 8, kind) for each, kind in zip(sources, (left, right), strict=False)]
+            put(Word(_sum(octets[0], octets[1], sources[2].bits)), mask)
             return
         ids = {name: read().elements(values, o[name].type, 4) for name, read in reads.items()}
         count = max(map(len, ids.values()))

@@ -47,40 +47,40 @@ def narrowing(kind: str) -> str:
 
 
 def _on_bits(
-    machine: Machine, opcode: tuple[str, ...], found: Sequence[Word], kind: str, width: int,
+    machine: Machine, opcode: tuple[str, ...], given: Sequence[Word], kind: str, width: int,
     exactly: Callable[[Sequence[Ids]], Ids], mask: Mask | None,
 ) -> Word | None:  # fmt: skip
     """Return the result on plain bits; None where an operand is data, or the ISA does not say how it is rounded."""
     values, (head, *flags) = machine.values, opcode
-    plain = [settle(each, values) for each in found]
+    plain = [settle(each, values) for each in given]
     if "approx" in flags or "full" in flags or any(each.data(mask) for each in plain):
         return None
     loose = head in ("add", "sub", "mul") and not _ROUNDINGS & set(flags)
-    if loose and head != "mul" and any(_fusible(values, each, mask) for each in found):
+    if loose and head != "mul" and any(_fusible(values, each, mask) for each in given):
         return None  # ptxas may make one fma of it and of the product before it
-    made = result(values, found, plain, kind, kind, width, partial(arithmetic, head, kind, tuple(flags)), exactly, mask,
+    made = result(values, given, plain, kind, kind, width, partial(arithmetic, head, kind, tuple(flags)), exactly, mask,
                   f"the NaN of {head}.{kind} is unspecified")  # fmt: skip
     if loose and head == "mul" and made.labels is not None:
         values.contracted.update(int(each) for each in sort_distinct(made.labels >> np.uint32(3)))
     return made
 
 
-def _fusible(values: Values, found: Word, mask: Mask | None) -> bool:
+def _fusible(values: Values, source: Word, mask: Mask | None) -> bool:
     """Whether a register holds a rounded product whose instruction does not forbid that it is fused with a sum."""
-    if not values.contracted or found.labels is None:
+    if not values.contracted or source.labels is None:
         return False
-    labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
+    labels = source.labels if mask is None or len(source.labels) == 1 else source.labels[mask]
     return any(int(each) in values.contracted for each in sort_distinct(labels >> np.uint32(3)))
 
 
-def field(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def field(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Arithmetic by the row's formula, in exact arithmetic."""
     formula = meaning.row.value
     if formula is None:
-        raise Unclear(one.line, "the opcode table has no formula for it")
+        raise Unclear(inst.line, "the opcode table has no formula for it")
     kind, width = element(meaning.types["d"])
     roles = [role for role, _, _ in meaning.row.operands][1:]
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     head, flags, notes = meaning.head, flags_of(meaning), list_assumptions(meaning)
     narrows = "" if head == "neg" else narrowing(kind)
     values, count = machine.values, width // SIZE[kind]
@@ -89,15 +89,15 @@ def field(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         return values.field(formula.tree, roles, ids, kind, narrows)
 
     def execute(mask: Mask | None) -> None:
-        found = [read() for read in reads]
-        bits = _on_bits(machine, (head, *flags), found, kind, width, exactly, mask)
+        sources = [read() for read in reads]
+        bits = _on_bits(machine, (head, *flags), sources, kind, width, exactly, mask)
         if bits is not None:
             put(bits, mask)
         else:
             machine.findings.note(*notes)
             if head != "neg":
-                note_numbers(machine, head, found, kind, width, mask)
-            ids = [each.elements(values, kind, width) for each in found]
+                note_numbers(machine, head, sources, kind, width, mask)
+            ids = [each.elements(values, kind, width) for each in sources]
             rows = max(map(len, ids))
             flat = (each if each.shape == (rows, count) else np.broadcast_to(each, (rows, count)) for each in ids)
             made = exactly([each.reshape(-1) for each in flat]).reshape(rows, count)
@@ -110,10 +110,10 @@ def field(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def function(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def function(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Functions without a known meaning, and minimum, maximum and absolute value, which a comparison chooses."""
     kind, width = element(meaning.types["d"])
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     name, values, flags = meaning.head, machine.values, flags_of(meaning)
     opaque = CHOSEN if name in ("max", "min", "abs") else FREE
     notes = [*list_assumptions(meaning), *([NOT_NAN] if name in ("max", "min") else [])]
@@ -122,22 +122,22 @@ def function(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         return values.apply(name, np.broadcast_arrays(*ids), kind, opaque)
 
     def execute(mask: Mask | None) -> None:
-        found = [read() for read in reads]
-        bits = _on_bits(machine, (name, *flags), found, kind, width, exactly, mask) if name in _ROUNDED else None
+        sources = [read() for read in reads]
+        bits = _on_bits(machine, (name, *flags), sources, kind, width, exactly, mask) if name in _ROUNDED else None
         if bits is None and "xorsign.abs" in flags:
-            bits = without_meaning(machine, found, width, f"the sign of {one.opcode} of data")
+            bits = without_meaning(machine, sources, width, f"the sign of {inst.opcode} of data")
         if bits is None:
             machine.findings.note(*notes)
-            bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
+            bits = Word.of(exactly([each.elements(values, kind, width) for each in sources]), kind)
         put(bits, mask)
 
     return execute
 
 
-def quotient(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def quotient(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Rcp and div: a divisor that is a number is multiplied by its inverse, another is a function of it."""
     kind, width = element(meaning.types["d"])
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     values, divides = machine.values, meaning.head == "div"
     flags, notes = flags_of(meaning), list_assumptions(meaning)
 
@@ -149,11 +149,11 @@ def quotient(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         return values.field(_PRODUCT, ("a", "b"), [a.ravel(), b.ravel()], kind).reshape(a.shape)
 
     def execute(mask: Mask | None) -> None:
-        found = [read() for read in reads]
-        bits = _on_bits(machine, (meaning.head, *flags), found, kind, width, exactly, mask)
+        sources = [read() for read in reads]
+        bits = _on_bits(machine, (meaning.head, *flags), sources, kind, width, exactly, mask)
         if bits is None:
             machine.findings.note(*notes)
-            bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
+            bits = Word.of(exactly([each.elements(values, kind, width) for each in sources]), kind)
         put(bits, mask)
 
     return execute
@@ -170,11 +170,11 @@ def _test_class(meaning: Meaning, bits: Bits) -> Bits:
     size = bits & np.uint64(of.sign - 1)
     infinity, least = np.uint64(of.infinity), np.uint64(1 << of.fraction)
     subnormal = (size > 0) & (size < least)
-    found = {
+    holds = {
         "finite": size < infinity, "infinite": size == infinity, "number": size <= infinity,
         "notanumber": size > infinity, "normal": (size < infinity) & ~subnormal, "subnormal": subnormal,
     }[tested]  # fmt: skip
-    return np.asarray(found.astype(np.uint64))
+    return np.asarray(holds.astype(np.uint64))
 
 
 BINDS: dict[str, Bind] = {

@@ -24,24 +24,24 @@ _ATOMIC = ("atomic", "atomic_any")
 HINT = "let a barrier or the end of a launch order the two"
 
 
-def guard_flag(machine: Machine, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+def guard_flag(machine: Machine, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return a strong access that ends the run if it meets another strong one."""
     name, flags = meaning.row.meaning, machine.findings.flags
-    place = next((each for each in one.operands if isinstance(each, Address)), None)
-    if (name not in _ATOMIC and not one.is_strong) or place is None:
+    place = next((each for each in inst.operands if isinstance(each, Address)), None)
+    if (name not in _ATOMIC and not inst.is_strong) or place is None:
         return run
     read, offset = machine.reader(place.base), place.offset
 
     def execute(mask: Mask | None) -> None:
-        found = read()
-        known = ~np.broadcast_to(find_decided(found), machine.count) & (True if mask is None else mask)
-        addresses = set((np.broadcast_to(found.bits, machine.count)[known].astype(np.int64) + offset).tolist())
+        base = read()
+        known = ~np.broadcast_to(find_decided(base), machine.count) & (True if mask is None else mask)
+        addresses = set((np.broadcast_to(base.bits, machine.count)[known].astype(np.int64) + offset).tolist())
         run(mask)
         kinds = _READ if name == "load" else _WRITTEN if not flags.isdisjoint(addresses) else ()
         if any([machine.findings.withdrawn(kind) for kind in kinds]):
             what = "writes" if name == "load" else "reads or writes as a flag"
-            text = f"{one.opcode} of what another thread {what}: flags in memory have no meaning here; {HINT}"
-            raise Unclear(one.line, text)
+            text = f"{inst.opcode} of what another thread {what}: flags in memory have no meaning here; {HINT}"
+            raise Unclear(inst.line, text)
         flags.update(addresses)
 
     return execute

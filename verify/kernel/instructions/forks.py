@@ -32,7 +32,7 @@ _WRITES = frozenset({"st", "atom", "red"})
 
 def _describe_loop(code: Sequence[PtxInstruction], places: Sequence[int]) -> str:
     """Return what is not known of a loop that data decide, by the name of what it waits for if that is a flag."""
-    flag = next((one for one in map(code.__getitem__, places) if one.is_strong or one.words[0] == "atom"), None)
+    flag = next((inst for inst in map(code.__getitem__, places) if inst.is_strong or inst.words[0] == "atom"), None)
     text = "data decide how often a loop goes round"
     if flag is None:
         return f"{text}: go round a number of times that bounds it, and guard what it does"
@@ -55,15 +55,15 @@ class Forks:
         undecided = find_undecided(machine, number, active)
         if undecided is None:
             return False
-        found, who = undecided
-        if (lost := who & (found.wide(1)[:, 0] < FIRST << 3)).any():
-            machine.unclear(found, lost, "the guard of a branch")
+        guard, who = undecided
+        if (lost := who & (guard.wide(1)[:, 0] < FIRST << 3)).any():
+            machine.unclear(guard, lost, "the guard of a branch")
         self.taken[machine.begun, number] += 1
         if self.taken[machine.begun, number] > MOST:
             line = machine.kernel.instructions[number].line
             raise Unclear(line, f"data decide this branch, which was taken both ways {MOST} times")
         join, stores = self._join(number)
-        take_decided(machine, number, found, active & ~who)
+        take_decided(machine, number, guard, active & ~who)
         self._take_both(who, number, join, stores)
         return True
 
@@ -78,8 +78,8 @@ class Forks:
         if join < 0 or number in places:
             raise Unclear(here, _describe_loop(code, sorted({*places, number})))
         for place in sorted(places):
-            found = meaning(code[place].opcode)
-            mild = machine.bound[place].doubts or (found is not None and found.row.meaning in _MILD)
+            decoded = meaning(code[place].opcode)
+            mild = machine.bound[place].doubts or (decoded is not None and decoded.row.meaning in _MILD)
             if not mild or _STRONG.intersection(code[place].words):
                 text = f"data decide this branch, and so whether a thread comes to {code[place].opcode} in line "
                 text += f"{code[place].line}, which concerns other threads too: let all threads come there"
@@ -89,11 +89,11 @@ class Forks:
 
     def _take_both(self, who: Mask, number: int, join: int, stores: bool) -> None:
         machine = self.machine
-        one, before = machine.kernel.instructions[number], dict(machine.findings.found)
+        branch, before = machine.kernel.instructions[number], dict(machine.findings.found)
         registers, loading = list(machine.registers), dict(machine.loading)
         memories = self._memories() if stores else []
         kept = [(labels.copy(), plain.copy()) for labels, plain in memories]
-        self._walk(who, one.target, join)
+        self._walk(who, branch.target, join)
         first, first_loading = machine.registers, machine.loading
         written = [(labels.copy(), plain.copy()) for labels, plain in memories]
         for (labels, plain), old in zip(memories, kept, strict=True):
@@ -105,16 +105,16 @@ class Forks:
         for index, (old_word, new_word) in enumerate(zip(first, machine.registers, strict=True)):
             if old_word is not new_word:
                 machine.registers[index] = join_registers(machine, index, old_word, new_word, who)
-        for memory, other in zip(memories, written, strict=True):
-            join_bytes(memory, other)
-        self._doubt(before, one.line)
+        for memory, earlier in zip(memories, written, strict=True):
+            join_bytes(memory, earlier)
+        self._doubt(before, branch.line)
 
     def _memories(self) -> list[tuple[Ids, Octets]]:
         """Return the labels and the plain bytes of all that threads may write."""
         machine = self.machine
-        arrays = [one.stored for one in machine.memory.arrays if one.stored is not None]
+        arrays = [region.stored for region in machine.memory.arrays if region.stored is not None]
         own, shared = (machine.local.labels, machine.local.plain), (machine.shared.labels, machine.shared.plain)
-        return [own, shared, *((one.labels, one.plain) for one in arrays)]
+        return [own, shared, *((stored.labels, stored.plain) for stored in arrays)]
 
     def _walk(self, who: Mask, start: int, join: int) -> None:
         """Run some threads from one place to another, or to their end."""
@@ -132,7 +132,7 @@ class Forks:
     def _doubt(self, before: Container[tuple[str, int]], line: int) -> None:
         """Make what was found on one of the ways unknown: no data may go there."""
         known = self.machine.findings.found
-        for key, one in known.items():
-            if key not in before and one.severity not in (*WARNINGS, Severity.UNKNOWN):
-                text = f"{one.text}; that is if data let the branch in line {line} go there"
-                known[key] = one._replace(severity=Severity.UNKNOWN, text=text)
+        for key, finding in known.items():
+            if key not in before and finding.severity not in (*WARNINGS, Severity.UNKNOWN):
+                text = f"{finding.text}; that is if data let the branch in line {line} go there"
+                known[key] = finding._replace(severity=Severity.UNKNOWN, text=text)

@@ -94,8 +94,8 @@ def _load(module: str) -> Any:
 
 def find_bind(name: str) -> Bind:
     """Return the code of a class of opcodes; its module is loaded when a kernel first needs it."""
-    found: Bind = _load(HOMES[name]).BINDS[name]
-    return found
+    bind: Bind = _load(HOMES[name]).BINDS[name]
+    return bind
 
 
 def bind_instructions(machine: Machine) -> list[Finding]:
@@ -110,30 +110,30 @@ def bind_instructions(machine: Machine) -> list[Finding]:
     elif machine.skips:
         machine.fork = _load("skips").Skips(machine).skip
     accounted: set[object] = set()
-    flags = _load("flags").guard_flag if any(one.is_strong for one in machine.kernel.instructions) else None
+    flags = _load("flags").guard_flag if any(inst.is_strong for inst in machine.kernel.instructions) else None
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters
         missing.append(Finding("no meaning", Severity.UNKNOWN, line, f"clusters of several CTAs have none: {text}"))
-    for one in machine.kernel.instructions:
-        machine.findings.line = one.line
-        found = meaning(one.opcode)
+    for inst in machine.kernel.instructions:
+        machine.findings.line = inst.line
+        decoded = meaning(inst.opcode)
         try:
-            if found is None or found.row.meaning not in HOMES:
-                raise Unclear(one.line, f"no meaning for the opcode {one.opcode}")
-            _check_operands(one, found)
-            run, members = _account(machine, one, found, accounted)
-            if opaque and found.row.meaning in ON_DATA:
-                run = _load("opaque").guard_data(machine, one, found, run)
-            if opaque and found.row.meaning in ("load", "store"):
-                run = _load("reached").guard_access(machine, one, found, run)
+            if decoded is None or decoded.row.meaning not in HOMES:
+                raise Unclear(inst.line, f"no meaning for the opcode {inst.opcode}")
+            _check_operands(inst, decoded)
+            run, members = _account(machine, inst, decoded, accounted)
+            if opaque and decoded.row.meaning in ON_DATA:
+                run = _load("opaque").guard_data(machine, inst, decoded, run)
+            if opaque and decoded.row.meaning in ("load", "store"):
+                run = _load("reached").guard_access(machine, inst, decoded, run)
             if flags is not None:
-                run = flags(machine, one, found, run)
+                run = flags(machine, inst, decoded, run)
         except Unclear as error:
-            missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
+            missing.append(Finding("no meaning", Severity.UNKNOWN, inst.line, f"{error.problem}: {inst.text[:100]}"))
             continue
-        if one.guard is not None and found.loses_guard:
-            machine.findings.add(GUARD_LOST, Severity.LETTER, _LOST, found.row.section)
-        name, lanes = found.row.meaning, found.row.lanes
+        if inst.guard is not None and decoded.loses_guard:
+            machine.findings.add(GUARD_LOST, Severity.LETTER, _LOST, decoded.row.section)
+        name, lanes = decoded.row.meaning, decoded.row.lanes
         doubts = lanes == 1 and name in MAY_DOUBT
         control = "wait" if name in WAITS else CONTROL.get(name, "")
         machine.bound.append(BoundInstruction(run, lanes, members, name in PURE, doubts, control))
@@ -163,45 +163,47 @@ class _Words(tuple[str, ...]):
     seen: set[str]
 
     def __getitem__(self, at: Any) -> Any:
-        found = super().__getitem__(at)
-        self.seen.update(found if isinstance(at, slice) else [found])
-        return found
+        words = super().__getitem__(at)
+        self.seen.update(words if isinstance(at, slice) else [words])
+        return words
 
     def __contains__(self, word: object) -> bool:
-        found = super().__contains__(word)
-        self.seen.update([str(word)] if found else [])
-        return found
+        inside = super().__contains__(word)
+        self.seen.update([str(word)] if inside else [])
+        return inside
 
 
-def _account(machine: Machine, one: PtxInstruction, found: Meaning, accounted: set[object]) -> tuple[Run, Read | None]:
+def _account(
+    machine: Machine, inst: PtxInstruction, decoded: Meaning, accounted: set[object]
+) -> tuple[Run, Read | None]:
     """Bind an instruction, and give the mask of its lanes; Unclear for what neither code nor `no_effect` accounts for.
 
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
     That is looked at once for an opcode with operands of these sorts: most instructions of a kernel are alike.
     """
-    roles, opcode, operands = _roles(found.row), one.words, one.operands
+    roles, opcode, operands = _roles(decoded.row), inst.words, inst.operands
     if not all(isinstance(each, Register) for each in operands):
         operands = tuple(
-            _with_type(one, each, found.types.get(role, "")) for each, role in zip(operands, roles, strict=False)
+            _with_type(inst, each, decoded.types.get(role, "")) for each, role in zip(operands, roles, strict=False)
         )
     sort = opcode, *map(_sort, operands)
     if sort in accounted:
-        return _bind(machine, one, found, operands)
-    words, types = NotedWords(found.words), NotedWords(found.types)
+        return _bind(machine, inst, decoded, operands)
+    words, types = NotedWords(decoded.words), NotedWords(decoded.types)
     noted, spelled = _Operands(operands), _Words(opcode)
     noted.seen, spelled.seen = set(), set()
     try:
-        one.words = spelled
-        made = _bind(machine, one, Meaning(found.row, words, types), noted)
+        inst.words = spelled
+        made = _bind(machine, inst, Meaning(decoded.row, words, types), noted)
     finally:
-        one.operands, one.words = operands, opcode
-    missing = unread(found, words, types)
+        inst.operands, inst.words = operands, opcode
+    missing = unread(decoded, words, types)
     if missing and (missing := [word for word in missing if word not in spelled.seen]):
-        raise Unclear(one.line, f"no code reads .{', .'.join(missing)}")
+        raise Unclear(inst.line, f"no code reads .{', .'.join(missing)}")
     if len(noted.seen) < len(operands):
         silent = [role for at, role in enumerate(roles[: len(operands)]) if at not in noted.seen]
-        if silent := [role for role in silent if role not in found.row.no_effect]:
-            raise Unclear(one.line, f"no code reads the operand {', '.join(silent)}")
+        if silent := [role for role in silent if role not in decoded.row.no_effect]:
+            raise Unclear(inst.line, f"no code reads the operand {', '.join(silent)}")
     accounted.add(sort)
     return made
 
@@ -214,18 +216,18 @@ def _sort(operand: Operand) -> object:
 
 
 def _bind(
-    machine: Machine, one: PtxInstruction, found: Meaning, operands: tuple[Operand, ...]
+    machine: Machine, inst: PtxInstruction, decoded: Meaning, operands: tuple[Operand, ...]
 ) -> tuple[Run, Read | None]:
     """Return what an instruction with these operands does, and the mask of its lanes, if it has one."""
-    roles, one.operands = _roles(found.row), operands
+    roles, inst.operands = _roles(decoded.row), operands
     members = machine.reader(operands[roles.index("mask")]) if "mask" in roles else None
-    name = found.row.meaning
+    name = decoded.row.meaning
     if machine.values.opaque and name == "atomic":
         name = "atomic_any"
-    return find_bind(name)(machine, one, found), members
+    return find_bind(name)(machine, inst, decoded), members
 
 
-def _with_type(one: PtxInstruction, operand: Operand, kind: str) -> Operand:
+def _with_type(inst: PtxInstruction, operand: Operand, kind: str) -> Operand:
     """Return an operand with each float literal as a number of the operand's type; Unclear if ptxas rejects it there.
 
     A double in an instruction of f32 is rounded, an f32 in one of f64 is extended, and bits are those of the literal.
@@ -234,11 +236,11 @@ def _with_type(one: PtxInstruction, operand: Operand, kind: str) -> Operand:
         if all(isinstance(each, Register) for each in operand.items):
             return operand
         inner = "" if kind[:1] == "b" else kind  # of bits, a part
-        return operand._replace(items=tuple(_with_type(one, each, inner) for each in operand.items))
+        return operand._replace(items=tuple(_with_type(inst, each, inner) for each in operand.items))
     if not isinstance(operand, Immediate) or not operand.kind or kind in (operand.kind, f"b{operand.kind[1:]}", ""):
         return operand
     if kind not in ("f32", "f64"):
-        raise Unclear(one.line, f"{operand.text} is a float, as an operand of type {kind}")
+        raise Unclear(inst.line, f"{operand.text} is a float, as an operand of type {kind}")
     bits, _ = floats.pack(floats.unpack(operand.bits, operand.kind), kind, payload=True)
     return operand._replace(bits=bits, kind=kind)
 
@@ -248,27 +250,29 @@ def _roles(row: Row) -> tuple[str, ...]:
     return tuple(role for role, _, _ in row.operands)
 
 
-def _check_operands(one: PtxInstruction, found: Meaning) -> None:
-    operands = found.row.operands
+def _check_operands(inst: PtxInstruction, decoded: Meaning) -> None:
+    operands = decoded.row.operands
     least = sum(not optional for _, _, optional in operands)
-    if not least <= len(one.operands) <= len(operands):
-        raise Unclear(one.line, f"{one.opcode} has {least} to {len(operands)} operands, here are {len(one.operands)}")
+    if not least <= len(inst.operands) <= len(operands):
+        raise Unclear(
+            inst.line, f"{inst.opcode} has {least} to {len(operands)} operands, here are {len(inst.operands)}"
+        )
 
 
 def cell(kernel: Kernel) -> int:
     """Return the bytes of a cell of shared memory: as many as the kernel's narrowest access of it has."""
     narrowest = 16
-    for one in kernel.instructions:
-        found = meaning(one.opcode)
-        if found is None or found.row.meaning not in _CELLS:
+    for inst in kernel.instructions:
+        decoded = meaning(inst.opcode)
+        if decoded is None or decoded.row.meaning not in _CELLS:
             continue
-        kind = found.types.get("d") or found.types.get("b") or found.types.get("R")
+        kind = decoded.types.get("d") or decoded.types.get("b") or decoded.types.get("R")
         if (
             kind
-            and found.row.meaning in ("load", "store", "fragment_load", "fragment_store")
-            and not found.words.get("space", "").startswith("global")
+            and decoded.row.meaning in ("load", "store", "fragment_load", "fragment_store")
+            and not decoded.words.get("space", "").startswith("global")
         ):
             narrowest = min(narrowest, WIDTHS[kind] // 8)
-        elif found.row.meaning in ("copy", "wgmma", "tensor_product"):
+        elif decoded.row.meaning in ("copy", "wgmma", "tensor_product"):
             narrowest = min(narrowest, 4)
     return max(narrowest, 1)

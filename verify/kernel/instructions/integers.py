@@ -63,37 +63,37 @@ def _ring(tree: Tree, more: Collection[str] = ()) -> bool:
     return isinstance(tree, Identifier | Constant)
 
 
-def integer(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def integer(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Arithmetic by the row's formula."""
     formula = meaning.row.value
     if formula is None:
-        raise Unclear(one.line, "the opcode table has no formula for it")
+        raise Unclear(inst.line, "the opcode table has no formula for it")
     roles = [role for role, _, _ in meaning.row.operands]
     types = [meaning.types[role] for role in roles]
-    put, width = machine.writer(one.operands[0]), WIDTHS[types[0]]
-    reads = [machine.reader(operand) for operand in one.operands[1:]]
-    low, high = _limits(one, types[0])
+    put, width = machine.writer(inst.operands[0]), WIDTHS[types[0]]
+    reads = [machine.reader(operand) for operand in inst.operands[1:]]
+    low, high = _limits(inst, types[0])
     tree, ring, head = formula.tree, _ring(formula.tree), meaning.head
     on_data = tree if _ring(tree, (">>",)) else None
     same = ring and low is None and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
     def execute(mask: Mask | None) -> None:
-        found = [settle(read(), machine.values) for read in reads]
-        if any(each.data(mask) for each in found):
+        sources = [settle(read(), machine.values) for read in reads]
+        if any(each.data(mask) for each in sources):
             if head in ("min", "max", "abs"):
-                made = extremum_of_data(machine, head, found, types[0])
+                made = extremum_of_data(machine, head, sources, types[0])
                 put(_clamp(machine, made, types[0]) if low == 0 else made, mask)
             elif low is None:
-                put(_on_data(machine, found, types, roles, on_data), mask)
+                put(_on_data(machine, sources, types, roles, on_data), mask)
             else:  # a clamp is the identity if the operands and the result are shown to lie within the type
-                bounded = [_as_number(machine, each, kind) for each, kind in zip(found, types[1:], strict=True)]
+                bounded = [_as_number(machine, each, kind) for each, kind in zip(sources, types[1:], strict=True)]
                 made = _on_data(machine, bounded, types, roles, tree if ring else None)
                 put(_as_number(machine, made, types[0]), mask)
             return
         if same:
-            named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], found, strict=True)}
+            named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], sources, strict=True)}
         else:
-            numbers = (as_type(each.bits, kind) for each, kind in zip(found, types[1:], strict=True))
+            numbers = (as_type(each.bits, kind) for each, kind in zip(sources, types[1:], strict=True))
             named = dict(zip(roles[1:], numbers, strict=True))
         result = evaluate(tree, named)
         if low is not None:
@@ -103,12 +103,12 @@ def integer(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def _limits(one: PtxInstruction, kind: str) -> tuple[int | None, int | None]:
+def _limits(inst: PtxInstruction, kind: str) -> tuple[int | None, int | None]:
     """Return the range to which an instruction clamps: of its type for `.sat`, of what is not negative for `.relu`."""
     half = 1 << (WIDTHS[kind] - 1)
-    if "sat" in one.words:
+    if "sat" in inst.words:
         return -half, half - 1
-    return (0, half - 1) if "relu" in one.words else (None, None)
+    return (0, half - 1) if "relu" in inst.words else (None, None)
 
 
 def _clamp(machine: Machine, made: Word, kind: str) -> Word:
@@ -124,18 +124,18 @@ def _as_number(machine: Machine, operand: Word, kind: str) -> Word:
 
 
 def _on_data(
-    machine: Machine, found: Sequence[Word], types: Sequence[str], roles: Sequence[str], tree: Tree | None
+    machine: Machine, sources: Sequence[Word], types: Sequence[str], roles: Sequence[str], tree: Tree | None
 ) -> Word:  # fmt: skip
     """Add and multiply integers that are data, modulo 2^n; otherwise return a value without a meaning."""
     values, width = machine.values, WIDTHS[types[0]]
     kind = f"s{width}"  # bits are a number modulo 2^n: the sign is a matter of who uses them as a number
     if tree is None or not all(name in LIMITS and WIDTHS[name] <= width for name in types):
-        return without_meaning(machine, found, width // 8, "an integer operation on data")
+        return without_meaning(machine, sources, width // 8, "an integer operation on data")
     if _ring(tree):
-        ids = [_whole(machine, each, name, width) for each, name in zip(found, types[1:], strict=True)]
+        ids = [_whole(machine, each, name, width) for each, name in zip(sources, types[1:], strict=True)]
     else:
         ids = [values.whole(each.elements(values, name, SIZE[name])[:, 0], name)
-               for each, name in zip(found, types[1:], strict=True)]  # fmt: skip
+               for each, name in zip(sources, types[1:], strict=True)]  # fmt: skip
     count = max(map(len, ids))
     named = {role: np.broadcast_to(each, count) for role, each in zip(roles[1:], ids, strict=True)}
     return Word.of(_compute(values, tree, named, kind, f"{types[1][0]}64")[:, None], kind)
@@ -165,9 +165,9 @@ def _factor(values: Values, tree: Tree, named: Mapping[str, Ids]) -> tuple[str, 
         and isinstance(tree.left, Identifier)
         and isinstance(tree.right, Identifier)
     ):
-        for data, other in ((tree.left.name, tree.right.name), (tree.right.name, tree.left.name)):
-            ids = sort_distinct(named[other])
-            if len(ids) == 1 and not any(one.degree for one in values.among(ids)):
+        for data, factor in ((tree.left.name, tree.right.name), (tree.right.name, tree.left.name)):
+            ids = sort_distinct(named[factor])
+            if len(ids) == 1 and not any(history.degree for history in values.among(ids)):
                 return data, Fraction(float(values.sample[ids[0]]))
     return None
 
@@ -180,27 +180,27 @@ def _whole(machine: Machine, operand: Word, kind: str, width: int) -> Ids:
     return values.whole(operand.elements(values, kind, SIZE[kind])[:, 0], kind)
 
 
-def extremum_of_data(machine: Machine, head: str, found: Sequence[Word], kind: str) -> Word:
+def extremum_of_data(machine: Machine, head: str, sources: Sequence[Word], kind: str) -> Word:
     """min, max and abs of integers that are data, as numbers of their type."""
     values = machine.values
-    ids = [values.whole(each.elements(values, kind, SIZE[kind])[:, 0], kind) for each in found]
+    ids = [values.whole(each.elements(values, kind, SIZE[kind])[:, 0], kind) for each in sources]
     made = values.apply(head, np.broadcast_arrays(*ids), f"s{WIDTHS[kind]}", CHOSEN)
     return Word.of(made[:, None], f"s{WIDTHS[kind]}")
 
 
 def without_meaning(
-    machine: Machine, found: Sequence[Word], size: int, why: str, bits: Bits | None = None
+    machine: Machine, sources: Sequence[Word], size: int, why: str, bits: Bits | None = None
 ) -> Word:  # fmt: skip
     """Return a result that has no meaning where an operand is data; earlier reasons are kept.
 
     In threads whose operands are plain it is `bits`, and without these it has no meaning there either.
     """
     reason = machine.values.reason(why)
-    rows = max(len(each.labels) if each.labels is not None else 1 for each in found)
+    rows = max(len(each.labels) if each.labels is not None else 1 for each in sources)
     rows = rows if bits is None else max(rows, len(bits))
     data = np.full(rows, bits is None)
     earlier = np.zeros(rows, np.uint32)
-    for each in found:
+    for each in sources:
         if each.labels is not None:
             data = data | each.labels.any(1)
             ids = (each.labels >> np.uint32(3)).max(1)
@@ -235,23 +235,23 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
     `is_open(*operands)` says for which operands the ISA leaves the result open.
     """
 
-    def bind(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+    def bind(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
         kinds = [meaning.types[role] for role, _, _ in meaning.row.operands]
-        put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+        put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
         compute(meaning, *[np.zeros(1, np.uint64)] * len(reads))  # asks for all modifiers, before anything runs
         size = max(WIDTHS[kinds[0]] // 8, 1)
 
         def execute(mask: Mask | None) -> None:
-            found = [settle(read(), machine.values) for read in reads]
-            bits = keep_bits(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])
-            data = any(each.data(mask) for each in found)
-            made = without_meaning(machine, found, size, why, bits) if data else Word(bits)
-            unspecified = is_open(*(each.bits for each in found)) if is_open is not None else np.zeros(1, bool)
+            sources = [settle(read(), machine.values) for read in reads]
+            bits = keep_bits(compute(meaning, *(each.bits for each in sources)), WIDTHS[kinds[0]])
+            data = any(each.data(mask) for each in sources)
+            made = without_meaning(machine, sources, size, why, bits) if data else Word(bits)
+            unspecified = is_open(*(each.bits for each in sources)) if is_open is not None else np.zeros(1, bool)
             unspecified = unspecified & ~find_decided(made)
             if not unspecified.any():
                 put(made, mask)
                 return
-            reason = machine.values.reason(f"the result of {one.opcode} of these operands is unspecified")
+            reason = machine.values.reason(f"the result of {inst.opcode} of these operands is unspecified")
             labels = np.where(unspecified[:, None], np.uint32(reason << 3), made.wide(size))
             put(word(np.where(unspecified, np.uint64(0), made.bits), labels), mask)
 
@@ -260,10 +260,10 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
     return bind
 
 
-def divide(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def divide(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Divisions and remainders; of data, by plain numbers."""
-    on_bits = plain(_divide, "a division of integers by data", lambda a, b: b == 0)(machine, one, meaning)
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    on_bits = plain(_divide, "a division of integers by data", lambda a, b: b == 0)(machine, inst, meaning)
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     kind, values, remains = meaning.words["type"], machine.values, meaning.words["head"] == "rem"
 
     def by(left: Word, divisor: int) -> Word | None:
@@ -310,10 +310,10 @@ def high_half(left: Bits, right: Bits, kind: str) -> Bits:
     return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
 
 
-def multiply_high(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def multiply_high(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Return the upper half of products of 128 bits; of data and a plain number it is a quotient rounded down."""
-    on_bits = plain(_high, "the upper half of a product of 128 bits of data and data")(machine, one, meaning)
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    on_bits = plain(_high, "the upper half of a product of 128 bits of data and data")(machine, inst, meaning)
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     kind, values = meaning.types["a"], machine.values
 
     def by(data: Word, number: int) -> Word:
@@ -321,11 +321,11 @@ def multiply_high(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Ru
         return Word.of(floor_quotient(values, ids, Fraction(number, 1 << 64), kind)[:, None], kind)
 
     def execute(mask: Mask | None) -> None:
-        found = [settle(read(), values) for read in reads]
-        data = [each.data(mask) for each in found]
-        if sum(data) == 1 and len(found) == 2:
-            numbers = as_type(found[data.index(False)].bits, kind)
-            made = by_number(machine, numbers, mask, SIZE[kind], partial(by, found[data.index(True)]))
+        sources = [settle(read(), values) for read in reads]
+        data = [each.data(mask) for each in sources]
+        if sum(data) == 1 and len(sources) == 2:
+            numbers = as_type(sources[data.index(False)].bits, kind)
+            made = by_number(machine, numbers, mask, SIZE[kind], partial(by, sources[data.index(True)]))
             if made is not None:
                 put(made, mask)
                 return
@@ -335,8 +335,8 @@ def multiply_high(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Ru
 
 
 def _high(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits:
-    found = high_half(left, right, meaning.types["a"])
-    return found + addend[0] if addend else found
+    upper = high_half(left, right, meaning.types["a"])
+    return upper + addend[0] if addend else upper
 
 
 def count_bits(meaning: Meaning, bits: Bits) -> Bits:
@@ -368,20 +368,20 @@ def _product24(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits
     return total.astype(np.uint64)
 
 
-def product24(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def product24(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mul24 and mad24; of data that are numbers of 24 bits, the low half or the upper one of their product."""
-    on_bits = plain(_product24, "a product of 24 bits of data, clamped")(machine, one, meaning)
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    on_bits = plain(_product24, "a product of 24 bits of data, clamped")(machine, inst, meaning)
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     kind, values = meaning.words["type"], machine.values
     high, clamps = meaning.words["half"] == "hi", "sat" in meaning.words
     limits = (-(1 << 23), (1 << 23) - 1) if kind[0] == "s" else (0, (1 << 24) - 1)
 
     def execute(mask: Mask | None) -> None:
-        found = [settle(read(), values) for read in reads]
-        if clamps or not any(each.data(mask) for each in found):
+        sources = [settle(read(), values) for read in reads]
+        if clamps or not any(each.data(mask) for each in sources):
             on_bits(mask)
             return
-        ids = [each.elements(values, kind, 4)[:, 0] for each in found]
+        ids = [each.elements(values, kind, 4)[:, 0] for each in sources]
         used = f"an integer is used as one of 24 bits, from {limits[0]} to {limits[1]}"
         factors = [np.broadcast_to(values.within(each, *limits, used, kind), max(map(len, ids))) for each in ids[:2]]
         made = values.field(_PRODUCT, ("a", "b"), factors, kind)
@@ -402,23 +402,23 @@ def _mask(meaning: Meaning, a: Bits, b: Bits) -> Bits:
     if meaning.types["d"] == "b32":
         first, over = a & five, (a > five) | (b > five) if clamps else np.zeros(len(a), bool)
         past = ((a & five) + count > five) | over
-        ones = np.uint64(0xFFFFFFFF)
+        full = np.uint64(0xFFFFFFFF)
         below, above = (
-            keep_bits(ones << first, 32),
-            np.where(past, np.uint64(0), keep_bits(ones << (first + count), 32)),
+            keep_bits(full << first, 32),
+            np.where(past, np.uint64(0), keep_bits(full << (first + count), 32)),
         )
         return np.where(clamps & (a > five), np.uint64(0), below & ~above)
     whole = clamps & (b > five)
-    found = np.where(whole, a, a & ((np.uint64(1) << count) - np.uint64(1)))
+    kept = np.where(whole, a, a & ((np.uint64(1) << count) - np.uint64(1)))
     if meaning.types["d"][0] == "s":
         sign = np.where(whole | (count == 0), np.uint64(0), (a >> ((count - np.uint64(1)) & five)) & np.uint64(1))
-        found = np.where(sign > 0, found | ~((np.uint64(1) << count) - np.uint64(1)), found)
-    return keep_bits(found, 32)
+        kept = np.where(sign > 0, kept | ~((np.uint64(1) << count) - np.uint64(1)), kept)
+    return keep_bits(kept, 32)
 
 
 def _found_bit(meaning: Meaning, mask: Bits, base: Bits, offset: Bits) -> Bits:
     """fns: the place of the n-th set bit from a base on, upward or downward."""
-    found = []
+    chosen = []
     for bits, first, number in zip(
         *np.broadcast_arrays(keep_bits(mask, 32), keep_bits(base, 32), extend_sign(offset, 32)), strict=True
     ):
@@ -426,16 +426,16 @@ def _found_bit(meaning: Meaning, mask: Bits, base: Bits, offset: Bits) -> Bits:
         places = range(start, start + 1) if not steps else range(start, 32) if steps > 0 else range(start, -1, -1)
         there = [place for place in places if place < 32 and int(bits) >> place & 1]
         wanted = max(abs(steps), 1)
-        found.append(there[wanted - 1] if len(there) >= wanted else 0xFFFFFFFF)
-    return np.array(found, np.uint64)
+        chosen.append(there[wanted - 1] if len(there) >= wanted else 0xFFFFFFFF)
+    return np.array(chosen, np.uint64)
 
 
 def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits:
-    number, found = int(table[0]), np.zeros_like(a + b + c)
+    number, bits = int(table[0]), np.zeros_like(a + b + c)
     for row in range(8):
         if number >> row & 1:
-            found |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
-    return found
+            bits |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+    return bits
 
 
 BINDS: dict[str, Bind] = {

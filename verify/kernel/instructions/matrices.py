@@ -60,32 +60,32 @@ def fragment_map(fragment: Fragment) -> SlotMap:
 
 
 def instruction(
-    one: PtxInstruction, meaning: Meaning, **select: Any
+    inst: PtxInstruction, meaning: Meaning, **select: Any
 ) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
     """Return the instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
 
     The tables read every word of the mnemonic. Its flags are among those that the row lists: code reads each.
     """
-    words = list(one.words)
+    words = list(inst.words)
     tuple(meaning.words.values())  # asks for all of them
     if words[0] in ("ldmatrix", "stmatrix") and words[3][:1] == "x":  # an older order of the words
         words[3], words[4] = words[4], words[3]
     try:
         made = _looked_up(".".join(words), tuple(select.items()))
     except isa_tables.IsaError as error:
-        raise Unclear(one.line, f"the ISA tables have no {one.opcode}: {str(error).splitlines()[0]}") from None
+        raise Unclear(inst.line, f"the ISA tables have no {inst.opcode}: {str(error).splitlines()[0]}") from None
     if meaning.row.rest and (odd := made[0].signature.qualifiers - {*meaning.row.rest}):
-        raise Unclear(one.line, f"no meaning for .{', .'.join(sorted(odd))} of {one.opcode}")
+        raise Unclear(inst.line, f"no meaning for .{', .'.join(sorted(odd))} of {inst.opcode}")
     return made
 
 
 @lru_cache(maxsize=256)
 def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
-    found = isa_tables.instruction(mnemonic, **dict(select))
-    maps = {name: fragment_map(one) for name, one in found.operands.items() if "row" in one.maps}
+    spec = isa_tables.instruction(mnemonic, **dict(select))
+    maps = {name: fragment_map(fragment) for name, fragment in spec.operands.items() if "row" in fragment.maps}
     if {"C", "D"} <= maps.keys() and np.array_equal(maps["C"].slot, maps["D"].slot):
         maps["C"] = maps["C"]._replace(slot=maps["D"].slot)  # one map: a sum is read as it was written
-    return found, maps
+    return spec, maps
 
 
 def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, warps: Ints) -> Ids:
@@ -114,14 +114,14 @@ def tile_of(machine: Machine, reads: Sequence[Read], map_: SlotMap, warps: Ints)
     first, *rest = (read() for read in reads)
     every = len(warps) * map_.fragment.lanes == machine.count
     if every and first.tile is not None:
-        slot, kind, others, tile = first.tile
-        if slot is map_.slot and kind == map_.fragment.type and len(others) == len(rest):
-            if all(one is other for one, other in zip(rest, others, strict=True)):
+        slot, kind, kept, tile = first.tile
+        if slot is map_.slot and kind == map_.fragment.type and len(kept) == len(rest):
+            if all(new is old for new, old in zip(rest, kept, strict=True)):
                 return tile  # type: ignore[no-any-return]
-    found: Ids = fragment_ids(machine, reads, map_.fragment, warps)[:, map_.slot]
+    ids: Ids = fragment_ids(machine, reads, map_.fragment, warps)[:, map_.slot]
     if every:
-        first.tile = map_.slot, map_.fragment.type, rest, found
-    return found
+        first.tile = map_.slot, map_.fragment.type, rest, ids
+    return ids
 
 
 def deposit_tile(
@@ -153,8 +153,8 @@ def deposit_values(
 
 def threads_of(warps: Ints, lanes: int) -> Ints:
     """Return the threads of warps (warpgroups)."""
-    found: Ints = (warps[:, None] * lanes + np.arange(lanes)).ravel()
-    return found
+    threads: Ints = (warps[:, None] * lanes + np.arange(lanes)).ravel()
+    return threads
 
 
 def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
@@ -171,9 +171,9 @@ def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
     return np.flatnonzero(groups.all(1))
 
 
-def multiply(machine: Machine, found: isa_tables.Instruction, a: Ids, b: Ids, c: Ids) -> Ids:
+def multiply(machine: Machine, spec: isa_tables.Instruction, a: Ids, b: Ids, c: Ids) -> Ids:
     """Return the ids of A * B + C as an instruction rounds and clamps them, for matrices of ids."""
-    kind, qualifiers = found.operands["D"].type, found.signature.qualifiers
+    kind, qualifiers = spec.operands["D"].type, spec.signature.qualifiers
     if "satfinite" in qualifiers and kind not in LIMITS:
         raise Unclear(machine.findings.line, f"no meaning for .satfinite of sums of type {kind}")
     machine.findings.note(*(direction_ignored(each) for each in sorted(qualifiers & DIRECTED)))
@@ -181,15 +181,15 @@ def multiply(machine: Machine, found: isa_tables.Instruction, a: Ids, b: Ids, c:
     return machine.values.product(a, b, c, kind, narrows, clamps="satfinite" in qualifiers)
 
 
-def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def product(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mma.sync: D = A * B + C, each lane's registers as the ISA tables say."""
-    found, maps = instruction(one, meaning)
-    o = found.operands
-    if set(o) != {"A", "B", "C", "D"} or found.signature.products != 1:
-        raise Unclear(one.line, f"no meaning for {one.opcode}: sparse, scaled and divided products have none here")
-    parts = dict(zip("DABC", map(registers_of, one.operands), strict=False))
+    spec, maps = instruction(inst, meaning)
+    o = spec.operands
+    if set(o) != {"A", "B", "C", "D"} or spec.signature.products != 1:
+        raise Unclear(inst.line, f"no meaning for {inst.opcode}: sparse, scaled and divided products have none here")
+    parts = dict(zip("DABC", map(registers_of, inst.operands), strict=False))
     for name in "DABC":
-        check_count(one, parts[name], maps[name])
+        check_count(inst, parts[name], maps[name])
     reads = {name: [machine.reader(register) for register in parts[name]] for name in "ABC"}
     lanes = o["D"].lanes
 
@@ -199,18 +199,18 @@ def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             return
         a, b, c = (tile_of(machine, reads[name], maps[name], warps) for name in "ABC")
         if machine.watch is not None:
-            machine.watch(Product(one.line, one.words[0], warps * lanes, a, b, {"A": o["A"], "B": o["B"]}))
-        deposit_tile(machine, parts["D"], maps["D"], multiply(machine, found, a, b, c), warps, mask)
+            machine.watch(Product(inst.line, inst.words[0], warps * lanes, a, b, {"A": o["A"], "B": o["B"]}))
+        deposit_tile(machine, parts["D"], maps["D"], multiply(machine, spec, a, b, c), warps, mask)
 
     return execute
 
 
-def check_count(one: PtxInstruction, registers: Sequence[Operand], map_: SlotMap) -> None:
+def check_count(inst: PtxInstruction, registers: Sequence[Operand], map_: SlotMap) -> None:
     """Unclear unless an operand has as many registers as the ISA tables say."""
     per = max(4, SIZE.get(map_.fragment.type, 4)) * 8 // map_.fragment.bits
     if len(registers) * per != map_.fragment.values:
         raise Unclear(
-            one.line, f"{map_.fragment.name} has {len(registers)} registers, not {map_.fragment.values // per}"
+            inst.line, f"{map_.fragment.name} has {len(registers)} registers, not {map_.fragment.values // per}"
         )
 
 
@@ -219,15 +219,15 @@ def registers_of(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def load_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def load_matrix(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """ldmatrix: each lane gives the address of a row, and gets elements of several rows."""
-    generic = not any(word.startswith("shared") for word in one.words)
-    map_ = instruction(one, meaning)[1]["R"]
+    generic = not any(word.startswith("shared") for word in inst.words)
+    map_ = instruction(inst, meaning)[1]["R"]
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
-        raise Unclear(one.line, f"no meaning for {one.opcode}")
-    registers, address = registers_of(one.operands[0]), machine.address(one.operands[1])
-    check_count(one, registers, map_)
+        raise Unclear(inst.line, f"no meaning for {inst.opcode}")
+    registers, address = registers_of(inst.operands[0]), machine.address(inst.operands[1])
+    check_count(inst, registers, map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
     per, width = 4 // size, fragment.extent[1] * size
     at = (map_.row * fragment.extent[1] + map_.col).ravel()  # the element of each register's part
@@ -257,16 +257,16 @@ def load_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def store_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def store_matrix(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """stmatrix: each lane gives the address of a row, and elements of several rows."""
-    generic = not any(word.startswith("shared") for word in one.words)
-    map_ = instruction(one, meaning)[1]["R"]
+    generic = not any(word.startswith("shared") for word in inst.words)
+    map_ = instruction(inst, meaning)[1]["R"]
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
-        raise Unclear(one.line, f"no meaning for {one.opcode}")
-    address = machine.address(one.operands[0])
-    reads = [machine.reader(register) for register in registers_of(one.operands[1])]
-    check_count(one, registers_of(one.operands[1]), map_)
+        raise Unclear(inst.line, f"no meaning for {inst.opcode}")
+    address = machine.address(inst.operands[0])
+    reads = [machine.reader(register) for register in registers_of(inst.operands[1])]
+    check_count(inst, registers_of(inst.operands[1]), map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
 
     def execute(mask: Mask | None) -> None:
@@ -274,8 +274,8 @@ def store_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
         threads = threads_of(warps, 32)
         parts: list[tuple[Ids, Octets]] = []
         for read in reads:
-            found = read()
-            label, octet = found.wide(4), octets(found.bits, 4).astype(np.uint8)
+            source = read()
+            label, octet = source.wide(4), octets(source.bits, 4).astype(np.uint8)
             parts.append(tuple(np.broadcast_to(part, (machine.count, 4))[threads] for part in (label, octet)))  # type: ignore[arg-type]
         rows_of = []
         for which in range(2):
@@ -291,13 +291,13 @@ def store_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
     return execute
 
 
-def move_matrix(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def move_matrix(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """movmatrix: an 8x8 matrix of a warp, transposed between registers."""
-    maps = instruction(one, meaning)[1]
+    maps = instruction(inst, meaning)[1]
     names = list(maps)
     target, source = maps[names[0]], maps[names[-1]]
-    read = machine.reader(one.operands[1])
-    put = machine.writer(one.operands[0])
+    read = machine.reader(inst.operands[1])
+    put = machine.writer(inst.operands[0])
 
     def execute(mask: Mask | None) -> None:
         word_ = read()

@@ -43,9 +43,9 @@ def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tupl
         yield find_barrier(machine, threads[rows], int(addresses[rows[0]])), int(addresses[rows[0]]), rows
 
 
-def barrier_init(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def barrier_init(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.init: a barrier of so many arrivals at an address."""
-    place, count, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
+    place, count, space = address_of(inst, 0), machine.reader(inst.operands[1]), meaning.words.get("space")
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask, space)
@@ -53,24 +53,24 @@ def barrier_init(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
         machine.shared.places(addresses, threads, 8)  # reports those that are outside
         for thread, address, many in zip(threads, addresses, counts, strict=True):
             key = int(machine.cta[thread]), int(address)
-            now, found = machine.shared.order.now, machine.unit(Engine)
+            now, engine = machine.shared.order.now, machine.unit(Engine)
             if not 0 < many <= MOST_ARRIVALS:
                 text = f"an mbarrier of {many} arrivals: it has 1 to {MOST_ARRIVALS}"
                 machine.findings.add("count of an mbarrier", Severity.MEMORY, text, "9.7.13.15.9")
-            if key in found.barriers:
+            if key in engine.barriers:
                 text = f"{machine.shared.who(int(thread))} initialises the mbarrier at shared address {address}, which "
                 text += "is one already: mbarrier.inval comes first"
                 machine.findings.add("mbarrier initialised again", Severity.MEMORY, text, "9.7.13.15.9")
-            machine.shared.hold(int(address), int(thread), one.line)
+            machine.shared.hold(int(address), int(thread), inst.line)
             column = machine.shared.order.column(int(address))
-            found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed, column)
+            engine.barriers[key] = Phases(int(many), int(many), int(thread), now, engine.executed, column)
 
     return execute
 
 
-def barrier_invalidate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def barrier_invalidate(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.inval: there is no barrier any more, after all that used it."""
-    place, space = address_of(one, 0), meaning.words.get("space")
+    place, space = address_of(inst, 0), meaning.words.get("space")
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask, space)
@@ -85,16 +85,16 @@ def barrier_invalidate(machine: Machine, one: PtxInstruction, meaning: Meaning) 
     return execute
 
 
-def barrier_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def barrier_arrive(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added.
 
     With `arrive_drop` later phases need as many arrivals less; with `noComplete` the phase must not end by this one.
     """
-    drops, partial = "arrive_drop" in one.words, "noComplete" in one.words
-    place, expects = address_of(one, 1), "expect" in meaning.words
+    drops, partial = "arrive_drop" in inst.words, "noComplete" in inst.words
+    place, expects = address_of(inst, 1), "expect" in meaning.words
     space, releases = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
-    amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
-    put = machine.writer(one.operands[0]) if isinstance(one.operands[0], Register) else None
+    amount = machine.reader(inst.operands[2]) if len(inst.operands) > 2 else None
+    put = machine.writer(inst.operands[0]) if isinstance(inst.operands[0], Register) else None
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask, space)
@@ -113,7 +113,7 @@ def barrier_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
                     barrier.gather(machine.shared.order.clock(who))
                 many = len(part) if expects else int(amounts[part].sum())
                 barrier.count -= many * drops
-                barrier.note_arrival(who, one.line if partial else 0)
+                barrier.note_arrival(who, inst.line if partial else 0)
                 count_arrivals(machine, barrier, address, int(who[0]), many)
         if put is not None and states is not None:
             put(Word(np.zeros(1, np.uint64), states), mask)
@@ -137,18 +137,18 @@ def _parts(
 def _label_state(machine: Machine, address: int, phase: int) -> Ids:
     """Return the labels of the state of an mbarrier in a phase: what an arrival gives, for waits alone."""
     states, text = machine.unit(Engine).states, f"is the state of phase {phase} of the mbarrier at {address}"
-    found = Values.reason(machine.values, text, 0)  # not data, on opaque data either
-    if machine.values.causes[found] == (0, text):  # else there is no room for more
-        states[found] = address, phase
-    return np.uint32(found << 3) + np.arange(8, dtype=np.uint32)
+    reason = Values.reason(machine.values, text, 0)  # not data, on opaque data either
+    if machine.values.causes[reason] == (0, text):  # else there is no room for more
+        states[reason] = address, phase
+    return np.uint32(reason << 3) + np.arange(8, dtype=np.uint32)
 
 
-def copy_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def copy_arrive(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """cp.async.mbarrier.arrive: when all copies that a thread has begun are there, it arrives, but releases no more.
 
     With `noinc` the count of the mbarrier has this arrival; without, it is added to those that the phase needs.
     """
-    place, space, counted = address_of(one, 0), meaning.words.get("space"), "noinc" in meaning.words
+    place, space, counted = address_of(inst, 0), meaning.words.get("space"), "noinc" in meaning.words
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask, space)
@@ -165,9 +165,9 @@ def copy_arrive(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def barrier_expect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def barrier_expect(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.expect_tx: more bytes are expected in this phase."""
-    place, amount, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
+    place, amount, space = address_of(inst, 0), machine.reader(inst.operands[1]), meaning.words.get("space")
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask, space)
@@ -179,20 +179,20 @@ def barrier_expect(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
     return execute
 
 
-def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def wait(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mbarrier.try_wait and test_wait: threads stay until a phase is over, and know what it released.
 
     The phase is that of a parity, or of the state that an arrival gave.
     """
-    place, which, put = address_of(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
+    place, which, put = address_of(inst, 1), machine.reader(inst.operands[2]), machine.writer(inst.operands[0])
     space, acquires = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
     by_state = any(role == "state" for role, _, _ in meaning.row.operands)
-    number = next(number for number, each in enumerate(machine.kernel.instructions) if each is one)
+    number = next(number for number, each in enumerate(machine.kernel.instructions) if each is inst)
     if not polls(machine.kernel.instructions, number):
-        raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
+        raise Unclear(inst.line, "no meaning for a wait whose failure does anything else than to lead back to it")
 
     def passes(barrier: Phases, members: Ints) -> None:
-        barrier.sees(members, one.line)
+        barrier.sees(members, inst.line)
         if acquires and barrier.released is not None:
             machine.shared.order.learn(members, barrier.released)
         done = np.zeros(machine.count, bool)
@@ -231,9 +231,9 @@ def _read_parities(machine: Machine, parities: Ints) -> Ints:
     return parities & 1
 
 
-def _read_states(machine: Machine, found: Word, threads: Ints, addresses: Ints) -> Ints:
+def _read_states(machine: Machine, states: Word, threads: Ints, addresses: Ints) -> Ints:
     """Return the phase whose state each thread has; Unclear for what is no state of the mbarrier for which it waits."""
-    labels = np.broadcast_to(found.wide(8), (machine.count, 8))[threads]
+    labels = np.broadcast_to(states.wide(8), (machine.count, 8))[threads]
     phases = np.zeros(len(threads), np.int64)
     for first in sort_distinct(labels[:, 0]):
         here, state = labels[:, 0] == first, machine.unit(Engine).states.get(int(first) >> 3)

@@ -35,20 +35,20 @@ _LANES = frozenset({"vote", "reduce", "match"})
 _REGULAR = frozenset({"permute"})  # classes that move bytes, of data too
 
 
-def guard_data(machine: Machine, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+def guard_data(machine: Machine, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return an instruction that computes registers, so that it takes opaque data too."""
     name, values = meaning.row.meaning, machine.values
-    if not isinstance(values, OpaqueValues) or name in _REGULAR or len(one.operands) < 2:
+    if not isinstance(values, OpaqueValues) or name in _REGULAR or len(inst.operands) < 2:
         return run
     if meaning.types.get("d") == "pred" and name == "bitwise":
         return run
     if name in _LANES:
-        return _of_lanes(machine, values, one, run, max(WIDTHS.get(meaning.types.get("d", ""), 32) // 8, 1))
+        return _of_lanes(machine, values, inst, run, max(WIDTHS.get(meaning.types.get("d", ""), 32) // 8, 1))
     if name == "select":
-        return _select(machine, values, one, meaning, run)
+        return _select(machine, values, inst, meaning, run)
     if name == "compare":
-        return _compare(machine, values, one, meaning, run)
-    return _compute(machine, values, one, meaning, run)
+        return _compare(machine, values, inst, meaning, run)
+    return _compute(machine, values, inst, meaning, run)
 
 
 def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> Mask | None:
@@ -69,11 +69,11 @@ def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> 
     return with_data
 
 
-def _compute(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+def _compute(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return an instruction whose result is a number in an interval."""
     roles = [role for role, _, _ in meaning.row.operands]
     kinds = {role: meaning.types.get(role, "") for role in roles}
-    destination, *sources = one.operands
+    destination, *sources = inst.operands
     outputs = destination.items if isinstance(destination, Vector) else (destination,)
     puts = [machine.writer(each) for each in outputs]
     inputs = [each for operand in sources for each in (operand.items if isinstance(operand, Vector) else (operand,))]
@@ -81,7 +81,7 @@ def _compute(machine: Machine, values: OpaqueValues, one: PtxInstruction, meanin
     width = WIDTHS.get(kinds[roles[0]], 64)
     if meaning.row.meaning == "convert" and kinds[roles[0]][0] == "s":  # a wider register gets the sign above
         width = max(width, register_width(machine, outputs[0]))
-    rule = _rule(one, meaning, [kinds[role] for role in roles], width) if len(inputs) == len(sources) else None
+    rule = _rule(inst, meaning, [kinds[role] for role in roles], width) if len(inputs) == len(sources) else None
     sizes = [max(WIDTHS.get(kinds.get(role, ""), 64) // 8, 1) for role in roles[1:]]
     rule = None if len(puts) > 1 else rule
     carries = [machine.carry, machine.carry + 1] if meaning.row.meaning == "carry" else []
@@ -103,7 +103,7 @@ def _compute(machine: Machine, values: OpaqueValues, one: PtxInstruction, meanin
         target = None if with_data.all() else with_data
         for put in puts:
             put(made, target)
-        if carries and "cc" in one.words:
+        if carries and "cc" in inst.words:
             for each in carries:
                 machine.write(each, machine.unknown("is a carry of data", 8), target)
 
@@ -122,19 +122,19 @@ def _apply(values: OpaqueValues, rule: Rule, rows: Sequence[OperandRows], size: 
     else:
         distinct, place = np.unique(stack, axis=1, return_inverse=True)
         place = place.reshape(-1)
-    found = []
+    outcomes = []
     for column in distinct.T.tolist():
         parts = [Interval(*column[at : at + 3]) for at in range(0, len(column), 3)]
-        found.append(rule(parts))
+        outcomes.append(rule(parts))
     if len(lost) != len(place):
         lost, place = np.broadcast_arrays(lost, place)
-    return values.register(found, place, lost, size, count)
+    return values.register(outcomes, place, lost, size, count)
 
 
-def _rule(one: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: int) -> Rule | None:
+def _rule(inst: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: int) -> Rule | None:
     """Return the rule of an instruction with a result of `room` bits; None if nothing is known of it."""
     name, head, target = meaning.row.meaning, meaning.head, kinds[0]
-    if not set(kinds) <= _INTEGERS or {"sat", "relu"} & set(one.words):
+    if not set(kinds) <= _INTEGERS or {"sat", "relu"} & set(inst.words):
         return None
     width, kind = WIDTHS[target], kinds[1] if len(kinds) > 1 else target
     if name == "integer":
@@ -168,18 +168,18 @@ def _integer(meaning: Meaning, head: str, kinds: Sequence[str]) -> Rule | None:
     wraps = intervals.is_ring(tree) and all(WIDTHS[kind] >= width for kind in kinds[1:])
 
     def compute(parts: Sequence[Interval]) -> Interval:
-        found = [_ways(each, kind, wraps) for each, kind in zip(parts, kinds[1:], strict=True)]
-        both = (dict(zip(roles, each, strict=True)) for each in zip(*found, strict=True))
+        ways = [_ways(each, kind, wraps) for each, kind in zip(parts, kinds[1:], strict=True)]
+        both = (dict(zip(roles, each, strict=True)) for each in zip(*ways, strict=True))
         return min((intervals.compute(tree, named, width) for named in both), key=lambda each: each.extent)
 
     return compute
 
 
-def _ways(one: Interval, kind: str, wraps: bool) -> list[Reach]:
+def _ways(interval: Interval, kind: str, wraps: bool) -> list[Reach]:
     """Return the numbers of an operand: of its type, or, if the sum wraps, as signed and as unsigned ones."""
-    zeros = zeros_of(one.mask)
+    zeros = zeros_of(interval.mask)
     kinds = (f"s{kind[1:]}", f"u{kind[1:]}") if wraps else (kind, kind)
-    return [Reach(*number_range(one, each, WIDTHS[kind]), zeros) for each in kinds]
+    return [Reach(*number_range(interval, each, WIDTHS[kind]), zeros) for each in kinds]
 
 
 def _shift(parts: Sequence[Interval], left: bool, kind: str, width: int) -> Interval:
@@ -189,9 +189,9 @@ def _shift(parts: Sequence[Interval], left: bool, kind: str, width: int) -> Inte
     return intervals.shift(parts[0], by.start & ones(32), left, kind, width)
 
 
-def _convert(one: Interval, kind: str, width: int) -> Interval:
-    low, high = number_range(one, kind, WIDTHS[kind])
-    mask = one.mask if low >= 0 else ~ones(zeros_of(one.mask))
+def _convert(interval: Interval, kind: str, width: int) -> Interval:
+    low, high = number_range(interval, kind, WIDTHS[kind])
+    mask = interval.mask if low >= 0 else ~ones(zeros_of(interval.mask))
     return settle(low, high - low, mask, width)
 
 
@@ -216,12 +216,12 @@ def _insert(parts: Sequence[Interval], width: int) -> Interval:
     return intervals.insert(new, old, at.start & 255, count.start & 255, width)
 
 
-def _select(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+def _select(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """selp: by a predicate that is data, either of its two values."""
     kind = meaning.types["d"]
     width = WIDTHS[kind]
-    put = machine.writer(one.operands[0])
-    reads = [machine.reader(operand) for operand in one.operands[1:]]
+    put = machine.writer(inst.operands[0])
+    reads = [machine.reader(operand) for operand in inst.operands[1:]]
 
     def execute(mask: Mask | None) -> None:
         *either, predicate = (read() for read in reads)
@@ -241,9 +241,9 @@ def _select(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning
     return execute
 
 
-def _compare(machine: Machine, values: OpaqueValues, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+def _compare(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """setp: what a comparison says of all numbers of two intervals; data if that depends on the number."""
-    of = read_relation(machine, one, meaning)
+    of = read_relation(machine, inst, meaning)
     size = WIDTHS[of.kind] // 8
 
     def decide(parts: Sequence[Interval]) -> Interval:
@@ -256,34 +256,34 @@ def _compare(machine: Machine, values: OpaqueValues, one: PtxInstruction, meanin
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
-        found = _apply(values, decide, [values.rows(each, size) for each in words], 1, machine.count, with_data)
-        of.write(machine, _predicate(found), None if with_data.all() else with_data)
+        answer = _apply(values, decide, [values.rows(each, size) for each in words], 1, machine.count, with_data)
+        of.write(machine, _predicate(answer), None if with_data.all() else with_data)
 
     return execute
 
 
-def _predicate(found: Word) -> Word:
+def _predicate(answer: Word) -> Word:
     """Return a predicate of one bit, without bits where data decide it."""
-    if found.plain:
-        return found
-    labels: NDArray[np.uint32] = found.wide(1)
-    return word(np.where(labels[:, 0] > 0, np.uint64(0), found.bits & np.uint64(1)), labels)
+    if answer.plain:
+        return answer
+    labels: NDArray[np.uint32] = answer.wide(1)
+    return word(np.where(labels[:, 0] > 0, np.uint64(0), answer.bits & np.uint64(1)), labels)
 
 
-def _of_lanes(machine: Machine, values: OpaqueValues, one: PtxInstruction, run: Run, width: int) -> Run:
+def _of_lanes(machine: Machine, values: OpaqueValues, inst: PtxInstruction, run: Run, width: int) -> Run:
     """Return an instruction of several lanes, a vote or a sum: its result is data in warps where an operand is data."""
-    destination = one.operands[0]
+    destination = inst.operands[0]
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
-    read = machine.reader(one.operands[1])
+    read = machine.reader(inst.operands[1])
 
     def execute(mask: Mask | None) -> None:
-        found = read()
+        source = read()
         there = np.ones(machine.count, bool) if mask is None else mask
-        data = (np.broadcast_to(find_decided(found), machine.count) & there).reshape(-1, WARP).any(1).repeat(WARP)
+        data = (np.broadcast_to(find_decided(source), machine.count) & there).reshape(-1, WARP).any(1).repeat(WARP)
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
-        lost = np.where(there, values.lost_in(found), np.uint32(0)).reshape(-1, WARP).max(1).repeat(WARP)
+        lost = np.where(there, values.lost_in(source), np.uint32(0)).reshape(-1, WARP).max(1).repeat(WARP)
         whole = [of_mask(ones(8 * width))]
         made = values.register(whole, np.zeros(machine.count, np.intp), lost, width, machine.count)
         for put in puts:
@@ -296,9 +296,9 @@ def run_unsure(machine: Machine, number: int, mask: Mask | None) -> None:
     """Run an instruction that data decide whether to execute: registers hold what they held, or its result."""
     before, unsure, guard = list(machine.registers), machine.unsure, machine.kernel.instructions[number].guard
     assert unsure is not None and guard is not None
-    found = machine.register(guard.index)
-    if (lost := unsure & (found.wide(1)[:, 0] < FIRST << 3)).any():
-        machine.unclear(found, lost, "the guard of an instruction")
+    predicate = machine.register(guard.index)
+    if (lost := unsure & (predicate.wide(1)[:, 0] < FIRST << 3)).any():
+        machine.unclear(predicate, lost, "the guard of an instruction")
     local = (machine.local.labels.copy(), machine.local.plain.copy()) if machine.local else None
     machine.bound[number].run(mask)
     for index, (old, new) in enumerate(zip(before, machine.registers, strict=True)):
@@ -324,11 +324,11 @@ def join_registers(machine: Machine, index: int, old: Word | None, new: Word | N
     return word(bits, np.where(unsure[:, None], made.wide(8), new.wide(8)))
 
 
-def join_bytes(memory: tuple[Ids, Octets], other: tuple[Ids, Octets]) -> None:
+def join_bytes(memory: tuple[Ids, Octets], earlier: tuple[Ids, Octets]) -> None:
     """Let each byte of a memory, by its label and its plain bits, hold either of two values."""
     labels, plain = memory
-    differ = (labels != other[0]) | (plain != other[1])
+    differ = (labels != earlier[0]) | (plain != earlier[1])
     if differ.any():
-        either = np.maximum(*(lost_of(each[differ] >> np.uint32(3)) for each in (labels, other[0])))
+        either = np.maximum(*(lost_of(each[differ] >> np.uint32(3)) for each in (labels, earlier[0])))
         labels[differ] = np.where(either > 0, either, np.uint32(DATA)) << np.uint32(3)
         plain[differ] = 0

@@ -13,7 +13,7 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.machine import Bind, Machine
 
 
-def proxy_fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def proxy_fence(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """fence.proxy.async: what threads wrote, to the memory that it names, is seen by asynchronous instructions."""
     space = meaning.words.get("space", "")
 
@@ -48,7 +48,7 @@ def _show_barriers(machine: Machine, mask: Mask | None) -> None:
         phases.fenced |= bool((order.known[mine, order.local[phases.maker]] >= phases.made).any())
 
 
-def barrier_fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def barrier_fence(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """fence.mbarrier_init: the copy engine and other CTAs see what mbarrier.init wrote."""
     return lambda mask: _show_barriers(machine, mask)
 

@@ -44,15 +44,15 @@ class ByteSpan:
     threads: Ints
 
 
-def guard_access(machine: Machine, one: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+def guard_access(machine: Machine, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return a load or a store that takes addresses which data decide too."""
     loads = meaning.row.meaning == "load"
-    place = one.operands[1 if loads else 0]
+    place = inst.operands[1 if loads else 0]
     if not isinstance(place, Address) or not isinstance(machine.values, OpaqueValues):
         return run
-    access = _ReachedMemory(machine, one, meaning, place, machine.values)
+    access = _ReachedMemory(machine, inst, meaning, place, machine.values)
     read = machine.reader(place.base)
-    registers = registers_of_vector(one, meaning, one.operands[0 if loads else 1])
+    registers = registers_of_vector(inst, meaning, inst.operands[0 if loads else 1])
     kind = meaning.types["d" if loads else "b"]
     size = WIDTHS[kind] // 8
     puts = [machine.writer(each) for each in registers] if loads else []
@@ -70,7 +70,7 @@ def guard_access(machine: Machine, one: PtxInstruction, meaning: Meaning, run: R
         if with_data is None:
             return
         if strong:
-            raise Unclear(one.line, f"{one.opcode} at an address that data decide")
+            raise Unclear(inst.line, f"{inst.opcode} at an address that data decide")
         for span in access.spans(with_data, size * len(registers)):
             if loads:
                 access.load_any(span, size * len(registers), constant)
@@ -80,23 +80,23 @@ def guard_access(machine: Machine, one: PtxInstruction, meaning: Meaning, run: R
                 access.store_any(span, size * len(registers), lost or DATA)
         target = None if with_data.all() else with_data
         for put, room in zip(puts, rooms, strict=True):
-            found = of_mask(ones(min(room, 64)))
-            put(access.values.register([found], np.zeros(1, np.intp), np.zeros(1, np.uint32), 8, machine.count), target)
+            whole = of_mask(ones(min(room, 64)))
+            put(access.values.register([whole], np.zeros(1, np.intp), np.zeros(1, np.uint32), 8, machine.count), target)
 
     return execute
 
 
-def atomic(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def atomic(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Atom and red on opaque data: whatever they compute, the old and the new value are data."""
     returns = meaning.row.operands[0][0] == "d"
-    place, *sources = one.operands[1:] if returns else one.operands
+    place, *sources = inst.operands[1:] if returns else inst.operands
     if not isinstance(place, Address) or not isinstance(machine.values, OpaqueValues):
-        raise Unclear(one.line, f"{one.opcode} has a meaning in a run without a claim alone")
+        raise Unclear(inst.line, f"{inst.opcode} has a meaning in a run without a claim alone")
     narrow = not {"cta", "cluster"}.isdisjoint(".".join(meaning.words.values()).split("."))  # a cluster has one CTA
-    access = _ReachedMemory(machine, one, meaning, place, machine.values)
-    vectors = [registers_of_vector(one, meaning, source) for source in sources]
+    access = _ReachedMemory(machine, inst, meaning, place, machine.values)
+    vectors = [registers_of_vector(inst, meaning, source) for source in sources]
     reads = [machine.reader(each) for vector in vectors for each in vector]
-    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
+    puts = [machine.writer(each) for each in registers_of_vector(inst, meaning, inst.operands[0])] if returns else []
     size = WIDTHS[meaning.types["b"]] // 8 * len(vectors[0])
 
     def execute(mask: Mask | None) -> None:
@@ -115,9 +115,9 @@ class _ReachedMemory:
     """One instruction's accesses of memory, by the spans of their addresses."""
 
     def __init__(
-        self, machine: Machine, one: PtxInstruction, meaning: Meaning, place: Address, values: OpaqueValues
+        self, machine: Machine, inst: PtxInstruction, meaning: Meaning, place: Address, values: OpaqueValues
     ) -> None:  # fmt: skip
-        self.machine, self.one, self.values = machine, one, values
+        self.machine, self.inst, self.values = machine, inst, values
         self.space, self.offset = meaning.words.get("space", ""), place.offset
         if self.space not in ("", "global", "shared", "shared::cta", "local"):
             self.space = "other"
@@ -128,12 +128,12 @@ class _ReachedMemory:
     def spans(self, there: Mask, size: int) -> Iterator[ByteSpan]:
         """Yield the spans of some threads' accesses of so many bytes, those that lie in one array and are aligned."""
         machine = self.machine
-        found = self.read_base()
-        rows = self.values.rows(found, self.width // 8)
+        base = self.read_base()
+        rows = self.values.rows(base, self.width // 8)
         columns = [np.broadcast_to(each, machine.count) for each in rows]
         threads = np.flatnonzero(there)
         if columns[3][threads].any():
-            machine.unclear(found, there, "an address")
+            machine.unclear(base, there, "an address")
         stack = np.stack([each[threads] for each in columns[:3]])
         distinct, place = np.unique(stack, axis=1, return_inverse=True)
         for number, (start, extent, mask) in enumerate(distinct.T.tolist()):
@@ -215,14 +215,14 @@ class _ReachedMemory:
             self._check_initialised(self.machine.local.labels[local], "local")
             return
         if not self._in_shared(span):
-            found = self._global(span, size)
-            if found is not None and not self.machine.memory.read_anywhere(*found, span.threads, constant):
+            target = self._global(span, size)
+            if target is not None and not self.machine.memory.read_anywhere(*target, span.threads, constant):
                 self._doubt("data decide this address: it may be of bytes that nobody has written")
             return
         for place, cells, threads in self._find_shared(span, size):
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
             shared.check_read(many, who)
-            shared.order.note_read(many, who, self.one.line)
+            shared.order.note_read(many, who, self.inst.line)
             self._check_initialised(shared.labels[place], "shared")
 
     def _check_initialised(self, labels: Ids, space: str) -> None:
@@ -240,9 +240,9 @@ class _ReachedMemory:
             machine.local.plain[local] = 0
             return
         if not self._in_shared(span):
-            found = self._global(span, size)
-            if found is not None:
-                machine.memory.write_anywhere(*found, span.threads, label << 3)
+            target = self._global(span, size)
+            if target is not None:
+                machine.memory.write_anywhere(*target, span.threads, label << 3)
             return
         for place, cells, threads in self._find_shared(span, size):
             if len(threads) > 1:
@@ -254,9 +254,9 @@ class _ReachedMemory:
 
     def add_known(self, there: Mask, size: int, label: int, *, narrow: bool) -> Mask:
         """Change global memory atomically in the threads whose address is no data; return the others."""
-        found = self.read_base()
-        addresses = np.broadcast_to(found.bits, self.machine.count) + np.uint64(self.offset & ones(64))
-        known = there & ~find_decided(found) & (addresses >> np.uint64(WINDOW) != SHARED_WINDOW)
+        base = self.read_base()
+        addresses = np.broadcast_to(base.bits, self.machine.count) + np.uint64(self.offset & ones(64))
+        known = there & ~find_decided(base) & (addresses >> np.uint64(WINDOW) != SHARED_WINDOW)
         if not known.any() or self.space not in ("", "global"):
             return there
         self.machine.memory.add_each(addresses[known], np.flatnonzero(known), size, label << 3, narrow)
@@ -266,9 +266,9 @@ class _ReachedMemory:
         """Change any bytes of a span atomically."""
         machine = self.machine
         if not self._in_shared(span):
-            found = self._global(span, size)
-            if found is not None:
-                machine.memory.add_anywhere(*found, span.threads, label << 3, narrow)
+            target = self._global(span, size)
+            if target is not None:
+                machine.memory.add_anywhere(*target, span.threads, label << 3, narrow)
             return
         for place, cells, threads in self._find_shared(span, size):
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))

@@ -43,26 +43,26 @@ def arithmetic(head: str, name: str, words: tuple[str, ...], *bits: int) -> Resu
     if head in ("neg", "abs") and name == "f64" and operands[0].kind == NAN:
         return None, True  # "an unspecified NaN"
     if head in ("min", "max"):
-        found = _extremum(head == "max", operands, words)
+        number = _extremum(head == "max", operands, words)
     else:
-        found = _OPERATIONS[head](operands, rounding)
+        number = _OPERATIONS[head](operands, rounding)
     inexact = head in ("min", "max", "abs") and all(each.kind == floats.FINITE for each in operands)
-    made, exact = finish(found, name, rounding, words)
+    made, exact = finish(number, name, rounding, words)
     return made, exact and not inexact  # claims know these by their arguments, so their values stay functions of them
 
 
-def finish(found: FloatNumber, name: str, rounding: str, words: Sequence[str], payload: bool = False) -> Result:
+def finish(number: FloatNumber, name: str, rounding: str, words: Sequence[str], payload: bool = False) -> Result:
     """Round a number to a format, clamped as the flags say: sat to [0, 1], relu to what is not negative."""
-    clamped = found
-    if "sat" in words and (found.kind == NAN or floats.is_less(found, floats.ZERO)):
+    clamped = number
+    if "sat" in words and (number.kind == NAN or floats.is_less(number, floats.ZERO)):
         clamped = floats.ZERO
-    elif "sat" in words and floats.is_less(floats.ONE, found):
+    elif "sat" in words and floats.is_less(floats.ONE, number):
         clamped = floats.ONE
-    elif "relu" in words and found.kind != NAN and found.negative:
+    elif "relu" in words and number.kind != NAN and number.negative:
         clamped = floats.ZERO
     keep = payload or name == "f64"
     bits, exact = floats.pack(clamped, name, rounding, "ftz" in words, "satfinite" in words, keep)
-    return bits, exact and (clamped is found or found.kind == NAN or not found.significand)
+    return bits, exact and (clamped is number or number.kind == NAN or not number.significand)
 
 
 def _extremum(most: bool, operands: Sequence[FloatNumber], words: Sequence[str]) -> FloatNumber:
@@ -70,11 +70,11 @@ def _extremum(most: bool, operands: Sequence[FloatNumber], words: Sequence[str])
     negative = operands[0].negative != operands[1].negative
     a, b = (each._replace(negative=False) if "xorsign.abs" in words else each for each in operands)
     if NAN in (a.kind, b.kind):
-        found = b if (a.kind == NAN) != ("NaN" in words) else a
-        found = floats.INVALID if a.kind == b.kind == NAN else found
+        chosen = b if (a.kind == NAN) != ("NaN" in words) else a
+        chosen = floats.INVALID if a.kind == b.kind == NAN else chosen
     else:
-        found = a if floats.is_less(b, a) == most else b
-    return found._replace(negative=negative) if "xorsign.abs" in words and found.kind != NAN else found
+        chosen = a if floats.is_less(b, a) == most else b
+    return chosen._replace(negative=negative) if "xorsign.abs" in words and chosen.kind != NAN else chosen
 
 
 _OPERATIONS: dict[str, Callable[[Sequence[FloatNumber], str], FloatNumber]] = {
@@ -133,10 +133,10 @@ def by_distinct(compute: Scalar, columns: Sequence[Bits]) -> tuple[Bits, Mask, M
         distinct = stack[:, first]
     else:
         distinct, place = np.unique(stack, axis=1, return_inverse=True)
-    found = [compute(*column) for column in distinct.T.tolist()]
-    bits = np.array([each or 0 for each, _ in found], np.uint64)
-    is_open = np.array([each is None for each, _ in found])
-    return bits, is_open, np.array([exact for _, exact in found]), distinct, place.reshape(-1)
+    computed = [compute(*column) for column in distinct.T.tolist()]
+    bits = np.array([each or 0 for each, _ in computed], np.uint64)
+    is_open = np.array([each is None for each, _ in computed])
+    return bits, is_open, np.array([exact for _, exact in computed]), distinct, place.reshape(-1)
 
 
 def result(  # noqa: PLR0913, PLR0917 - the instruction, its operands twice, and the formats between which it computes

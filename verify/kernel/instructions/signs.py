@@ -48,7 +48,7 @@ def sign_changed(values: Values, head: str, operands: Sequence[Word], size: int,
 
 def _changes(values: Values, kind: str, width: int) -> Mapping[str, Mapping[int, Callable[[Ids], Ids]]]:
     """By the operation and the bits of the other side: what becomes of a float."""
-    sign, ones = 1 << (width - 1), (1 << width) - 1
+    sign, full = 1 << (width - 1), (1 << width) - 1
 
     def negate(ids: Ids) -> Ids:
         return values.field(_OPPOSITE, ("a",), [ids], kind)
@@ -61,6 +61,6 @@ def _changes(values: Values, kind: str, width: int) -> Mapping[str, Mapping[int,
 
     return {
         "xor": {0: keep, sign: negate},
-        "and": {ones: keep, ones ^ sign: absolute},
+        "and": {full: keep, full ^ sign: absolute},
         "or": {0: keep, sign: lambda ids: negate(absolute(ids))},
     }

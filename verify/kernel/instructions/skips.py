@@ -30,15 +30,15 @@ class Skips:
     def skip(self, number: int, active: Mask) -> bool:
         """Let threads in which data decide a branch go to where its ways meet; return whether there are any."""
         machine = self.machine
-        found = find_undecided(machine, number, active)
-        if found is None:
+        undecided = find_undecided(machine, number, active)
+        if undecided is None:
             return False
         if number not in self.joins:
             self.joins[number] = self._join(number)
         if (known := self.joins[number]) is None:
             return False
         join, registers, parameters = known
-        guard, who = found
+        guard, who = undecided
         for place in parameters:
             machine.findings.line = machine.kernel.instructions[place].line
             machine.bound[place].run(who)
@@ -56,20 +56,20 @@ class Skips:
             return None
         registers, parameters, bases = set[int](), list[int](), set[int]()
         for place in self.flow.between(number, join):
-            one = machine.kernel.instructions[place]
+            inst = machine.kernel.instructions[place]
             if not number < place < join:
                 return None
-            if machine.bound[place].control == "branch" and one.words[0] != "brx" and place < one.target <= join:
+            if machine.bound[place].control == "branch" and inst.words[0] != "brx" and place < inst.target <= join:
                 continue
-            found = meaning(one.opcode)
-            if found is None or found.row.meaning == "load" or not machine.bound[place].pure:
+            decoded = meaning(inst.opcode)
+            if decoded is None or decoded.row.meaning == "load" or not machine.bound[place].pure:
                 return None
-            if found.row.meaning == "parameter":
+            if decoded.row.meaning == "parameter":
                 parameters.append(place)
-                base = one.operands[1].base if isinstance(one.operands[1], Address) else None
+                base = inst.operands[1].base if isinstance(inst.operands[1], Address) else None
                 bases |= {base.index} if isinstance(base, Register) else set()
             elif not machine.bound[place].doubts:
                 return None
-            written = one.operands[0].items if isinstance(one.operands[0], Vector) else one.operands[:1]
+            written = inst.operands[0].items if isinstance(inst.operands[0], Vector) else inst.operands[:1]
             registers.update(each.index for each in written if isinstance(each, Register))  # not `_`, a sink
         return None if bases & registers else (join, registers, parameters)

@@ -25,20 +25,20 @@ from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine
 
 
-def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def product(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mma.sp: D = A * B + C, A from its stored elements and the metadata E of the lanes that F selects."""
-    selector = one.operands[5]
+    selector = inst.operands[5]
     if not isinstance(selector, Immediate):
-        raise Unclear(one.line, "the sparsity selector is no number")
-    found, maps = instruction(one, meaning, F=selector.bits)
-    o, kept = found.operands, found.signature.sparsity
+        raise Unclear(inst.line, "the sparsity selector is no number")
+    spec, maps = instruction(inst, meaning, F=selector.bits)
+    o, kept = spec.operands, spec.signature.sparsity
     if kept is None or set(o) != {"A", "B", "C", "D", "E"} or "E" not in maps:
-        raise Unclear(one.line, f"no meaning for {one.opcode}: scaled products have none here")
-    parts = dict(zip("DABC", map(registers_of, one.operands), strict=False))
+        raise Unclear(inst.line, f"no meaning for {inst.opcode}: scaled products have none here")
+    parts = dict(zip("DABC", map(registers_of, inst.operands), strict=False))
     for name in "DABC":
-        check_count(one, parts[name], maps[name])
+        check_count(inst, parts[name], maps[name])
     reads = {name: [machine.reader(register) for register in parts[name]] for name in "ABC"}
-    metadata, e = machine.reader(one.operands[4]), maps["E"]
+    metadata, e = machine.reader(inst.operands[4]), maps["E"]
     lanes = np.flatnonzero(np.broadcast_to(o["E"].holds(np.arange(32)), 32))
     rows, columns = o["A"].extent[0], o["B"].extent[0]
     values = machine.values
@@ -57,7 +57,7 @@ def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         if (place < 0).any():
             _, row, at = (int(part[0]) for part in np.nonzero(place < 0))
             text = f"the metadata of row {row} have a field (stored element {at}) that means no columns"
-            raise Unclear(one.line, text)
+            raise Unclear(inst.line, text)
         a = np.full((len(warps), rows, columns), values.constant(0, o["A"].type), np.uint32)
         np.put_along_axis(a, place, tile_of(machine, reads["A"], maps["A"], warps), 2)
         b, c = (tile_of(machine, reads[name], maps[name], warps) for name in "BC")
@@ -65,8 +65,8 @@ def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             slots = np.full(a.shape, -1)
             np.put_along_axis(slots, place, np.broadcast_to(maps["A"].slot, place.shape), 2)
             fragments = {"A": o["A"], "B": o["B"]}
-            machine.watch(Product(one.line, "mma.sp", warps * 32, a, b, fragments, slots={"A": slots}))
-        deposit_tile(machine, parts["D"], maps["D"], multiply(machine, found, a, b, c), warps, mask)
+            machine.watch(Product(inst.line, "mma.sp", warps * 32, a, b, fragments, slots={"A": slots}))
+        deposit_tile(machine, parts["D"], maps["D"], multiply(machine, spec, a, b, c), warps, mask)
 
     return execute
 

@@ -44,9 +44,9 @@ def _of_warps(machine: Machine, bits: Any, warps: Ints, what: str) -> Ints:
     return each[:, 0].astype(np.int64)
 
 
-def allocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def allocate(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.alloc: the address of new columns goes to shared memory."""
-    address, count = machine.address(one.operands[0]), machine.reader(one.operands[1])
+    address, count = machine.address(inst.operands[0]), machine.reader(inst.operands[1])
     generic = "space" not in meaning.words
 
     def execute(mask: Mask | None) -> None:
@@ -56,14 +56,14 @@ def allocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         counts = _of_warps(machine, machine.numbers(count, mask, "a number of columns"), warps, "numbers of columns")
         for warp, place, many in zip(warps, to, counts, strict=True):
             if many not in (32, 64, 128, 256, 512):
-                raise Unclear(one.line, f"{many} columns of Tensor Memory: a power of two from 32 to 512 is allocated")
+                raise Unclear(inst.line, f"{many} columns of Tensor Memory: a power of two from 32 to 512 is allocated")
             thread = np.array([warp * 32])
             machine.unit(TensorMemory).check_permit(int(machine.cta[thread[0]]), int(thread[0]))
             first = machine.unit(TensorMemory).allocate(int(machine.cta[thread[0]]), int(many))
             if first is None:
                 text = f"{machine.shared.who(int(thread[0]))} waits for {many} columns of Tensor Memory for ever: "
                 machine.findings.add("stuck threads", Severity.STUCK, f"{text}its CTA has them", ALLOCATION)
-                raise Unclear(one.line, "no Tensor Memory is left")
+                raise Unclear(inst.line, "no Tensor Memory is left")
             places = machine.shared.places(np.array([place]), thread, 4)
             plain = octets(np.array([first], np.uint64), 4).astype(np.uint8)
             machine.shared.write(places, thread, np.zeros((1, 4), np.uint32), plain)
@@ -71,9 +71,9 @@ def allocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def deallocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def deallocate(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.dealloc: columns that one allocation gave."""
-    address, count = machine.reader(one.operands[0]), machine.reader(one.operands[1])
+    address, count = machine.reader(inst.operands[0]), machine.reader(inst.operands[1])
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
@@ -87,7 +87,7 @@ def deallocate(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def relinquish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def relinquish(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.relinquish_alloc_permit: the CTA allocates nothing any more."""
 
     def execute(mask: Mask | None) -> None:
@@ -100,17 +100,17 @@ def relinquish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
 class _Cells:
     """The cells of Tensor Memory that the registers of a tcgen05.ld or st are, as (warps, lanes, values)."""
 
-    def __init__(self, machine: Machine, one: PtxInstruction, meaning: Meaning, address: Any, registers: int) -> None:
+    def __init__(self, machine: Machine, inst: PtxInstruction, meaning: Meaning, address: Any, registers: int) -> None:
         self.machine, self.address = machine, machine.address(address)
-        split = next((each.bits for each in one.operands if isinstance(each, Immediate)), None)
-        found, maps = instruction(one, meaning, **({} if split is None else {"immHalfSplitoff": split}))
+        split = next((each.bits for each in inst.operands if isinstance(each, Immediate)), None)
+        spec, maps = instruction(inst, meaning, **({} if split is None else {"immHalfSplitoff": split}))
         map_ = maps["R"]
         self.size = map_.fragment.bits // 8  # bytes of a cell that a value has
         if registers * 4 != map_.fragment.values * self.size:
             raise Unclear(
-                one.line, f"{one.opcode} has {map_.fragment.values * self.size // 4} registers, not {registers}"
+                inst.line, f"{inst.opcode} has {map_.fragment.values * self.size // 4} registers, not {registers}"
             )
-        half = np.asarray(found.product(np.arange(32)), np.int64)[:, None] * (split or 0)
+        half = np.asarray(spec.product(np.arange(32)), np.int64)[:, None] * (split or 0)
         self.lane, self.column = map_.row, map_.col + half
 
     def __call__(self, mask: Mask | None, warps: Ints) -> tuple[Ints, Ints, Ints, Ints]:
@@ -132,18 +132,18 @@ class _Cells:
 
     def start(self, what: str, ctas: Ints, lane: Ints, column: Ints, threads: Ints) -> None:
         """Note that each warp starts its access."""
-        found = self.machine.unit(TensorMemory)
+        memory = self.machine.unit(TensorMemory)
         column = np.minimum(column, 511)
         for place in range(len(ctas)):
             part, columns = int(lane[place, 0, 0]) // PART, sort_distinct(column[place])
-            ones = np.full(len(columns), 1)
-            found.starts(what, ctas[place, 0, 0] * ones, part * ones, columns, int(threads[place, 0, 0]))
+            per_column = np.full(len(columns), 1)
+            memory.starts(what, ctas[place, 0, 0] * per_column, part * per_column, columns, int(threads[place, 0, 0]))
 
 
-def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def load(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.ld: cells of Tensor Memory go to registers."""
-    registers = registers_of(one.operands[0])
-    cells = _Cells(machine, one, meaning, one.operands[1], len(registers))
+    registers = registers_of(inst.operands[0])
+    cells = _Cells(machine, inst, meaning, inst.operands[1], len(registers))
     puts = [machine.writer(each) for each in registers]
 
     def execute(mask: Mask | None) -> None:
@@ -164,35 +164,37 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 bits, mine = wide_bits, wide
             put(word(bits, mine), mask)
         machine.loading.update(
-            dict.fromkeys((each.index for each in registers if isinstance(each, Register)), one.line)
+            dict.fromkeys((each.index for each in registers if isinstance(each, Register)), inst.line)
         )
 
     return execute
 
 
-def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def store(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.st: registers go to cells of Tensor Memory."""
-    if len(one.operands) == 3 and not isinstance(one.operands[1], Immediate):
-        raise Unclear(one.line, "the offset of the second half is no number")
-    registers = registers_of(one.operands[-1])
-    cells = _Cells(machine, one, meaning, one.operands[0], len(registers))
+    if len(inst.operands) == 3 and not isinstance(inst.operands[1], Immediate):
+        raise Unclear(inst.line, "the offset of the second half is no number")
+    registers = registers_of(inst.operands[-1])
+    cells = _Cells(machine, inst, meaning, inst.operands[0], len(registers))
     reads = [machine.reader(each) for each in registers]
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
-        where, found, threads = cells(mask, warps), [read() for read in reads], threads_of(warps, 32)
+        where, sources, threads = cells(mask, warps), [read() for read in reads], threads_of(warps, 32)
         shape = (*where[1].shape, cells.size)
-        label = np.stack([np.broadcast_to(one.wide(4), (machine.count, 4))[threads] for one in found], 1)
-        octet = np.stack([np.broadcast_to(octets(one.bits, 4), (machine.count, 4))[threads] for one in found], 1)
+        label = np.stack([np.broadcast_to(source.wide(4), (machine.count, 4))[threads] for source in sources], 1)
+        octet = np.stack(
+            [np.broadcast_to(octets(source.bits, 4), (machine.count, 4))[threads] for source in sources], 1
+        )
         cells.start("st", *where)
         machine.unit(TensorMemory).write(*where, label.reshape(shape), octet.astype(np.uint8).reshape(shape))
 
     return execute
 
 
-def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def wait(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.wait: the loads or stores of a warp are done."""
     what = meaning.words["what"].partition("::")[2]
 
@@ -205,7 +207,7 @@ def wait(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def fence(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.fence: what a thread did before a barrier, and does after one, is in the order of the barrier."""
     closes = meaning.words["what"] == "fence::before_thread_sync"
 
@@ -216,43 +218,43 @@ def fence(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def commit(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def commit(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.commit: an mbarrier is arrived at when all products that the thread has issued are done."""
-    address, generic = machine.address(one.operands[0]), "space" not in meaning.words
+    address, generic = machine.address(inst.operands[0]), "space" not in meaning.words
 
     def execute(mask: Mask | None) -> None:
         threads = machine.list_threads(mask)
         for thread, place in zip(threads, machine.shared_at(address(mask), threads, generic=generic), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
-            found = machine.unit(TensorMemory)
-            clock = latest(clock, machine.shared.order.end_clock(found.column(thread), int(found.issued[thread])))
+            memory = machine.unit(TensorMemory)
+            clock = latest(clock, machine.shared.order.end_clock(memory.column(thread), int(memory.issued[thread])))
             arrive_by_engine(machine, int(thread), int(place), clock)
 
     return execute
 
 
-def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def product(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.mma: D = A * B + D in Tensor Memory, B and perhaps A from shared memory, by single threads."""
-    kind, operands = meaning.words["kind"].partition("::")[2], list(one.operands)
+    kind, operands = meaning.words["kind"].partition("::")[2], list(inst.operands)
     fifth = operands[4] if len(operands) > 4 else None
     masks = fifth.items if isinstance(fifth, Vector) else ()  # of lanes to leave out
     if masks:
         del operands[4]
     if len(operands) != 5 or isinstance(operands[4], Immediate):
-        raise Unclear(one.line, f"no meaning for {one.opcode} that scales D")
+        raise Unclear(inst.line, f"no meaning for {inst.opcode} that scales D")
     left = operands[1]
     space = "tmem" if isinstance(left, Address) else "smem"
     to, right, idesc, adds = (machine.address(operands[0]), *map(machine.reader, operands[2:]))
     left_out = [machine.reader(each) for each in masks]
     first = machine.address(left) if isinstance(left, Address) else None
     a_of = machine.reader(left) if first is None else None
-    mnemonic = ".".join(word for word in one.words if not word.startswith("collector"))
+    mnemonic = ".".join(word for word in inst.words if not word.startswith("collector"))
 
     def execute(mask: Mask | None) -> None:
         threads = machine.list_threads(mask)
         for each in left_out:
             if machine.at(machine.numbers(each, mask, "a mask of lanes"), threads).any():
-                raise Unclear(one.line, f"no meaning for {one.opcode} that leaves out lanes")
+                raise Unclear(inst.line, f"no meaning for {inst.opcode} that leaves out lanes")
         words = machine.numbers(a_of, mask, "a matrix descriptor") if a_of is not None else first(mask)  # type: ignore[misc]
         given = [words, machine.numbers(right, mask, "a matrix descriptor"), to(mask),
                  machine.numbers(idesc, mask, "an instruction descriptor"),
@@ -264,7 +266,7 @@ def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                 text = f"{machine.shared.who(int(mine[0]))} and others of its CTA issue one product each"
                 machine.findings.add("tcgen05.mma by several threads", Severity.LETTER, text, "9.7.16.5")
             for some in [mine] if len(sort_distinct(machine.cta[mine])) == len(mine) else mine.reshape(-1, 1):
-                _Multiplication(machine, one, mnemonic, kind, space, [int(each) for each in row])(some)
+                _Multiplication(machine, inst, mnemonic, kind, space, [int(each) for each in row])(some)
 
     return execute
 
@@ -273,32 +275,32 @@ class _Multiplication:
     """One tcgen05.mma with its descriptors."""
 
     def __init__(
-        self, machine: Machine, one: PtxInstruction, mnemonic: str, kind: str, space: str, row: list[int]
+        self, machine: Machine, inst: PtxInstruction, mnemonic: str, kind: str, space: str, row: list[int]
     ) -> None:
-        self.machine, self.one, self.space = machine, one, space
+        self.machine, self.inst, self.space = machine, inst, space
         self.left, self.right, self.to, idesc, self.adds = row
         self.to &= 0xFFFFFFFF
         try:
             said = instruction_descriptor.decode(kind, idesc & 0xFFFFFFFF)
             lane = self.to >> 16
             layout: dict[str, Any] = {"layout": "F", "base": lane % PART} if said["M"] == 64 else {"layout": "D"}
-            found = isa_tables.instruction(mnemonic, A_space=space, M=said["M"], N=said["N"], **layout)
+            spec = isa_tables.instruction(mnemonic, A_space=space, M=said["M"], N=said["N"], **layout)
         except isa_tables.IsaError as error:
-            raise Unclear(one.line, f"{one.opcode}: {str(error).splitlines()[0]}") from None
+            raise Unclear(inst.line, f"{inst.opcode}: {str(error).splitlines()[0]}") from None
         odd = [name for name in ("sparse", "selector", "reuse") if said[name]]
         odd += [name for name in ("negate_A", "negate_B") if said[name] != "no"]
         self.clamps = said["saturate"] != "no"
         self.types = {name: str(said[name]) for name in "DAB"}
         odd += [f"{name} of type {kind}" for name, kind in self.types.items() if kind not in SIZE]
         if odd:
-            raise Unclear(one.line, f"no meaning for the instruction descriptor {idesc:#x}: {', '.join(odd)}")
+            raise Unclear(inst.line, f"no meaning for the instruction descriptor {idesc:#x}: {', '.join(odd)}")
         self.majors = {"A": str(said["major_A"]), "B": str(said["major_B"])}
-        self.operands = found.operands
+        self.operands = spec.operands
 
     def __call__(self, threads: Ints) -> None:
         """Multiply, for one thread of each of some CTAs."""
-        machine, values, found = self.machine, self.machine.values, self.machine.unit(TensorMemory)
-        found.products += 1
+        machine, values, memory = self.machine, self.machine.values, self.machine.unit(TensorMemory)
+        memory.products += 1
         b = self._from_shared(self.operands["B"], self.right, threads)
         if self.space == "smem":
             a = self._from_shared(self.operands["A"], self.left, threads)
@@ -310,14 +312,14 @@ class _Multiplication:
             c = self._from_tensor("D", self.to, threads)
         if machine.watch is not None:
             elsewhere = "shared memory" if self.space == "smem" else "memory"
-            machine.watch(Product(self.one.line, "tcgen05.mma", threads, a, b, {}, elsewhere))
+            machine.watch(Product(self.inst.line, "tcgen05.mma", threads, a, b, {}, elsewhere))
         ids = values.product(a, b, c, kind, kind if kind == "f16" else "", self.clamps)
         ctas, lanes, columns, _ = self._cells(self.operands["D"], self.to, threads)
         labels = Word.of(ids.reshape(-1, 1), kind).wide(SIZE[kind]).reshape(*ids.shape, -1)
         whose = np.broadcast_to(threads[:, None, None], ids.shape)
-        found.write(ctas, lanes, columns, whose, labels, np.zeros(labels.shape, np.uint8))
+        memory.write(ctas, lanes, columns, whose, labels, np.zeros(labels.shape, np.uint8))
         self._use(ctas, lanes, columns, threads)
-        found.issued[threads] = found.products
+        memory.issued[threads] = memory.products
 
     def _from_shared(self, fragment: Fragment, descriptor: int, threads: Ints) -> Ids:
         """Return the ids (threads, rows, columns) that a descriptor names in the memory of each thread's CTA."""
@@ -342,7 +344,7 @@ class _Multiplication:
         place = fragment.place(*np.indices(fragment.extent))
         lane, column = place["lane"], place["column"] + (address & 0xFFFF)
         if (address >> 16) - int(place["lane"].min()) not in (0,):
-            raise Unclear(self.one.line, f"Tensor Memory from lane {address >> 16} on has no meaning for this product")
+            raise Unclear(self.inst.line, f"Tensor Memory from lane {address >> 16} on has no meaning for this product")
         shape = (len(threads), *fragment.extent)
         ctas = np.broadcast_to(self.machine.cta[threads][:, None, None], shape)
         bit = np.broadcast_to(place.get("bit", np.zeros_like(lane)), shape)

@@ -87,7 +87,7 @@ def box_at(machine: Machine, address: int, thread: int) -> Box:
     """Return the tensor map at an address, which a thread uses."""
     window, rest = divmod(address, 1 << WINDOW)
     number, inside = divmod(rest, 1 << PARAMETER_ROOM)
-    names: Mapping[int, str] = {one.number: name for name, one in machine.kernel.parameters.items()}
+    names: Mapping[int, str] = {parameter.number: name for name, parameter in machine.kernel.parameters.items()}
     given = machine.parameters.get(names.get(number, "")) if window == PARAMETER_WINDOW else None
     if given is not None and inside in given.maps:
         return _of_claim(machine, given.maps[inside])
@@ -107,25 +107,25 @@ def box_at(machine: Machine, address: int, thread: int) -> Box:
     return _of_fields(machine, own.fields)
 
 
-def _of_claim(machine: Machine, found: TensorMap) -> Box:
-    region = next((one for one in machine.memory.arrays if one.array.name == found.array), None)
-    rank = len(found.box)
+def _of_claim(machine: Machine, map_: TensorMap) -> Box:
+    region = next((candidate for candidate in machine.memory.arrays if candidate.array.name == map_.array), None)
+    rank = len(map_.box)
     if region is None or region.array.stored is not None:
         raise Unclear(
-            machine.findings.line, f"no meaning for a tensor map of {found.array}: no dense array has this name"
+            machine.findings.line, f"no meaning for a tensor map of {map_.array}: no dense array has this name"
         )
     if len(region.array.shape) != rank:
-        text = f"the tensor map of {found.array} and its box {found.box} do not have {len(region.array.shape)} axes"
+        text = f"the tensor map of {map_.array} and its box {map_.box} do not have {len(region.array.shape)} axes"
         raise Unclear(machine.findings.line, text)
     array, base = region.array, ((region.number + 1) << WINDOW) + region.array.offset * region.size
     axes = sorted(range(rank), key=lambda axis: array.strides[axis])
-    if found.dims:
-        if sorted(found.dims) != sorted(array.dims):
-            given, there = ", ".join(found.dims), ", ".join(array.dims)
-            raise Unclear(machine.findings.line, f"the tensor map of {found.array} has the axes {given}, not {there}")
-        axes = [array.dims.index(name) for name in found.dims]
+    if map_.dims:
+        if sorted(map_.dims) != sorted(array.dims):
+            given, there = ", ".join(map_.dims), ", ".join(array.dims)
+            raise Unclear(machine.findings.line, f"the tensor map of {map_.array} has the axes {given}, not {there}")
+        axes = [array.dims.index(name) for name in map_.dims]
     extents, strides = (tuple(part[axis] for axis in axes) for part in (array.shape, array.strides))
-    return Box(base, extents, tuple(one * region.size for one in strides), region.size, found.box, found.swizzle)
+    return Box(base, extents, tuple(stride * region.size for stride in strides), region.size, map_.box, map_.swizzle)
 
 
 def _of_fields(machine: Machine, fields: Mapping[tuple[str, int], int]) -> Box:
@@ -142,7 +142,7 @@ def _of_fields(machine: Machine, fields: Mapping[tuple[str, int], int]) -> Box:
     if odd or kind >= len(SIZES) or swizzle >= len(SWIZZLES):
         raise Unclear(line, f"no meaning for the kernel's tensor map: {', '.join(odd) or 'its type or swizzle'}")
     strides = (SIZES[kind], *(get("global_stride", axis) for axis in axes[:-1]))
-    if any(one % 16 for one in (get("global_address"), *strides[1:])):
+    if any(offset % 16 for offset in (get("global_address"), *strides[1:])):
         text = f"the tensor map's address {get('global_address'):#x} and strides {list(strides[1:])}: multiples of 16"
         machine.findings.add("misaligned access", Severity.MEMORY, text, SECTION)
     extents, box = (tuple(get(name, axis) for axis in axes) for name in ("global_dim", "box_dim"))
@@ -157,11 +157,11 @@ def _threads(machine: Machine, operand: object, mask: Mask | None) -> tuple[Ints
     return threads, np.broadcast_to(machine.address(operand)(mask), machine.count)[threads]
 
 
-def replace(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def replace(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tensormap.replace: a field of a tensor map in shared memory."""
-    name, last = meaning.words["field"], machine.reader(one.operands[-1])
-    axis = one.operands[1].bits if len(one.operands) > 2 and isinstance(one.operands[1], Immediate) else 0
-    home = one.operands[0]
+    name, last = meaning.words["field"], machine.reader(inst.operands[-1])
+    axis = inst.operands[1].bits if len(inst.operands) > 2 and isinstance(inst.operands[1], Immediate) else 0
+    home = inst.operands[0]
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = _threads(machine, home, mask)
@@ -169,21 +169,21 @@ def replace(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         for thread, address, value in zip(threads.tolist(), addresses.tolist(), values.tolist(), strict=True):
             machine.shared.places(np.array([address]), np.array([thread]), MAP_BYTES)
             key = ("shared", int(machine.cta[thread]), int(address))
-            found = machine.unit(MadeMaps).setdefault(key, Made())
-            found.fields[name, axis], found.writer, found.written = value, thread, machine.shared.order.now
+            made = machine.unit(MadeMaps).setdefault(key, Made())
+            made.fields[name, axis], made.writer, made.written = value, thread, machine.shared.order.now
 
     return execute
 
 
-def _check_size(one: PtxInstruction, size: object) -> None:
+def _check_size(inst: PtxInstruction, size: object) -> None:
     if not isinstance(size, Immediate) or size.bits != MAP_BYTES:
-        raise Unclear(one.line, f"a tensor map has {MAP_BYTES} bytes")
+        raise Unclear(inst.line, f"a tensor map has {MAP_BYTES} bytes")
 
 
-def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def publish(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tensormap.cp_fenceproxy: a warp copies a tensor map from shared to global memory."""
-    target_of, source_of, size = one.operands
-    _check_size(one, size)
+    target_of, source_of, size = inst.operands
+    _check_size(inst, size)
 
     def execute(mask: Mask | None) -> None:
         threads, targets = _threads(machine, target_of, mask)
@@ -191,32 +191,32 @@ def publish(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         order = machine.shared.order
         for row in np.flatnonzero(machine.thread[threads] % 32 == 0):
             thread, target = int(threads[row]), int(targets[row])
-            found = machine.unit(MadeMaps).pop(("shared", int(machine.cta[thread]), int(sources[row])), None)
-            if found is None:
-                raise Unclear(one.line, "a tensor map is copied that the kernel does not make")
-            warp, maker = threads[threads // 32 == thread // 32], order.local[found.writer]
-            if (order.known[warp, maker] < found.written).any():
+            made = machine.unit(MadeMaps).pop(("shared", int(machine.cta[thread]), int(sources[row])), None)
+            if made is None:
+                raise Unclear(inst.line, "a tensor map is copied that the kernel does not make")
+            warp, maker = threads[threads // 32 == thread // 32], order.local[made.writer]
+            if (order.known[warp, maker] < made.written).any():
                 text = f"{machine.shared.who(thread)} and its warp copy a tensor map that thread {maker} makes"
                 machine.findings.add("race: tensor map", Severity.RACE, f"{text}; nothing orders the two", SECTION)
-            label = np.uint32(machine.values.reason(f"is a part of a tensor map: {sorted(found.fields.items())}") << 3)
+            label = np.uint32(machine.values.reason(f"is a part of a tensor map: {sorted(made.fields.items())}") << 3)
             pieces = np.uint64(target) + np.arange(0, MAP_BYTES, 16, dtype=np.uint64)
             whose, labels = np.full(len(pieces), thread), np.full((len(pieces), 16), label)
             machine.memory.write(pieces, whose, labels, np.zeros(labels.shape, np.uint8))
-            machine.unit(MadeMaps)["global", 0, target] = Made(found.fields, thread, order.now)
+            machine.unit(MadeMaps)["global", 0, target] = Made(made.fields, thread, order.now)
 
     return execute
 
 
-def acquire(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def acquire(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """fence.proxy.tensormap: the copy engine will see what was written of a tensor map."""
-    home, size = one.operands
-    _check_size(one, size)
+    home, size = inst.operands
+    _check_size(inst, size)
 
     def execute(mask: Mask | None) -> None:
         for address in set(_threads(machine, home, mask)[1].tolist()):
-            found = machine.unit(MadeMaps).get(("global", 0, address))
-            if found is not None:
-                found.acquired = True
+            made = machine.unit(MadeMaps).get(("global", 0, address))
+            if made is not None:
+                made.acquired = True
 
     return execute
 

@@ -19,17 +19,17 @@ from verify.kernel.state.machine import Bind, Machine
 from verify.kernel.state.order import Ints
 
 
-def shuffle(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def shuffle(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """shfl.sync: a lane gets the register of another one of its warp."""
-    destination = one.operands[0]
+    destination = inst.operands[0]
     pair = isinstance(destination, Vector)
     put = machine.writer(destination.items[0] if isinstance(destination, Vector) else destination)
     also = machine.writer(destination.items[1]) if isinstance(destination, Vector) else None
-    read, by, control = (machine.reader(operand) for operand in one.operands[1:4])
+    read, by, control = (machine.reader(operand) for operand in inst.operands[1:4])
     mode = meaning.words["mode"]
 
     def execute(mask: Mask | None) -> None:
-        found = read()
+        sent = read()
         lane = machine.thread % 32
         amount = keep_bits(machine.numbers(by, mask, "a lane"), 5).astype(np.int64)
         bound = keep_bits(machine.numbers(control, mask, "a lane"), 13).astype(np.int64)
@@ -40,13 +40,13 @@ def shuffle(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
                   "idx": least | (amount & ~segment)}[mode]  # fmt: skip
         inside = source >= most if mode == "up" else source <= most
         source = np.where(inside, source, lane)
-        other = machine.everyone - lane + source
-        bits = found.bits if len(found.bits) == 1 else found.bits[other]
+        giver = machine.everyone - lane + source
+        bits = sent.bits if len(sent.bits) == 1 else sent.bits[giver]
         away = _away(machine, mask, lane, source)
-        if found.plain and away is None:
+        if sent.plain and away is None:
             put(Word(bits), mask)
         else:
-            labels = np.broadcast_to(found.wide(4), (machine.count, 4))[other]
+            labels = np.broadcast_to(sent.wide(4), (machine.count, 4))[giver]
             if away is not None:
                 first = int(away.argmax())
                 text = f"{machine.shared.who(first)} gets from lane {int(source[first])}, which does not execute the "
@@ -62,42 +62,42 @@ def _away(machine: Machine, mask: Mask | None, lane: Ints, source: Ints) -> Mask
     """Find the threads of a mask whose source lane does not execute the shuffle with them; None for none."""
     if mask is None and machine.together.masks(machine.number, None) is None:
         return None
-    found = ~machine.together.partners(machine.number, mask)[machine.everyone, source]
+    away = ~machine.together.partners(machine.number, mask)[machine.everyone, source]
     if mask is not None:
-        found &= mask
-    return found if found.any() else None
+        away &= mask
+    return away if away.any() else None
 
 
-def vote(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def vote(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """vote.sync: what the predicates of a warp's threads say together; activemask, which has no meaning as a value."""
-    put = machine.writer(one.operands[0])
+    put = machine.writer(inst.operands[0])
     mode = meaning.words.get("mode", "")
     if not mode:
         return lambda mask: put(machine.unknown("is the mask of active lanes, which depends on the schedule", 4), mask)
-    read = machine.reader(one.operands[1])
+    read = machine.reader(inst.operands[1])
     if (mode == "ballot") != (meaning.types["d"] == "b32"):
-        raise Unclear(one.line, "vote.sync.ballot gives b32, all others a predicate")
+        raise Unclear(inst.line, "vote.sync.ballot gives b32, all others a predicate")
 
     def execute(mask: Mask | None) -> None:
         there = machine.together.partners(machine.number, mask)
         true = np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
         says = there & np.repeat(true.reshape(-1, 32), 32, 0)
         if mode == "ballot":
-            found = (says * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(1, dtype=np.uint64)
+            answer = (says * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(1, dtype=np.uint64)
         elif mode == "any":
-            found = says.any(1).astype(np.uint64)
+            answer = says.any(1).astype(np.uint64)
         elif mode == "all":
-            found = (says == there).all(1).astype(np.uint64)
+            answer = (says == there).all(1).astype(np.uint64)
         else:
-            found = ((says == there).all(1) | ~says.any(1)).astype(np.uint64)
-        put(Word(found), mask)
+            answer = ((says == there).all(1) | ~says.any(1)).astype(np.uint64)
+        put(Word(answer), mask)
 
     return execute
 
 
-def reduce(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def reduce(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """redux.sync: the sum, the least, the greatest or the bits together of the numbers of a mask's lanes."""
-    put, read = machine.writer(one.operands[0]), machine.reader(one.operands[1])
+    put, read = machine.writer(inst.operands[0]), machine.reader(inst.operands[1])
     rule, neutral = _REDUCED[meaning.words["operation"]]
     signed = meaning.words["type"] == "s32"
     if meaning.words["operation"] == "min":
@@ -110,8 +110,8 @@ def reduce(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         kind = np.int32 if signed else np.uint32
         every = np.broadcast_to(numbers, machine.count).astype(np.uint32).view(kind).astype(np.int64)
         rows = np.repeat(every.reshape(-1, 32), 32, 0)
-        found = rule(np.where(machine.together.partners(machine.number, mask), rows, neutral), axis=1)
-        put(Word(keep_bits(found.view(np.uint64), 32)), mask)
+        reduced = rule(np.where(machine.together.partners(machine.number, mask), rows, neutral), axis=1)
+        put(Word(keep_bits(reduced.view(np.uint64), 32)), mask)
 
     return execute
 
@@ -126,9 +126,9 @@ _REDUCED: dict[str, tuple[Callable[..., Ints], int]] = {
 }
 
 
-def match(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def match(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """match.sync: the lanes of the mask that have the same number; all of them or none for `.all`."""
-    destination, read = one.operands[0], machine.reader(one.operands[1])
+    destination, read = inst.operands[0], machine.reader(inst.operands[1])
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
     every, width = meaning.words["mode"] == "all", WIDTHS[meaning.types["a"]]
 
@@ -138,15 +138,15 @@ def match(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         there = machine.together.partners(machine.number, mask)
         same = there & (np.repeat(numbers.reshape(-1, 32), 32, 0) == numbers[:, None])
         whole = (same == there).all(1)
-        found = same & whole[:, None] if every else same
-        puts[0](Word((found * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(1, dtype=np.uint64)), mask)
+        matches = same & whole[:, None] if every else same
+        puts[0](Word((matches * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(1, dtype=np.uint64)), mask)
         if len(puts) > 1:
             puts[1](Word(whole.astype(np.uint64)), mask)
 
     return execute
 
 
-def warp_barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def warp_barrier(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """bar.warp.sync: orders the accesses of the threads that each mask names."""
 
     def execute(mask: Mask | None) -> None:
@@ -161,10 +161,10 @@ def warp_barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run
     return execute
 
 
-def barrier(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def barrier(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """bar.sync and bar.arrive, of all threads of a CTA or of a count; bar.red gives the vote of all that come."""
-    votes = _Votes(machine, one, meaning) if "operation" in meaning.words else None
-    first, *rest = one.operands[1:-1] if votes is not None else one.operands[:]
+    votes = _Votes(machine, inst, meaning) if "operation" in meaning.words else None
+    first, *rest = inst.operands[1:-1] if votes is not None else inst.operands[:]
     number, count = machine.reader(first), machine.reader(rest[0]) if rest else None
     waits = votes is not None or meaning.words["action"] == "sync"
     together = meaning.words["head"] == "bar", "aligned" in meaning.words, _has_one_counter(machine.kernel.target)
@@ -186,19 +186,19 @@ _DATA = 2  # what a thread's predicate may be besides 0 and 1
 class _Votes:
     """The predicates of threads that come to a bar.red, and what they join to."""
 
-    def __init__(self, machine: Machine, one: PtxInstruction, meaning: Meaning) -> None:
+    def __init__(self, machine: Machine, inst: PtxInstruction, meaning: Meaning) -> None:
         self.machine, self.operation = machine, meaning.words["operation"]
         self.pred = meaning.types["d"] == "pred"
         if self.pred == (self.operation == "popc"):
-            raise Unclear(one.line, f"bar.red.{self.operation} gives {'a number' if self.pred else 'a predicate'}")
-        self.put, self.read = machine.writer(one.operands[0]), machine.reader(one.operands[-1])
+            raise Unclear(inst.line, f"bar.red.{self.operation} gives {'a number' if self.pred else 'a predicate'}")
+        self.put, self.read = machine.writer(inst.operands[0]), machine.reader(inst.operands[-1])
 
     def cast(self, mask: Mask | None, there: Mask) -> None:
         """Note the predicates of threads."""
-        found = self.read()
-        if found.data(mask) and not (self.machine.values.opaque and _has_values(found)):
-            self.machine.unclear(found, mask, "a predicate that threads join at a barrier")
-        said = np.where(find_decided(found), _DATA, (found.bits != 0).astype(np.int8))
+        predicate = self.read()
+        if predicate.data(mask) and not (self.machine.values.opaque and _has_values(predicate)):
+            self.machine.unclear(predicate, mask, "a predicate that threads join at a barrier")
+        said = np.where(find_decided(predicate), _DATA, (predicate.bits != 0).astype(np.int8))
         self.machine.barriers.said[there] = np.broadcast_to(said, self.machine.count)[there]
 
     def give(self, members: Ints, part: Ints) -> None:
@@ -208,30 +208,30 @@ class _Votes:
         mask = np.zeros(self.machine.count, bool)
         mask[part] = True
         if settles in said:
-            found = Word(np.full(1, settles, np.uint64))
+            answer = Word(np.full(1, settles, np.uint64))
         elif (said == _DATA).any():
-            found = self.machine.unknown("is a vote of data", 1 if self.pred else 4)
+            answer = self.machine.unknown("is a vote of data", 1 if self.pred else 4)
         else:
-            found = Word(np.full(1, 1 - settles if settles is not None else int(said.sum()), np.uint64))
-        self.put(found, mask)
+            answer = Word(np.full(1, 1 - settles if settles is not None else int(said.sum()), np.uint64))
+        self.put(answer, mask)
 
 
-def _has_values(found: Word) -> bool:
+def _has_values(predicate: Word) -> bool:
     """Return whether no byte of a register has a label that says why there is no value."""
-    labels = np.zeros(1, np.uint32) if found.labels is None else found.labels >> np.uint32(3)
+    labels = np.zeros(1, np.uint32) if predicate.labels is None else predicate.labels >> np.uint32(3)
     return not ((labels > 0) & (labels < FIRST)).any()
 
 
 def _has_one_counter(target: str) -> bool:
     """Return whether the threads of a warp have one program counter, as before sm_70."""
-    found = re.match(r"sm_(\d+)", target)
-    return found is not None and int(found[1]) < 70
+    version = re.match(r"sm_(\d+)", target)
+    return version is not None and int(version[1]) < 70
 
 
-def branch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def branch(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """bra, brx, ret and exit: where threads go is the machine's; .uni says that those of a warp go together."""
-    if meaning.row.operands and not one.operands[:]:
-        raise Unclear(one.line, "the branch has no target")
+    if meaning.row.operands and not inst.operands[:]:
+        raise Unclear(inst.line, "the branch has no target")
     if "uni" not in meaning.words:
         return lambda mask: None
 
@@ -247,18 +247,18 @@ def branch(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def policy(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def policy(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """createpolicy: its bits are the GPU's own, and nothing may be computed of them."""
-    put = machine.writer(one.operands[0])
+    put = machine.writer(inst.operands[0])
     return lambda mask: put(machine.unknown("is a policy of the second cache", 8), mask)
 
 
-def nothing(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def nothing(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Return an instruction without effect on values."""
     return lambda mask: None
 
 
-def trap(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def trap(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """trap: a failed assertion of the kernel."""
 
     def execute(mask: Mask | None) -> None:

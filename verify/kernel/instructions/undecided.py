@@ -12,17 +12,22 @@ from verify.kernel.state.machine import Machine
 
 def find_undecided(machine: Machine, number: int, active: Mask) -> tuple[Word, Mask] | None:
     """Return the guard of a branch and the threads in which data decide it; None where there are none."""
-    one = machine.kernel.instructions[number]
-    if machine.bound[number].control != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
+    inst = machine.kernel.instructions[number]
+    if (
+        machine.bound[number].control != "branch"
+        or inst.guard is None
+        or len(inst.targets) > 1
+        or inst.words[0] == "brx"
+    ):
         return None
-    guard = machine.register(one.guard.index)
+    guard = machine.register(inst.guard.index)
     return (guard, active & find_decided(guard)) if guard.data(active) else None
 
 
 def take_decided(machine: Machine, number: int, guard: Word, threads: Mask) -> None:
     """Let threads in which nothing but plain bits decides a branch take their way."""
-    one = machine.kernel.instructions[number]
-    negated = one.guard is not None and one.guard.negated
+    branch = machine.kernel.instructions[number]
+    negated = branch.guard is not None and branch.guard.negated
     true = np.broadcast_to((guard.bits == 0) if negated else (guard.bits != 0), machine.count)
-    machine.pc[threads] = np.where(true[threads], one.target, number + 1)
+    machine.pc[threads] = np.where(true[threads], branch.target, number + 1)
     machine.guards[number] = 3  # both ways were taken

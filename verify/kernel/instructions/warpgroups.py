@@ -45,12 +45,12 @@ class RegisterCounts(Unit):
                 machine.findings.add("setmaxnreg by a part of a warpgroup", Severity.STUCK, text, "9.7.19.5")
 
 
-def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def register_count(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """setmaxnreg: the warps of a warpgroup take or give registers."""
-    amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
+    amount = inst.operands[0].bits if isinstance(inst.operands[0], Immediate) else 0
     action = meaning.words["action"]
     if not 24 <= amount <= 256 or amount % 8:
-        raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {amount}")
+        raise Unclear(inst.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {amount}")
 
     def execute(mask: Mask | None) -> None:
         unit, order, warps = machine.unit(RegisterCounts), machine.shared.order, machine.threads // 32
@@ -63,7 +63,7 @@ def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
                 text = (
                     f"setmaxnreg by warp {warp % warps} of a CTA of {machine.real} threads, whose warpgroup has no four"
                 )
-                raise Unclear(one.line, f"{text} warps: the ISA says nothing of it")
+                raise Unclear(inst.line, f"{text} warps: the ISA says nothing of it")
             before, time, number = owned.get(warp, (amount, 0, 0))
             counts = unit.counts.setdefault(warp // 4, [])  # by the first warp that came so far, in order
             if number == len(counts):
@@ -80,7 +80,7 @@ def register_count(machine: Machine, one: PtxInstruction, meaning: Meaning) -> R
                 machine.findings.add("setmaxnreg without a barrier", Severity.LETTER, text, "9.7.19.5")
             owned[warp] = amount, order.now, number + 1
             first = warp // warps * warps
-            total = 32 * sum(owned.get(one, (0,))[0] for one in range(first, first + warps))
+            total = 32 * sum(owned.get(member, (0,))[0] for member in range(first, first + warps))
             if total > REGISTERS:
                 text = f"the warps of a CTA are to have {total} registers, an SM has {REGISTERS}: one waits for ever"
                 machine.findings.add("setmaxnreg of too many registers", Severity.STUCK, text, "9.7.19.5")

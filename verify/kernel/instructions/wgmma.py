@@ -40,13 +40,13 @@ from verify.kernel.state.products import FENCE
 @lru_cache(maxsize=4096)
 def addresses(layouts: str, extent: tuple[int, int], bits: int, word_: int, major: str, left: bool) -> Ints:
     """Return the shared address of each element (rows, columns) that a descriptor names; `left` says of A."""
-    found = smem.read_layouts(layouts)
-    said = found.decode(word_)
+    table = smem.read_layouts(layouts)
+    said = table.decode(word_)
     if said.base_offset:
         raise isa_tables.IsaError("a matrix descriptor with a base offset has no meaning here")
     row, col = np.indices(extent)
     mn, k = (row, col) if left else (col, row)
-    start = found.address(mn, k, bits, said.swizzle, major, lbo=said.lbo, sbo=said.sbo, start=said.start)
+    start = table.address(mn, k, bits, said.swizzle, major, lbo=said.lbo, sbo=said.sbo, start=said.start)
     return np.asarray(start, np.int64)
 
 
@@ -72,28 +72,28 @@ def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, re
     return held.elements(machine.values, fragment.type, size).reshape(fragment.extent), cells
 
 
-def wgmma(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def wgmma(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """wgmma.mma_async: D = A * B + D by a warpgroup, B and perhaps A from shared memory."""
-    in_registers = isinstance(one.operands[1], Vector)
-    found, maps = instruction(one, meaning, A_space="reg" if in_registers else "smem")
-    o, registers = found.operands, registers_of(one.operands[0])
+    in_registers = isinstance(inst.operands[1], Vector)
+    spec, maps = instruction(inst, meaning, A_space="reg" if in_registers else "smem")
+    o, registers = spec.operands, registers_of(inst.operands[0])
     if set(o) != {"A", "B", "D"}:
-        raise Unclear(one.line, f"no meaning for {one.opcode}: sparse products have none here")
+        raise Unclear(inst.line, f"no meaning for {inst.opcode}: sparse products have none here")
     sums = [machine.reader(register) for register in registers]
-    check_count(one, registers, maps["D"])
+    check_count(inst, registers, maps["D"])
     if in_registers:
-        check_count(one, registers_of(one.operands[1]), maps["A"])
-    lefts = [machine.reader(register) for register in registers_of(one.operands[1])]
-    right, scale = machine.reader(one.operands[2]), machine.reader(one.operands[3])
-    flags = [each.bits if isinstance(each, Immediate) else None for each in one.operands[4:]]
+        check_count(inst, registers_of(inst.operands[1]), maps["A"])
+    lefts = [machine.reader(register) for register in registers_of(inst.operands[1])]
+    right, scale = machine.reader(inst.operands[2]), machine.reader(inst.operands[3])
+    flags = [each.bits if isinstance(each, Immediate) else None for each in inst.operands[4:]]
     if None in flags or any(flag != 1 for flag in flags[:2]):
-        raise Unclear(one.line, "no meaning for negated operands")
+        raise Unclear(inst.line, "no meaning for negated operands")
     majors = ["MN" if flag else "K" for flag in flags[2:]] or ["K", "K"]
     major_a, major_b = majors[0], majors[-1]
     kind = o["D"].type
     mine, inputs = (
         [register.index for register in each if isinstance(register, Register)]
-        for each in (registers, registers_of(one.operands[1]) if in_registers else ())
+        for each in (registers, registers_of(inst.operands[1]) if in_registers else ())
     )
 
     def execute(mask: Mask | None) -> None:
@@ -118,8 +118,8 @@ def wgmma(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
             c[chosen] = tile_of(machine, sums, maps["D"], groups)[chosen]
         if machine.watch is not None:
             held = {"A": o["A"]} if in_registers else {}
-            machine.watch(Product(one.line, one.words[0], groups * 128, a, b, held))
-        deposit_tile(machine, registers, maps["D"], multiply(machine, found, a, b, c), groups, mask)
+            machine.watch(Product(inst.line, inst.words[0], groups * 128, a, b, held))
+        deposit_tile(machine, registers, maps["D"], multiply(machine, spec, a, b, c), groups, mask)
         products.issue(groups, mine, inputs, [sort_distinct(np.concatenate(cells)) for cells in spans])
 
     return execute
@@ -134,8 +134,8 @@ def _read_matrices(
     if (bits != bits[:, :1]).any():
         raise Unclear(machine.findings.line, "the threads of a warpgroup give different descriptors")
     tiles = []
-    for group, found, span in zip(groups, bits[:, 0], spans, strict=True):
-        tile, cells = from_shared(machine, fragment, int(found), major, int(group) * 128)
+    for group, descriptor, span in zip(groups, bits[:, 0], spans, strict=True):
+        tile, cells = from_shared(machine, fragment, int(descriptor), major, int(group) * 128)
         tiles.append(tile)
         span.append(cells)
     # All of a batch's CTAs use the same addresses in their own memory: `places` adds the CTA's start by the thread.
@@ -145,20 +145,20 @@ def _read_matrices(
 def _check_fence(machine: Machine, groups: Ints, registers: Sequence[int]) -> None:
     """Report registers that were written since the last wgmma.fence, or that there was none."""
     assert machine.products is not None
-    found = machine.products.find_unfenced(groups, registers)
-    if found is not None:
+    index = machine.products.find_unfenced(groups, registers)
+    if index is not None:
         text = "there is no wgmma.fence before this instruction"
-        if found >= 0:
-            text = f"{machine.kernel.names[found]} was written after the last wgmma.fence, and this instruction uses it"
+        if index >= 0:
+            text = f"{machine.kernel.names[index]} was written after the last wgmma.fence, and this instruction uses it"
         machine.findings.add("no wgmma.fence", Severity.LETTER, text, FENCE)
 
 
-def wgmma_order(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def wgmma_order(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """wgmma.fence, commit_group and wait_group: what is on its way belongs to the instruction until a wait."""
     action = meaning.words["action"]
-    if (action == "wait_group") != bool(one.operands):
-        raise Unclear(one.line, "wait_group has a number, fence and commit_group have none")
-    keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
+    if (action == "wait_group") != bool(inst.operands):
+        raise Unclear(inst.line, "wait_group has a number, fence and commit_group have none")
+    keep = inst.operands[0].bits if inst.operands and isinstance(inst.operands[0], Immediate) else 0
 
     def execute(mask: Mask | None) -> None:
         groups, products = whole_warps(machine, mask, 128), machine.products

@@ -63,27 +63,27 @@ class FragmentKind:
         return (column_, row) if column else (row, column_)
 
 
-def kind_of(machine: Machine, one: PtxInstruction, fragment: Fragment, role: str) -> FragmentKind:
+def kind_of(machine: Machine, inst: PtxInstruction, fragment: Fragment, role: str) -> FragmentKind:
     """Return the kind of an operand: its role, shape, type, and for A and B its layout."""
-    shape = next(word for word in one.words if word[:1] == "m" and word[1:2].isdigit())
-    layouts = [word for word in one.words if word in ("row", "col")]
+    shape = next(word for word in inst.words if word[:1] == "m" and word[1:2].isdigit())
+    layouts = [word for word in inst.words if word in ("row", "col")]
     layout = {"A": layouts[:1], "B": layouts[-1:]}.get(role, [])
     words = " ".join([role, shape, fragment.type, *layout])
     if words not in machine.kinds:
         slots, elements = fragment.lanes * fragment.values, int(np.prod(fragment.extent))
         if fragment.type not in SIZE or not fragment.type or slots % elements:
-            raise Unclear(one.line, f"no meaning for fragments of type {fragment.type}")
+            raise Unclear(inst.line, f"no meaning for fragments of type {fragment.type}")
         order = list(range(slots))
         random.Random(f"{machine.values.choices.seed} {machine.arrangement} {words}").shuffle(order)
         place = np.array(order)
         element = np.empty(slots, np.int64)
         element[place] = np.arange(slots) % elements
-        first = 1 + sum(len(other.element) for other in machine.kinds.values())
+        first = 1 + sum(len(earlier.element) for earlier in machine.kinds.values())
         if first + slots >= END:
-            raise Unclear(one.line, "too many kinds of fragments")
+            raise Unclear(inst.line, "too many kinds of fragments")
         machine.kinds[words] = FragmentKind(words, fragment, element, place[:elements], first)
-    found: FragmentKind = machine.kinds[words]
-    return found
+    kind: FragmentKind = machine.kinds[words]
+    return kind
 
 
 def place(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
@@ -96,7 +96,7 @@ def place(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
     values.residues[:, here], values.sample[here] = values.residues[:, flat], values.sample[flat]
     values.signs[here] = values.signs[flat]
     every, where = np.unique(np.broadcast_to(slots, ids.shape), return_inverse=True)
-    marks = [values.histories.number(History(slot=one, last=END - one if one else 0)) for one in every.tolist()]
+    marks = [values.histories.number(History(slot=slot, last=END - slot if slot else 0)) for slot in every.tolist()]
     both = values.history[flat], np.array(marks, np.uint32)[where.ravel()]
     values.history[here] = values.histories.combine(
         both, lambda parts: parts[0]._replace(slot=parts[1].slot, last=parts[1].last)
@@ -107,11 +107,11 @@ def place(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
 
 def origin(values: Values, ids: Ids) -> Ids:
     """Return the ids of which `place` made these."""
-    found = ids.copy()
+    origins = ids.copy()
     for first, source in values.copies:
         here = (ids >= first) & (ids < first + len(source))
-        found[here] = source[ids[here] - first]
-    return found
+        origins[here] = source[ids[here] - first]
+    return origins
 
 
 def _take(machine: Machine, kind: FragmentKind, reads: Sequence[Read], warps: Ints) -> Ids:
@@ -130,8 +130,8 @@ def _take(machine: Machine, kind: FragmentKind, reads: Sequence[Read], warps: In
         if not (plain | (place == wanted) & (last == END - wanted)).all():
             text = f"the registers of fragment {kind.words} hold what no wmma instruction put there, another fragment, "
             raise Unclear(machine.findings.line, text + "or values that come from two of its places")
-    found: Ids = ids[:, kind.place].reshape(len(warps), *fragment.extent)
-    return found
+    tile: Ids = ids[:, kind.place].reshape(len(warps), *fragment.extent)
+    return tile
 
 
 def _write(
@@ -152,24 +152,24 @@ def _same(machine: Machine, bits: Bits, warps: Ints, what: str) -> Ints:
     return each[:, 0].astype(np.int64)
 
 
-def find_places(machine: Machine, one: PtxInstruction, meaning: Meaning) -> tuple[FragmentKind, NDArray[np.int64]]:
+def find_places(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> tuple[FragmentKind, NDArray[np.int64]]:
     """Return the kind of fragment that a wmma.load or store has, and the places whose elements it accesses."""
     if meaning.row.meaning == "fragment_store":
-        kind = kind_of(machine, one, instruction(one, meaning)[0].operands["D"], "C")
+        kind = kind_of(machine, inst, instruction(inst, meaning)[0].operands["D"], "C")
         return kind, kind.place
     role = meaning.words["role"].upper()
-    kind = kind_of(machine, one, instruction(one, meaning)[0].operands[role], role)
+    kind = kind_of(machine, inst, instruction(inst, meaning)[0].operands[role], role)
     return kind, np.arange(len(kind.element))
 
 
 class _Memory:
     """The elements of a fragment in memory: where each place's element is, and the thread that has it."""
 
-    def __init__(self, machine: Machine, one: PtxInstruction, address: Operand, step: Operand | None) -> None:
+    def __init__(self, machine: Machine, inst: PtxInstruction, address: Operand, step: Operand | None) -> None:
         self.machine, self.address = machine, machine.address(address)
         self.step = machine.reader(step) if step is not None else None
-        self.column = "col" in one.words
-        self.space = next((word for word in one.words if word in ("global", "shared", "shared::cta")), "")
+        self.column = "col" in inst.words
+        self.space = next((word for word in inst.words if word in ("global", "shared", "shared::cta")), "")
 
     def places(self, kind: FragmentKind, chosen: Ints, warps: Ints, mask: Mask | None) -> tuple[Bits, Ints]:
         """Return the address of the element at each of some places, for all warps, and the thread of each place."""
@@ -189,14 +189,14 @@ class _Memory:
         return addresses.ravel().astype(np.uint64), threads.ravel()
 
 
-def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def load(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.load: a matrix from memory into a fragment."""
-    kind, places = find_places(machine, one, meaning)
-    registers = registers_of(one.operands[0])
-    memory = _Memory(machine, one, one.operands[1], one.operands[2] if len(one.operands) > 2 else None)
+    kind, places = find_places(machine, inst, meaning)
+    registers = registers_of(inst.operands[0])
+    memory = _Memory(machine, inst, inst.operands[1], inst.operands[2] if len(inst.operands) > 2 else None)
     fragment = kind.fragment
     size = SIZE[fragment.type]
-    _check(one, registers, fragment)
+    _check(inst, registers, fragment)
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
@@ -212,13 +212,13 @@ def load(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def store(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.store: a fragment of sums into memory."""
-    kind, places = find_places(machine, one, meaning)
-    registers = registers_of(one.operands[1])
-    memory = _Memory(machine, one, one.operands[0], one.operands[2] if len(one.operands) > 2 else None)
+    kind, places = find_places(machine, inst, meaning)
+    registers = registers_of(inst.operands[1])
+    memory = _Memory(machine, inst, inst.operands[0], inst.operands[2] if len(inst.operands) > 2 else None)
     reads = [machine.reader(register) for register in registers]
-    _check(one, registers, kind.fragment)
+    _check(inst, registers, kind.fragment)
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
@@ -233,13 +233,13 @@ def store(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
+def product(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """wmma.mma: D = A * B + C, all four in fragments."""
-    found = instruction(one, meaning)[0]
-    kinds = {role: kind_of(machine, one, found.operands[role], role.replace("D", "C")) for role in "DABC"}
-    parts = dict(zip("DABC", map(registers_of, one.operands), strict=True))
+    spec = instruction(inst, meaning)[0]
+    kinds = {role: kind_of(machine, inst, spec.operands[role], role.replace("D", "C")) for role in "DABC"}
+    parts = dict(zip("DABC", map(registers_of, inst.operands), strict=True))
     for role in "DABC":
-        _check(one, parts[role], kinds[role].fragment)
+        _check(inst, parts[role], kinds[role].fragment)
     reads = {role: [machine.reader(register) for register in parts[role]] for role in "ABC"}
 
     def execute(mask: Mask | None) -> None:
@@ -249,15 +249,15 @@ def product(machine: Machine, one: PtxInstruction, meaning: Meaning) -> Run:
         a, b, c = (_take(machine, kinds[role], reads[role], warps) for role in "ABC")
         if machine.watch is not None:
             left, right = origin(machine.values, a), origin(machine.values, b)
-            machine.watch(Product(one.line, "wmma", warps * 32, left, right, {}, "the fragment"))
-        _write(machine, kinds["D"], parts["D"], multiply(machine, found, a, b, c), warps, mask)
+            machine.watch(Product(inst.line, "wmma", warps * 32, left, right, {}, "the fragment"))
+        _write(machine, kinds["D"], parts["D"], multiply(machine, spec, a, b, c), warps, mask)
 
     return execute
 
 
-def _check(one: PtxInstruction, registers: Sequence[Operand], fragment: Fragment) -> None:
+def _check(inst: PtxInstruction, registers: Sequence[Operand], fragment: Fragment) -> None:
     if len(registers) != fragment.regs:
-        raise Unclear(one.line, f"{fragment.name} has {len(registers)} registers, not {fragment.regs}")
+        raise Unclear(inst.line, f"{fragment.name} has {len(registers)} registers, not {fragment.regs}")
 
 
 BINDS: dict[str, Bind] = {"fragment_load": load, "fragment_store": store, "fragment_product": product}
