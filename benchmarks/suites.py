@@ -16,11 +16,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from lanecheck.kernel_recording import TASK
@@ -36,6 +39,7 @@ BLOCK = "<!-- suites -->", "<!-- /suites -->"  # of docs/pytest.md
 REASONS = 12  # of a page
 PLACE = re.compile(r" ?\(?\b[\w-]+\.py:\d+\)?:?")  # in a reason: the same reason elsewhere is the same
 NUMBERS = re.compile(r"\d+")
+Share: TypeAlias = tuple[int, int]  # the number of a share, from 0, and how many there are
 
 
 def read_suites() -> dict[str, Any]:
@@ -66,7 +70,8 @@ def list_tests(folder: Path, file: str, chosen: str, target: str) -> list[str]:
 
 def run_pytest(words: Sequence[str], folder: Path, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run pytest in a folder of the checkout."""
-    environment = {**os.environ, "COLUMNS": "300", **more, "PYTHONPATH": str(ROOT)}
+    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "COLUMNS": "300", **more, "PYTHONPATH": paths}
     command = [sys.executable, "-m", "pytest", *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
@@ -124,36 +129,58 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-def run_suite(suite: Mapping[str, Any], checkout: Path, journal: Path) -> None:
-    """Measure what the journal of a suite lacks."""
-    done = {one["test"] for one in read_journal(journal)}
-
-    def keep(file: str, test: str, launches: Sequence[Mapping[str, str]]) -> None:
-        with journal.open("a", encoding="utf-8") as out:
-            out.write(json.dumps({"file": file, "test": test, "launches": launches}) + "\n")
-        print(f"{test}: {', '.join(one['kind'] for one in launches)}", flush=True)
+def run_suite(
+    suite: Mapping[str, Any], checkout: Path, journal: Path, share: Share = (0, 1), seconds: float = inf
+) -> None:
+    """Measure what the journal of a suite lacks, of one share of the tests; begin nothing after so many seconds."""
+    done, late = {one["test"] for one in read_journal(journal)}, time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as home:
+        scripts = list(list_scripts(suite, checkout, Path(home)))
+        for file, name, copy in scripts[share[0] :: share[1]]:
+            if name not in done and time.monotonic() < late:
+                keep_line(
+                    journal, file, name, measure([copy.name], Path(home), suite["target"], ["--lanecheck-scripts"])
+                )
 
     folder = checkout / suite["folder"]
+    chunks: list[list[tuple[str, Sequence[str]]]] = []
     for file in suite["files"]:
         if not (folder / file).is_file():
             print(f"{file}: not measured, {folder / file} isn't there (a checkout of {suite['tag']})")
             continue
-        tests = [one for one in list_tests(folder, file, suite["select"].get(file, ""), suite["target"])]
+        tests = list_tests(folder, file, suite["select"].get(file, ""), suite["target"])
         for test in (one for one in tests if ": not collected: " in one and one not in done):
-            keep(file, test, [{"item": file, "kind": "not captured", "why": test.partition(": ")[2]}])
-        left = [one for one in tests if one not in done and ": not collected: " not in one]
-        left = take_turns(left)
-        print(f"{file}: {len(left)} of {len(tests)} tests are left", flush=True)
-        for at in range(0, len(left), TOGETHER):
-            chunk = left[at : at + TOGETHER]
-            launches = measure(chunk, folder, suite["target"])
-            for test in chunk:
-                name = test.rpartition("::")[2]
-                keep(file, test, [one for one in launches if one["item"].startswith(f"{name}[")])
-    with tempfile.TemporaryDirectory() as home:
-        for file, name, copy in list_scripts(suite, checkout, Path(home)):
-            if name not in done:
-                keep(file, name, measure([copy.name], Path(home), suite["target"], ["--lanecheck-scripts"]))
+            keep_line(journal, file, test, [{"item": file, "kind": "not captured", "why": test.partition(": ")[2]}])
+        mine = take_turns([one for one in tests if ": not collected: " not in one])[share[0] :: share[1]]
+        rest = [one for one in mine if one not in done]
+        print(f"{file}: {len(rest)} of {len(mine)} tests are left", flush=True)
+        chunks.append([(file, rest[at : at + TOGETHER]) for at in range(0, len(rest), TOGETHER)])
+    for file, chunk in filter(None, chain.from_iterable(zip_longest(*chunks))):  # a sample has some of each file
+        if time.monotonic() >= late:
+            break
+        launches = measure(chunk, folder, suite["target"])
+        for test in chunk:
+            name = test.rpartition("::")[2]
+            keep_line(journal, file, test, [one for one in launches if one["item"].startswith(f"{name}[")])
+
+
+def keep_line(journal: Path, file: str, test: str, launches: Sequence[Mapping[str, str]]) -> None:
+    """Write what became of a test into the journal."""
+    with journal.open("a", encoding="utf-8") as out:
+        out.write(json.dumps({"file": file, "test": test, "launches": launches}) + "\n")
+    print(f"{test}: {', '.join(one['kind'] for one in launches)}", flush=True)
+
+
+def read_share(text: str) -> Share:
+    """Return (number, of how many) of a share.
+
+    >>> read_share("2/14")
+    (1, 14)
+    """
+    number, _, total = text.partition("/")
+    if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total)):
+        raise argparse.ArgumentTypeError(f"expected a share such as 2/14, found {text!r}")
+    return int(number) - 1, int(total)
 
 
 def take_turns(tests: Sequence[str]) -> list[str]:
@@ -218,15 +245,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.suites", description=__doc__)
     parser.add_argument("checkout", type=Path, help="a checkout of the suite's tag")
     parser.add_argument("--journal", type=Path, default=Path("build/suites.jsonl"), help="a line for each test")
+    parser.add_argument(
+        "--with", dest="more", nargs="*", default=[], type=Path, help="journals of other shares, to count"
+    )
+    parser.add_argument("--share", type=read_share, default=(0, 1), help="the tests of one of several runs, as 2/14")
+    parser.add_argument("--seconds", type=float, default=inf, help="begin no test after these; 0 counts the journals")
     parser.add_argument("--write", metavar="SOURCE", help="write suites.json; SOURCE says what the checkout is")
     options = parser.parse_args(argv)
     options.journal.parent.mkdir(parents=True, exist_ok=True)
     found: Counter[str] = Counter()
     least = 0
     for suite in read_suites().values():
-        run_suite(suite, options.checkout, options.journal)
+        if options.seconds > 0:
+            run_suite(suite, options.checkout, options.journal, options.share, options.seconds)
         least += suite["least"]
-    made = summarise(read_journal(options.journal))
+    made = summarise([line for one in (options.journal, *options.more) for line in read_journal(one)])
     for counts in made["files"].values():
         found += Counter(counts)
     print(", ".join(f"{found[kind]} {kind}" for kind in ("tests", *KINDS)))

@@ -86,6 +86,35 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(journal.read_text().splitlines()) == 2
 
 
+def test_shares_have_each_test_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in ("test_x.py", "test_y.py"):
+        (tmp_path / file).write_text("")
+    suite = {
+        "folder": ".",
+        "files": ["test_x.py", "test_y.py"],
+        "scripts": [],
+        "select": {},
+        "target": "sm_90a",
+        "tag": "",
+    }
+    tests = {one: [f"{one}::test_a[{number}]" for number in range(9)] for one in suite["files"]}
+    monkeypatch.setattr(suites, "list_tests", lambda folder, file, *_: tests[file])
+    monkeypatch.setattr(suites, "measure", lambda *_: [])
+    journals = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for number, journal in enumerate(journals):
+        suites.run_suite(suite, tmp_path, journal, (number, 3))
+    lines = [json.loads(line)["test"] for journal in journals for line in journal.read_text().splitlines()]
+    assert sorted(lines) == sorted(tests["test_x.py"] + tests["test_y.py"])
+
+
+def test_nothing_is_begun_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_x.py").write_text("")
+    suite = {"folder": ".", "files": ["test_x.py"], "scripts": [], "select": {}, "target": "sm_90a", "tag": ""}
+    monkeypatch.setattr(suites, "list_tests", lambda *_: ["test_x.py::test_a"])
+    suites.run_suite(suite, tmp_path, tmp_path / "journal", seconds=0)
+    assert not (tmp_path / "journal").exists()
+
+
 def test_a_summary_is_counted() -> None:
     text = "1 compared in a line of the test\n4 compared, 2 undecided, 1 safety only, 7 not captured; for sm_90a\n"
     assert count_launches(text) == {"compared": 4, "undecided": 2, "safety only": 1, "not captured": 7}
