@@ -36,14 +36,14 @@ So B's slots 0 and 16 share a k and lie in different columns. All pairs together
 lane 0's values of A, which the ISA calls 0, 0, 8, 8, 0, 0, 8, 8:
 
 >>> from isa_tables.signature import signature
->>> found = classes(signature(seen.mnemonic), table)
->>> found.operands["A"][0, :, 0].tolist(), found.notes
+>>> observed = classes(signature(seen.mnemonic), table)
+>>> observed.operands["A"][0, :, 0].tolist(), observed.notes
 ([0, 0, 1, 1, 0, 0, 1, 1], ())
 
 Memory gives the rows their numbers. ldmatrix, stmatrix and wgmma move between registers and addresses; where their
 registers are those of the product, they give its classes *absolute coordinates*:
 
->>> [(one.name, one.labels[0, :, 0].tolist()) for one in seen.coordinates if one.operand == "A"]
+>>> [(by.name, by.labels[0, :, 0].tolist()) for by in seen.coordinates if by.operand == "A"]
 [('ldmatrix', [0, 0, 8, 8, 0, 0, 8, 8]), ('wgmma', [0, 0, 8, 8, 0, 0, 8, 8])]
 
 Every recording has controls: random products through the classes must be right, with their names permuted too, and
@@ -148,8 +148,8 @@ def relation(
     from gpu_checks.recording import Move
     from gpu_checks.worker import Relate
 
-    found = cast("Recording | Move | Unavailable", _ask(Relate(signature, trials, seed), worker))
-    return Unavailable(f"{signature.mnemonic} moves matrices: use `move`") if isinstance(found, Move) else found
+    seen = cast("Recording | Move | Unavailable", _ask(Relate(signature, trials, seed), worker))
+    return Unavailable(f"{signature.mnemonic} moves matrices: use `move`") if isinstance(seen, Move) else seen
 
 
 def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailable:
@@ -158,10 +158,10 @@ def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailab
     from gpu_checks.recording import Recording
     from gpu_checks.worker import Relate
 
-    found = cast("Recording | Move | Unavailable", _ask(Relate(signature), worker))
-    if isinstance(found, Recording):
+    seen = cast("Recording | Move | Unavailable", _ask(Relate(signature), worker))
+    if isinstance(seen, Recording):
         return Unavailable(f"{signature.mnemonic} multiplies: use `relation`")
-    return found
+    return seen
 
 
 def multiply(

@@ -43,39 +43,53 @@ class FileContent:
 
 
 def _banks(file: Path) -> FileContent:
-    found = banks.recordings_of_banks(file)
-    stale = [one.pattern.name for one in found if one.kernel_hash != banks.hash_of(one.pattern)]
-    return FileContent(len(found), stale, frozenset(one.device.gpu for one in found))
+    observed = banks.recordings_of_banks(file)
+    stale = [
+        observation.pattern.name
+        for observation in observed
+        if observation.kernel_hash != banks.hash_of(observation.pattern)
+    ]
+    return FileContent(len(observed), stale, frozenset(observation.device.gpu for observation in observed))
 
 
 def _tilings(file: Path) -> FileContent:
-    found = tilings.recordings_of_tilings(file)
-    stale = [run.tiling.name for run in found if run.kernel_hash != runner.hash_of(run.tiling)]
-    return FileContent(len(found), stale, frozenset(run.device.gpu for run in found))
+    runs = tilings.recordings_of_tilings(file)
+    stale = [run.tiling.name for run in runs if run.kernel_hash != runner.hash_of(run.tiling)]
+    return FileContent(len(runs), stale, frozenset(run.device.gpu for run in runs))
 
 
 def _order(file: Path) -> FileContent:
-    found = order.recordings_of_order(file)
-    today = {one.name: order.hash_of(one) for one in order.PROBES}
-    stale = [f"{one.name}, {one.delay} cycles late" for one in found if one.kernel_hash != today.get(one.name)]
-    return FileContent(len(found), stale, frozenset(one.device.gpu for one in found))
+    observed = order.recordings_of_order(file)
+    today = {probe.name: order.hash_of(probe) for probe in order.PROBES}
+    stale = [
+        f"{observation.name}, {observation.delay} cycles late"
+        for observation in observed
+        if observation.kernel_hash != today.get(observation.name)
+    ]
+    return FileContent(len(observed), stale, frozenset(observation.device.gpu for observation in observed))
 
 
 def _laws(file: Path) -> FileContent:
     """Count campaigns of laws: one of another statement than today's is stale; of a law that is gone nothing is."""
-    found, today = laws.recordings_of_laws(file), statements.laws()
-    stale = [one.law for one in found if one.law in today and one.text != today[one.law].digest]
+    campaigns, today = laws.recordings_of_laws(file), statements.laws()
+    stale = [
+        campaign.law for campaign in campaigns if campaign.law in today and campaign.text != today[campaign.law].digest
+    ]
     gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
-    return FileContent(len(found), stale, frozenset(gpus - {None}))
+    return FileContent(len(campaigns), stale, frozenset(gpus - {None}))
 
 
 def _opcodes(file: Path) -> FileContent:
     """Forms of opcodes. Of a form that no row of today has nothing is compared, so it is not stale."""
-    found = opcodes.recordings_of_opcodes(file)
+    recorded = opcodes.recordings_of_opcodes(file)
     today = {form.name: form for form in accepted_forms()}
-    forms = [one for recording in found for one in recording.forms.values()]
-    stale = [one.form for one in forms if one.form in today and one.probe != Probe(today[one.form]).digest]
-    return FileContent(len(forms), stale, frozenset(recording.device.gpu for recording in found))
+    forms = [computed for recording in recorded for computed in recording.forms.values()]
+    stale = [
+        computed.form
+        for computed in forms
+        if computed.form in today and computed.probe != Probe(today[computed.form]).digest
+    ]
+    return FileContent(len(forms), stale, frozenset(recording.device.gpu for recording in recorded))
 
 
 # By the key that a file of the kind has behind its schema: what is counted, where ours are, the reader of a file.
@@ -100,14 +114,14 @@ def check(paths: Sequence[Path]) -> int:
     kinds = {file: kind for file in given if (kind := _kind(file))}
     library = recordings(*(file for file in given if file not in kinds))
     every, stale = _products(library)
-    gpus = {one.gpu for one in chain(every, *library.moves.values())}
+    gpus = {recording.gpu for recording in chain(every, *library.moves.values())}
     counts = [f"{len(every)} recordings of {len(library)} instructions"]
     for kind, (what, ours, read) in _OTHERS.items():
         theirs = [file for file, its in kinds.items() if its == kind]
-        found = {file: read(file) for file in (*files(ours), *theirs)}
-        counts.append(f"{sum(one.count for one in found.values())} {what}")
-        stale |= {file: one.stale for file, one in found.items() if one.stale}
-        gpus |= {gpu for one in found.values() for gpu in one.gpus}
+        contents = {file: read(file) for file in (*files(ours), *theirs)}
+        counts.append(f"{sum(content.count for content in contents.values())} {what}")
+        stale |= {file: content.stale for file, content in contents.items() if content.stale}
+        gpus |= {gpu for content in contents.values() for gpu in content.gpus}
     _report_stale(stale)
     for gpu in sorted(gpu for gpu in gpus if not capabilities(gpu)):
         print(f"probe: {gpu}: not in the table of GPUs, so that its sm was not checked", file=sys.stderr)
@@ -122,8 +136,8 @@ def check(paths: Sequence[Path]) -> int:
 
 def _kind(file: Path) -> str:
     """Return the kind of a file of banks, tilings, laws or opcodes, from its first line; empty for any other file."""
-    found = _KIND.match(next(iter(text_of(file)), ""))
-    return found[1] if found and found[1] in _OTHERS else ""
+    match = _KIND.match(next(iter(text_of(file)), ""))
+    return match[1] if match and match[1] in _OTHERS else ""
 
 
 def _products(library: Recordings) -> tuple[list[Recording], dict[Path, Sequence[str]]]:
@@ -131,13 +145,13 @@ def _products(library: Recordings) -> tuple[list[Recording], dict[Path, Sequence
     library.read_all()
     every = [recording for mnemonic in library for recording in library[mnemonic]]
     stale: dict[Path, Sequence[str]] = {}
-    found: Iterator[Recording | Move] = chain(every, *library.moves.values())
-    for one in found:
-        instruction = _instruction(one)
-        if is_external(one):
-            validate(one, instruction)
-        if is_stale(one, instruction):
-            stale[Path(one.file)] = [*stale.get(Path(one.file), ()), one.mnemonic]
+    probed: Iterator[Recording | Move] = chain(every, *library.moves.values())
+    for recording in probed:
+        instruction = _instruction(recording)
+        if is_external(recording):
+            validate(recording, instruction)
+        if is_stale(recording, instruction):
+            stale[Path(recording.file)] = [*stale.get(Path(recording.file), ()), recording.mnemonic]
     return every, stale
 
 

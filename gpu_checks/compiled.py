@@ -71,56 +71,56 @@ class RunCompiled:
     def bytes_of(self, addresses: Sequence[int]) -> list[bytes]:
         """Return the bytes of each parameter, where the arrays begin at these addresses."""
         return [
-            one
-            if isinstance(one, bytes)
-            else (addresses[one.array] + one.offset).to_bytes(8, "little")
-            if isinstance(one, Pointer)
-            else _encode(one, addresses[one.array] + one.offset)
-            for one in self.parameters
+            parameter
+            if isinstance(parameter, bytes)
+            else (addresses[parameter.array] + parameter.offset).to_bytes(8, "little")
+            if isinstance(parameter, Pointer)
+            else _encode(parameter, addresses[parameter.array] + parameter.offset)
+            for parameter in self.parameters
         ]
 
 
 def check_target(ptx: str, sm: str, gpu: str) -> None:
     """Raise Unsupported unless PTX for its target runs on an architecture: on later ones, or with `a` on its own."""
-    found = _TARGET.search(ptx)
-    if found is None:
+    match = _TARGET.search(ptx)
+    if match is None:
         raise Unsupported("the text has no .target: it is no PTX")
-    own, here = int(found[1]), int(sm[3:].rstrip("af"))
-    fits = own == here if found[2] == "a" else own // 10 == here // 10 and own <= here if found[2] else own <= here
+    own, here = int(match[1]), int(sm[3:].rstrip("af"))
+    fits = own == here if match[2] == "a" else own // 10 == here // 10 and own <= here if match[2] else own <= here
     if not fits:
-        raise Unsupported(f"the kernel is for sm_{found[1]}{found[2]}; {gpu} is {sm}")
+        raise Unsupported(f"the kernel is for sm_{match[1]}{match[2]}; {gpu} is {sm}")
 
 
-def _encode(one: TensorMapParameter, address: int) -> bytes:
+def _encode(tensor_map: TensorMapParameter, address: int) -> bytes:
     """Return the tensor map as the driver encodes it. Unsupported where it rejects it."""
     room = (ctypes.c_uint64 * 24)()  # of which 128 bytes begin at a multiple of 64
     start = -(-ctypes.addressof(room) // 64) * 64
-    rank = len(one.extents)
+    rank = len(tensor_map.extents)
     driver = ctypes.CDLL("libcuda.so.1")
     code = driver.cuTensorMapEncodeTiled(
         ctypes.c_void_p(start),
-        ctypes.c_int(_TYPES[one.type]),
+        ctypes.c_int(_TYPES[tensor_map.type]),
         ctypes.c_uint32(rank),
         ctypes.c_void_p(address),
-        (ctypes.c_uint64 * rank)(*one.extents),
-        (ctypes.c_uint64 * (rank - 1))(*one.strides),
-        (ctypes.c_uint32 * rank)(*one.box),
+        (ctypes.c_uint64 * rank)(*tensor_map.extents),
+        (ctypes.c_uint64 * (rank - 1))(*tensor_map.strides),
+        (ctypes.c_uint32 * rank)(*tensor_map.box),
         (ctypes.c_uint32 * rank)(*[1] * rank),
         ctypes.c_int(0),
-        ctypes.c_int(_SWIZZLES[one.swizzle]),
+        ctypes.c_int(_SWIZZLES[tensor_map.swizzle]),
         ctypes.c_int(0),
         ctypes.c_int(0),
     )
     if code:
-        raise Unsupported(f"the driver rejects the tensor map {one} with error {code}")
+        raise Unsupported(f"the driver rejects the tensor map {tensor_map} with error {code}")
     return ctypes.string_at(start, 128)
 
 
 def run_all(jobs: Sequence[RunCompiled]) -> Iterator[list[Array] | Unavailable]:
     """Yield the memory after each launch, in order; Unavailable, with the reason, for one that could not be made."""
     with Worker(FACTORY) as worker:
-        for _, found in worker.run_jobs(jobs):
-            yield found
+        for _, memory in worker.run_jobs(jobs):
+            yield memory
 
 
 __all__ = ["Pointer", "RunCompiled", "TensorMapParameter", "check_target", "run_all"]

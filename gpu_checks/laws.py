@@ -64,10 +64,10 @@ def campaign(law: ArrayLaw, least: int, xp: Any) -> Campaign:
     count = len(law.axes)
     edge = max(2, round(least ** (1 / count)))
     while True:
-        found = _grid(law, edge, xp, started)
+        outcome = _grid(law, edge, xp, started)
         after = edge * 5 // 4 + 1
-        if found.cases >= least or found.failures or after**count > MOST * least:
-            return found
+        if outcome.cases >= least or outcome.failures or after**count > MOST * least:
+            return outcome
         edge = after
 
 
@@ -112,9 +112,9 @@ def _run_laws(options: argparse.Namespace) -> int:
     chosen = _choose(options.names)
     if options.cases is not None and options.cases < 1:
         raise ValueError(f"--cases {options.cases}: at least 1")
-    found = None if options.cpu else device_info()
-    if isinstance(found, Unavailable):
-        command.show(f"{len(chosen)} law{'s' * (len(chosen) > 1)}  UNCHECKED  {found.reason}; --cpu uses numpy")
+    info = None if options.cpu else device_info()
+    if isinstance(info, Unavailable):
+        command.show(f"{len(chosen)} law{'s' * (len(chosen) > 1)}  UNCHECKED  {info.reason}; --cpu uses numpy")
         return Exit.UNDECIDED
     xp = array_module(on_gpu=not options.cpu)
     least = options.cases or (ON_CPU if options.cpu else ON_GPU)
@@ -129,7 +129,7 @@ def _run_laws(options: argparse.Namespace) -> int:
             if result.first:
                 command.show(f"  {result.first}")
         if options.output:
-            _record(options.output, result, found, xp)
+            _record(options.output, result, info, xp)
 
     _, missing = each(chosen, run_law, "laws", lambda law: law.name)
     if missing:
@@ -140,18 +140,18 @@ def _run_laws(options: argparse.Namespace) -> int:
 def _choose(patterns: Sequence[str]) -> Sequence[ArrayLaw]:
     """Return the laws that some names or patterns mean; all for none. Raises ValueError where one means no law."""
     known = laws()
-    found: dict[str, ArrayLaw] = {}
+    chosen: dict[str, ArrayLaw] = {}
     for pattern in patterns or ["*"]:
         named = {name: law for name, law in known.items() if fnmatchcase(name, pattern)}
         if not named:
             near = get_close_matches(pattern.upper(), known, 3) or list(known)[:3]
             raise ValueError(f"no law is named {pattern!r}; near it: {', '.join(near)} (lanecheck laws --list: all)")
-        found |= named
-    return tuple(found.values())
+        chosen |= named
+    return tuple(chosen.values())
 
 
-def _record(file: Path, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:
-    where = {"gpu": found.gpu, "sm": found.sm, "driver": found.driver} if found else {"gpu": None}
+def _record(file: Path, result: Campaign, info: DeviceInfo | None, xp: Any) -> None:
+    where = {"gpu": info.gpu, "sm": info.sm, "driver": info.driver} if info else {"gpu": None}
     stamp = {
         "schema": SCHEMA,
         "arrays": f"{xp.__name__} {xp.__version__}",
@@ -166,15 +166,15 @@ def read_shipped() -> Mapping[str, Campaign]:
     """Return the shipped campaigns of GPUs on today's statements, by the name of the law."""
     today = laws()
     return {
-        one.law: one
-        for one in recordings_of_laws()
-        if one.gpu and one.law in today and one.text == today[one.law].digest
+        recorded.law: recorded
+        for recorded in recordings_of_laws()
+        if recorded.gpu and recorded.law in today and recorded.text == today[recorded.law].digest
     }
 
 
 def recordings_of_laws(place: Path = RECORDINGS) -> tuple[Campaign, ...]:
     """Every recorded campaign. RecordingError for a malformed line, with its file and number."""
-    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _read_campaign))
+    return tuple(recorded for path in files(place) for recorded in read_each(path, SCHEMA, _read_campaign))
 
 
 def _read_campaign(data: Mapping[str, Any]) -> Campaign:

@@ -141,16 +141,16 @@ def _choose_signatures(options: argparse.Namespace) -> list[Signature]:
     known, names, family = mnemonics("*"), options.mnemonic, options.family
     if not (names or family or options.all or options.list):
         raise ValueError("which instructions? Give a MNEMONIC, --family or --all, or --list to see them")
-    found = set(known) if options.all or ((family or options.list) and not names) else set()
+    selected = set(known) if options.all or ((family or options.list) and not names) else set()
     for name in names:
         if set(name) & _GLOB:
-            alike = {one for one in known if fnmatchcase(one, name)}
+            alike = {mnemonic for mnemonic in known if fnmatchcase(mnemonic, name)}
             if not alike:
                 raise ValueError(f"no instruction is named {name!r} (see --list)")
-            found |= alike
+            selected |= alike
         else:
-            found.update(find_mnemonics(name))
-    chosen = [signature(name) for name in sorted(found)]
+            selected.update(find_mnemonics(name))
+    chosen = [signature(name) for name in sorted(selected)]
     kept = [s for s in chosen if family in (None, s.family)]
     if chosen and not kept and not names:
         raise ValueError(f"no family is named {family!r} (see --list)")
@@ -164,18 +164,18 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     try:
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
             try:
-                _join([pool.submit(_collect, one, waiting, options, results, shown) for one in workers])
+                _join([pool.submit(_collect, worker, waiting, options, results, shown) for worker in workers])
                 for worker in workers:  # groups that one put back when the others had ended
                     _collect(worker, waiting, options, results, shown)
             except BaseException:
-                found = dict(results)  # from now on the workers answer that they were ended
+                probed = dict(results)  # from now on the workers answer that they were ended
                 for worker in workers:  # or else the pool would wait until all is probed
                     worker.end()
                 raise
     except KeyboardInterrupt:
         if not options.quiet:  # a file of recordings that lacks some is not written
-            show(*_lines(found))
-        raise Interrupted(len(chosen) - len(found), len(chosen)) from None
+            show(*_lines(probed))
+        raise Interrupted(len(chosen) - len(probed), len(chosen)) from None
     info = next((worker.device for worker in workers if isinstance(worker.device, DeviceInfo)), workers[0].device)
     if isinstance(info, Unavailable):  # no worker has the GPU, so groups are left
         results |= {s.mnemonic: info for group in waiting for s in group}
@@ -245,8 +245,8 @@ def _join(running: Iterable[Future[None]]) -> None:
     left = {*running}
     while left:
         done, left = wait(left, _WAKE, FIRST_COMPLETED)
-        for one in done:
-            one.result()
+        for future in done:
+            future.result()
 
 
 def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
@@ -270,12 +270,12 @@ def _lines(results: Mapping[str, RecordingSummary | Unavailable]) -> Iterable[st
         yield f"{names[0]}{more}  UNCHECKED  {reason}"
 
 
-def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[RecordingSummary]) -> None:
+def _save(folder: Path, chosen: Sequence[Signature], summaries: Sequence[RecordingSummary]) -> None:
     kin: dict[str, list[RecordedLines]] = {}
     family = {s.mnemonic: s.family for s in chosen}
-    for one in found:
-        if one.lines is not None:
-            kin.setdefault(family[one.mnemonic], []).append(one.lines)
+    for summary in summaries:
+        if summary.lines is not None:
+            kin.setdefault(family[summary.mnemonic], []).append(summary.lines)
     for name in sorted(kin):
         print(f"wrote {write(folder, name, kin[name])}", file=sys.stderr)
 
@@ -283,12 +283,12 @@ def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[RecordingSu
 def _summary(
     results: Mapping[str, RecordingSummary | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
 ) -> str:
-    found = [result for result in results.values() if not isinstance(result, Unavailable)]
-    emulated = sum(result.emulated is True for result in found)
-    broken = sum(not result.sound for result in found)
-    pairs = sum(result.pairs for result in found)
+    recorded = [result for result in results.values() if not isinstance(result, Unavailable)]
+    emulated = sum(result.emulated is True for result in recorded)
+    broken = sum(not result.sound for result in recorded)
+    pairs = sum(result.pairs for result in recorded)
     doubts = f" ({join_counts({'emulated': emulated, 'contradict their controls': broken})})" * bool(emulated or broken)
-    counts = {"recorded": len(found), f"pairs{doubts}": pairs, "unchecked": len(results) - len(found)}
+    counts = {"recorded": len(recorded), f"pairs{doubts}": pairs, "unchecked": len(results) - len(recorded)}
     text = f"{join_counts(counts)}, {seconds:.1f} s"
     if isinstance(info, DeviceInfo):
         text += f"   {info.gpu}, {info.sm}, driver {info.driver or 'unknown'}, CUDA {info.cuda}, NVRTC {info.nvrtc}"

@@ -97,23 +97,23 @@ def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Record
         places, notes = observe(machine, signature, TRIALS, seed)
         return Move(places=places, trials=TRIALS, exceptions=notes, **_facts(machine, signature))
     arrived = passthrough(machine, signature)  # under way while the relation is observed
-    found = _relation(machine, signature, kind, seed)
-    passed, coordinates, notes = arrived(), found.coordinates, found.notes
+    relation = _relation(machine, signature, kind, seed)
+    passed, coordinates, notes = arrived(), relation.coordinates, relation.notes
     if coordinates is None:
         coordinates, disagreements = absolute_coordinates(
-            signature, found.operands, bench.memory_observations(signature)
+            signature, relation.operands, bench.memory_observations(signature)
         )
         notes += disagreements
     return Recording(
-        operands=found.operands,
+        operands=relation.operands,
         passthrough=passed,
         coordinates=coordinates,
-        controls=controls(machine, signature, found, passed, trials, seed),
-        pairs=found.pairs,
-        hash=found.hash,
+        controls=controls(machine, signature, relation, passed, trials, seed),
+        pairs=relation.pairs,
+        hash=relation.hash,
         probe=kind,
-        images=found.images,
-        metadata=found.metadata,
+        images=relation.images,
+        metadata=relation.metadata,
         exceptions=(*notes, *_passthrough_notes(passed)),
         **_facts(machine, signature),
     )
@@ -152,9 +152,9 @@ def passthrough(machine: ProbeMachine, signature: Signature) -> Callable[[], Lab
     issued = machine.begin(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
 
     def read_arrivals() -> Labels:
-        ones, low, high = unpack(as_words["D"][1], issued()).reshape(3, -1)
+        marks, low, high = unpack(as_words["D"][1], issued()).reshape(3, -1)
         source = low + _DIGITS * high
-        whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < lanes * c.values))
+        whole = np.flatnonzero((marks == 1.0) & (source >= 0) & (source < lanes * c.values))
         source = source[whole].astype(np.int64)
         slots = np.full(lanes * c.values, -1, np.int64)
         slots[source] = whole
@@ -185,11 +185,11 @@ def maps_of(operands: Mapping[str, Labels], passed: Labels, copied: str = "") ->
 
 
 def controls(
-    machine: ProbeMachine, signature: Signature, found: SlotClasses, passed: Labels, trials: int, seed: int
+    machine: ProbeMachine, signature: Signature, relation: SlotClasses, passed: Labels, trials: int, seed: int
 ) -> Controls | None:
     """Multiply through the recovered labels: as they are, renamed consistently, and with D rotated."""
-    trials, metadata = min(trials, max(4, _ELEMENTS // passed.size)), found.metadata
-    maps = maps_of(found.operands, passed, spare(signature))
+    trials, metadata = min(trials, max(4, _ELEMENTS // passed.size)), relation.metadata
+    maps = maps_of(relation.operands, passed, spare(signature))
     rules = () if metadata is None else (*metadata.kept.values(), *metadata.rulers.values())
     if maps is None or any((labels < 0).any() for labels in rules):
         return None

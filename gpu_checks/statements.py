@@ -53,17 +53,17 @@ class ArrayLaw:
     @cached_property
     def equations(self) -> Mapping[str, ast.expr]:
         """The variables that a hypothesis gives, such as x by `x == p + P*c`: computed, each after those before it."""
-        found: dict[str, ast.expr] = {}
+        equations: dict[str, ast.expr] = {}
         used: set[str] = set()  # by those found: none may depend on one that comes after it
         for line in self.hyps:
             for name, tree in _split_equation(_parse(line)):
                 names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-                free = name in self.lowest and name not in found and name not in names | used
+                free = name in self.lowest and name not in equations and name not in names | used
                 if free and not self._names_definition(names):
-                    found[name] = tree
+                    equations[name] = tree
                     used |= names
                     break
-        return found
+        return equations
 
     def _names_definition(self, names: Set[str]) -> bool:
         """Whether some names are those of definitions, whose texts may have any variable."""
@@ -159,9 +159,9 @@ def _split_equation(tree: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Yield a name and what it is equal to, for each side of an equation that is a name."""
     match tree:
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            for one, other in ((left, right), (right, left)):
-                if isinstance(one, ast.Name):
-                    yield one.id, other
+            for side, opposite in ((left, right), (right, left)):
+                if isinstance(side, ast.Name):
+                    yield side.id, opposite
 
 
 @cache
@@ -216,35 +216,35 @@ class _Evaluator:
         def down(part: ast.expr) -> Array:
             return self.value(part, names)
 
-        found: Array
+        value: Array
         match tree:
             case ast.Constant(value=int(number)):
-                found = number
+                value = number
             case ast.Name(id=name):
-                found = names[name]
+                value = names[name]
             case ast.BinOp(left=left, op=ast.LShift() | ast.RShift() as op, right=right) if self.bits:
-                found = self._shift(_BINARY[type(op)], down(left), down(right))
+                value = self._shift(_BINARY[type(op)], down(left), down(right))
             case ast.BinOp(left=left, op=op, right=right):
-                found = _BINARY[type(op)](down(left), down(right))
+                value = _BINARY[type(op)](down(left), down(right))
             case ast.UnaryOp(op=ast.USub(), operand=part):
-                found = -down(part)
+                value = -down(part)
             case ast.UnaryOp(op=ast.Invert() | ast.Not(), operand=part):
-                found = ~down(part)  # of truth values it is `not`
+                value = ~down(part)  # of truth values it is `not`
             case ast.BoolOp(op=op, values=parts):
-                found = reduce(operator.and_ if isinstance(op, ast.And) else operator.or_, map(down, parts))
-            case ast.IfExp(test=test, body=body, orelse=other):
-                found = self.xp.where(down(test), down(body), down(other))
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                sides = [down(left), *map(down, others)]
+                value = reduce(operator.and_ if isinstance(op, ast.And) else operator.or_, map(down, parts))
+            case ast.IfExp(test=test, body=body, orelse=otherwise):
+                value = self.xp.where(down(test), down(body), down(otherwise))
+            case ast.Compare(left=left, ops=ops, comparators=compared):
+                sides = [down(left), *map(down, compared)]
                 pairs = zip(ops, sides, sides[1:], strict=False)
-                found = reduce(operator.and_, [_COMPARED[type(op)](a, b) for op, a, b in pairs])
+                value = reduce(operator.and_, [_COMPARED[type(op)](a, b) for op, a, b in pairs])
             case ast.Call(func=ast.Name(id="implies"), args=[premise, conclusion]):
-                found = ~down(premise) | down(conclusion)
+                value = ~down(premise) | down(conclusion)
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                found = self.functions[name](*map(down, arguments))
+                value = self.functions[name](*map(down, arguments))
             case _:
                 raise ValueError(f"{ast.unparse(tree)!r} is not in the language of the laws")
-        return found
+        return value
 
     def _shift(self, shift: Function, value: Array, by: Array) -> Array:
         """Return a shifted bit-vector; 0 where all bits are shifted out, which arrays leave undefined."""

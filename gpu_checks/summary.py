@@ -37,17 +37,17 @@ class Find:
 
     def on(self, bench: Bench) -> RecordingSummary:
         """Return the finding."""
-        found = record(bench, self.signature, self.trials, self.seed)
-        pairs = found.pairs if isinstance(found, Recording) else 0
+        recording = record(bench, self.signature, self.trials, self.seed)
+        pairs = recording.pairs if isinstance(recording, Recording) else 0
         return RecordingSummary(
-            found.mnemonic,
-            found.sound,
-            found.emulated,
-            found.sass,
+            recording.mnemonic,
+            recording.sound,
+            recording.emulated,
+            recording.sass,
             pairs,
-            f"{pairs} pairs" if isinstance(found, Recording) else f"{found.places.size // 2} bytes",
-            tuple(_objections(found)),
-            to_lines(found) if self.keep else None,
+            f"{pairs} pairs" if isinstance(recording, Recording) else f"{recording.places.size // 2} bytes",
+            tuple(_objections(recording)),
+            to_lines(recording) if self.keep else None,
         )
 
 

@@ -275,7 +275,7 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
             jobs, ahead = pickle.load(source)
         except EOFError:
             return
-        machine.prepare([one for job in jobs if (one := job.signature) is not None])
+        machine.prepare([signature for job in jobs if (signature := job.signature) is not None])
         machine.prepare(ahead)
         for job in jobs:
             kind, result = _attempt(job, bench)

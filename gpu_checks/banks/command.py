@@ -126,7 +126,9 @@ def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[BankObservati
     except (Unsupported, DeviceFault) as fault:
         return Unavailable(str(fault))
     today = date.today().isoformat()
-    return [BankObservation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
+    return [
+        BankObservation(pattern, cycles[pattern], cycles[unit], hash_of(pattern), info, today) for pattern in chosen
+    ]
 
 
 def hash_of(pattern: Pattern) -> str:
@@ -136,21 +138,23 @@ def hash_of(pattern: Pattern) -> str:
 
 def _cycles(chosen: Sequence[Pattern], info: DeviceInfo, quiet: bool) -> Mapping[Pattern, float]:
     """Cycles of one access of a warp, pattern by pattern."""
-    found: dict[Pattern, float] = {}
+    measured: dict[Pattern, float] = {}
     with Progress(len(dict.fromkeys(chosen)), "patterns", quiet) as shown:
-        for operation, bits in dict.fromkeys((one.operation, one.bits) for one in chosen):
-            group = [one for one in dict.fromkeys(chosen) if (one.operation, one.bits) == (operation, bits)]
+        for operation, bits in dict.fromkeys((pattern.operation, pattern.bits) for pattern in chosen):
+            group = [
+                pattern for pattern in dict.fromkeys(chosen) if (pattern.operation, pattern.bits) == (operation, bits)
+            ]
             shown.begin(f"{operation}, {bits} bits")
             module = load(compile_cubin(kernel(operation, bits), info.sm))
             for start in range(0, len(group), _BLOCKS):
-                found |= time_patterns(module, group[start : start + _BLOCKS])
-                shown.done = len(found)
-    return found
+                measured |= time_patterns(module, group[start : start + _BLOCKS])
+                shown.done = len(measured)
+    return measured
 
 
 def time_patterns(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
     """One launch for patterns of one kind, a block each: repeated, since a GPU that was idle begins slowly."""
-    addresses = np.array([one.addresses for one in group], np.uint32)
+    addresses = np.array([pattern.addresses for pattern in group], np.uint32)
     least, steady = np.full(len(group), np.inf), 0
     for _ in range(_MOST):
         blank, sink = np.zeros(len(group), np.uint64), np.zeros((len(group), 32 * _WARPS), np.uint32)
@@ -160,44 +164,44 @@ def time_patterns(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, flo
         if steady == _STEADY:
             break
     least /= _WARPS * _ROUNDS * _UNROLLED
-    return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
+    return {pattern: round(float(cycles), 4) for pattern, cycles in zip(group, least, strict=True)}
 
 
 def recordings_of_banks(place: Path = RECORDINGS) -> tuple[BankObservation, ...]:
     """Every recorded observation. RecordingError for a malformed line, with its file and number."""
-    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _observation))
+    return tuple(observation for path in files(place) for observation in read_each(path, SCHEMA, _observation))
 
 
 def _observation(data: Mapping[str, Any]) -> BankObservation:
     pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
     info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
     check_gpu(info.gpu, info.sm)
-    one = BankObservation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
-    if data["wavefronts"] != one.wavefronts:
-        raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {one.wavefronts}")
-    return one
+    observation = BankObservation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
+    if data["wavefronts"] != observation.wavefronts:
+        raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {observation.wavefronts}")
+    return observation
 
 
 def write(path: Path, observed: Sequence[BankObservation]) -> None:
     """One line each; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, "".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed))
+    write_file(path, "".join(with_digest(json.dumps(_data(observation))) + "\n" for observation in observed))
 
 
-def _data(one: BankObservation) -> dict[str, Any]:
-    pattern = one.pattern
+def _data(observation: BankObservation) -> dict[str, Any]:
+    pattern = observation.pattern
     return {
         "schema": SCHEMA,
         "name": pattern.name,
         "operation": pattern.operation,
         "bits": pattern.bits,
         "addresses": pattern.addresses,
-        "cycles": one.cycles,
-        "unit": one.unit,
-        "wavefronts": one.wavefronts,
-        "kernel_hash": one.kernel_hash,
-        **one.device._asdict(),
-        "date": one.date,
+        "cycles": observation.cycles,
+        "unit": observation.unit,
+        "wavefronts": observation.wavefronts,
+        "kernel_hash": observation.kernel_hash,
+        **observation.device._asdict(),
+        "date": observation.date,
     }
 
 
@@ -215,14 +219,16 @@ def _run_patterns(options: argparse.Namespace) -> int:
     if options.list:
         command.show(*(pattern.name for pattern in patterns()))
         return 0
-    found = measure(patterns(), quiet=False)
-    if isinstance(found, Unavailable):
-        command.show(f"{len(patterns())} patterns  UNCHECKED  {found.reason}")
+    observed = measure(patterns(), quiet=False)
+    if isinstance(observed, Unavailable):
+        command.show(f"{len(patterns())} patterns  UNCHECKED  {observed.reason}")
         return command.exit_undecided(options)
-    width = max(len(one.pattern.name) for one in found)
-    for one in found:
-        took = f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}"
-        command.show(f"{one.pattern.name:<{width}}  {took}")
+    width = max(len(observation.pattern.name) for observation in observed)
+    for observation in observed:
+        took = (
+            f"{observation.cycles:8.3f} cycles  {observation.wavefronts:3} wavefronts{'' if observation.clear else '?'}"
+        )
+        command.show(f"{observation.pattern.name:<{width}}  {took}")
     if options.record:
-        write(options.record / found[0].device.file, found)
+        write(options.record / observed[0].device.file, observed)
     return 0

@@ -81,8 +81,8 @@ def _driver() -> str:
     if not text and smi:
         command = [smi, "--query-gpu=driver_version", "--format=csv,noheader"]
         text = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout
-    found = re.search(r"\b\d{3}\.\d+(?:\.\d+)?\b", text)
-    return found[0] if found else ""
+    match = re.search(r"\b\d{3}\.\d+(?:\.\d+)?\b", text)
+    return match[0] if match else ""
 
 
 def compile_cubin(text: str, architecture: str, fast: bool = False, options: Sequence[str] = ()) -> bytes:
@@ -148,7 +148,7 @@ class Launched:
         with _faults():
             self.ended.synchronize()
             self.memory.copy_to_host(content.ctypes.data, self.size)
-        return [content[at : at + one.nbytes].view(one.dtype).reshape(one.shape) for at, one in self.shown]
+        return [content[at : at + array.nbytes].view(array.dtype).reshape(array.shape) for at, array in self.shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +207,16 @@ class Loaded:
 
         grid, block, shared = launch
         with _faults():
-            there = [cupy.asarray(one) for one in memory]
-            given = [np.frombuffer(one, f"V{len(one)}") for one in parameters([one.data.ptr for one in there])]
+            there = [cupy.asarray(array) for array in memory]
+            given = [
+                np.frombuffer(content, f"V{len(content)}")
+                for content in parameters([array.data.ptr for array in there])
+            ]
             function = self.functions.get_function(name)
             if shared:
                 driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
             function(grid, block, tuple(given), shared)
-            return [cupy.asnumpy(one) for one in there]
+            return [cupy.asnumpy(array) for array in there]
 
 
 def _laid_out(arrays: Sequence[Array | Uninitialized], results: Sequence[int]) -> tuple[list[int], int, int]:
@@ -222,7 +225,9 @@ def _laid_out(arrays: Sequence[Array | Uninitialized], results: Sequence[int]) -
     The results are last, uninitialized arrays at the end: one copy to the GPU and one back cost less than many.
     """
     starts, given, size = [0] * len(arrays), 0, 0
-    for index in sorted(range(len(arrays)), key=lambda one: (one in results, isinstance(arrays[one], Uninitialized))):
+    for index in sorted(
+        range(len(arrays)), key=lambda place: (place in results, isinstance(arrays[place], Uninitialized))
+    ):
         starts[index] = -(-size // _ALIGNMENT) * _ALIGNMENT
         size = starts[index] + arrays[index].nbytes
         given = given if isinstance(arrays[index], Uninitialized) else size

@@ -38,8 +38,8 @@ _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 def machine() -> Gpu | Unavailable:
     """Return the GPU as a Machine, or why there is none. `open` opens its CUDA context."""
-    found = device_info()
-    return found if isinstance(found, Unavailable) else Gpu(found)
+    info = device_info()
+    return info if isinstance(info, Unavailable) else Gpu(info)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +85,19 @@ class Gpu:
     def table(self, signature: Signature) -> Table:
         """Return the D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
         a_slots, b_slots = (signature.lanes * signature.operands[x].values for x in "AB")
-        found = self._find(signature)
+        kernels = self._find(signature)
         grid = ((a_slots + WARPS - 1) // WARPS, max(1, min(b_slots, 4096 // a_slots)))
         blank = np.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
-        return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
+        return kernels.module.launch(f"relation_{kernels.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
 
     def hits(self, signature: Signature, queries: Sequence[DigitQuery]) -> list[Hits]:
         """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
         begun = [self._launch(signature, query) for query in queries]
-        return [Hits(*one.results()) for one in reversed(begun)][::-1]  # all are done when the last is
+        return [Hits(*launched.results()) for launched in reversed(begun)][::-1]  # all are done when the last is
 
     def _launch(self, signature: Signature, query: DigitQuery) -> Launched:
         """Launch a digit-coded probe."""
-        found, numbering = self._find(signature), query.numbering
+        kernels, numbering = self._find(signature), query.numbering
         planes, items = len(numbering.planes), len(query.fixed) * len(query.chosen)
         d_words = signature.lanes * words_per_lane(signature.operands["D"])
         stride = 0 if query.b is None else -(-query.b.size // ALIGNMENT) * ALIGNMENT // 4
@@ -110,7 +110,7 @@ class Gpu:
             a_slots=len(query.chosen),
             limit=numbering.columns,
             base=numbering.base,
-            member=found.member,
+            member=kernels.member,
             d_values=signature.operands["D"].values,
             b_at=d_words,
             b_stride=stride,
@@ -120,29 +120,29 @@ class Gpu:
         shown = (((items,), "u4"), (each, "u2"), (each, "i4"))  # as Hits
         given: list[Array | Uninitialized] = [numbers, query.chosen, numbering.planes, query.fixed]
         arrays = [*given, *(Uninitialized(shape, np.dtype(kind)) for shape, kind in shown)]
-        name = f"coded_{found.family}_{forms(signature).index(query.form)}"
+        name = f"coded_{kernels.family}_{forms(signature).index(query.form)}"
         shared = ALIGNMENT + 4 * (d_words + resident * stride)
-        return found.module.launch(name, (min(items, BLOCKS),), signature.lanes, arrays, [4, 5, 6], shared)
+        return kernels.module.launch(name, (min(items, BLOCKS),), signature.lanes, arrays, [4, 5, 6], shared)
 
     def begin(
         self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
     ) -> Callable[[], Words]:
         """Issue the instruction once per trial on words [trial][lane][word]; what is returned waits for D."""
-        found = self._find(signature)
+        kernels = self._find(signature)
         blank = np.full((len(a), signature.lanes, words_per_lane(signature.operands["D"])), POISON, np.uint32)
         arrays = [a, b, c, blank]
-        if found.kind == "codes":
+        if kernels.kind == "codes":
             numbers = _numbers(None, plainest(signature, "B"))
             arrays = [numbers, a, b, c, blank if fixed is None else fixed, blank]
         at = len(arrays) - 1
-        begun = found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])
+        begun = kernels.module.launch(f"run_{kernels.index}", (len(a),), signature.lanes, arrays, [at])
         return lambda: begun.results()[0]
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
         """Return memory [trial][row][word] and registers [trial][lane][register] after a matrix move of each trial."""
-        found = self._find(signature)
+        kernels = self._find(signature)
         arrays = [memory, rows, given, np.full_like(given, 0xFFFFFFFF)]
-        begun = found.module.launch(f"move_{found.index}", (len(rows),), threads(signature), arrays, [0, 3])
+        begun = kernels.module.launch(f"move_{kernels.index}", (len(rows),), threads(signature), arrays, [0, 3])
         image, taken = begun.results()
         return image, taken
 
@@ -160,10 +160,10 @@ class Gpu:
             for part in group.result():
                 self._load(part)
             self._groups[self._place[signature.mnemonic]] = None
-        found = self._kernels[signature.mnemonic]
-        if isinstance(found, Unsupported):
-            raise found
-        return found
+        kernels = self._kernels[signature.mnemonic]
+        if isinstance(kernels, Unsupported):
+            raise kernels
+        return kernels
 
     def _load(self, part: _Built) -> None:
         if isinstance(part.code, Unsupported):
@@ -174,9 +174,9 @@ class Gpu:
             self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), part.code)
         for number, family in enumerate(families(part.signatures)):
             for member, signature in enumerate(family):
-                found = self._kernels[signature.mnemonic]
-                if isinstance(found, _Kernels):
-                    self._kernels[signature.mnemonic] = replace(found, family=number, member=member)
+                kernels = self._kernels[signature.mnemonic]
+                if isinstance(kernels, _Kernels):
+                    self._kernels[signature.mnemonic] = replace(kernels, family=number, member=member)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def _build(group: Sequence[Signature], architecture: str, listed: bool) -> list[
     except Unsupported as error:
         if len(group) == 1:
             return [_Built(group, error)]
-        return [part for one in group for part in _build([one], architecture, listed)]
+        return [part for signature in group for part in _build([signature], architecture, listed)]
     if listed:
         code.begin()
     return [_Built(group, code)]

@@ -30,9 +30,9 @@ def disassembler() -> list[str] | None:
     roots = (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda")
     folders += [str(Path(root) / "bin") for root in roots if root]
     for name, *options in (("nvdisasm", "-c", "-ndf"), ("cuobjdump", "-sass")):  # no data flow: a third of the time
-        found = shutil.which(name, path=os.pathsep.join(folders))
-        if found:
-            return [found, *options]
+        program = shutil.which(name, path=os.pathsep.join(folders))
+        if program:
+            return [program, *options]
     return None
 
 
@@ -46,15 +46,15 @@ def opcodes(listing: str) -> Mapping[str, str]:
 
 
 def _count(lines: list[str]) -> Mapping[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     current: Counter[str] = Counter()
     for line in lines:
         if start := _FUNCTION.match(line):
-            current = found.setdefault(start[1], Counter())
+            current = counts.setdefault(start[1], Counter())
         elif opcode := _OPCODE.search(line):
             name = opcode[1]
             current["CALL" if name.startswith("CALL") else name] += 1
-    return found
+    return counts
 
 
 def _summary(counts: Counter[str]) -> str:
@@ -112,16 +112,16 @@ def _disassemble(cubin: bytes) -> Mapping[str, str]:
             errors="replace",
             check=False,
         )
-    found = opcodes(ran.stdout)
-    if found:
-        cache.keep(name, json.dumps(dict(found)).encode())
-    return found
+    listing = opcodes(ran.stdout)
+    if listing:
+        cache.keep(name, json.dumps(dict(listing)).encode())
+    return listing
 
 
 def _stamp(program: str) -> str:
     """Return what changes when another version of the program is installed."""
     try:
-        found = os.stat(program)
+        status = os.stat(program)
     except OSError:
         return ""
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{status.st_size} {status.st_mtime_ns}"

@@ -74,25 +74,25 @@ def _run_discovery(options: argparse.Namespace) -> int:
         raise ValueError(
             f"--{given[0]} is for a function, FILE.cu::function; {options.subject} is taken for a mnemonic"
         )
-    found = _discover_function(options) if of_function else _of_instruction(options)
-    if isinstance(found, Unavailable):
-        command.show(f"{options.subject}  UNCHECKED  {found.reason}")
+    discovered = _discover_function(options) if of_function else _of_instruction(options)
+    if isinstance(discovered, Unavailable):
+        command.show(f"{options.subject}  UNCHECKED  {discovered.reason}")
         return Exit.UNDECIDED
     if options.operand:
-        chosen = [one for one in found.maps if one.operand == options.operand]
+        chosen = [operand_map for operand_map in discovered.maps if operand_map.operand == options.operand]
         if not chosen:
-            has = ", ".join(one.operand for one in found.maps)
-            raise ValueError(f"{found.subject} has no map of {options.operand}: it has {has}")
-        found = replace(found, maps=chosen)
+            has = ", ".join(operand_map.operand for operand_map in discovered.maps)
+            raise ValueError(f"{discovered.subject} has no map of {options.operand}: it has {has}")
+        discovered = replace(discovered, maps=chosen)
     if options.format == "json":
-        text = _as_json(found)
+        text = _as_json(discovered)
     else:
-        text = wrap_clauses("\n".join(_as_text(found, options)), width(sys.stdout.isatty() and not options.output))
+        text = wrap_clauses("\n".join(_as_text(discovered, options)), width(sys.stdout.isatty() and not options.output))
     if options.output:
         write_file(options.output, text)
     else:
         print(text, end="")
-    return Exit.UNDECIDED if found.notes else Exit.OK
+    return Exit.UNDECIDED if discovered.notes else Exit.OK
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -137,14 +137,14 @@ def _discover_function(options: argparse.Namespace) -> DiscoveredMaps | Unavaila
     file, name = options.subject.split(mark, 1)
     path = Path(file + mark.removesuffix("::"))
     function = FileFunction(path, name, options.lanes, options.values, tuple(options.include), tuple(options.define))
-    found = discover_map(function, options.timeout)
-    if isinstance(found, Unavailable):
-        return found
+    operand_map = discover_map(function, options.timeout)
+    if isinstance(operand_map, Unavailable):
+        return operand_map
     info = gpu_checks.device_info()
     where = (
         "" if isinstance(info, Unavailable) else f"{info.gpu}, driver {info.driver or 'unknown'}, NVRTC {info.nvrtc}"
     )
-    return DiscoveredMaps(options.subject, where, "called just now", [found])
+    return DiscoveredMaps(options.subject, where, "called just now", [operand_map])
 
 
 def _of_instruction(options: argparse.Namespace) -> DiscoveredMaps | Unavailable:
@@ -158,22 +158,22 @@ def _of_instruction(options: argparse.Namespace) -> DiscoveredMaps | Unavailable
         _probe_instructions(wanted, options.timeout) if options.live else _find_recordings(wanted, options.recordings)
     )
     groups: dict[object, list[DiscoveredMaps]] = {}
-    for one, recording in zip(wanted, seen, strict=True):
+    for instruction, recording in zip(wanted, seen, strict=True):
         if not isinstance(recording, Unavailable):
-            found = _find_maps(one, recording)
-            maps = [m for m in found.maps if options.operand in (None, m.operand)]
+            discovered = _find_maps(instruction, recording)
+            maps = [m for m in discovered.maps if options.operand in (None, m.operand)]
             same = tuple((m.operand, *m.inputs, *m.axes, *m.lengths, *m.extent, m.table.tobytes()) for m in maps)
-            groups.setdefault(same, []).append(found)
+            groups.setdefault(same, []).append(discovered)
     if not groups:
-        return next(one for one in seen if isinstance(one, Unavailable))
+        return next(absent for absent in seen if isinstance(absent, Unavailable))
     if len(groups) > 1:
-        names = [f"{one.subject}{f' ({len(more)} more alike)' if more else ''}" for one, *more in groups.values()]
+        names = [f"{first.subject}{f' ({len(more)} more alike)' if more else ''}" for first, *more in groups.values()]
         raise ValueError(f"{options.subject} was seen with {len(groups)} maps, give one: {', '.join(names)}")
-    ((first, *others),) = groups.values()
-    alike = [other.subject for other in others]
+    ((first, *rest),) = groups.values()
+    alike = [also.subject for also in rest]
     return (
         first
-        if options.subject in [one.mnemonic for one in wanted]
+        if options.subject in [instruction.mnemonic for instruction in wanted]
         else replace(first, subject=options.subject, alike=[first.subject, *alike])
     )
 
@@ -184,7 +184,7 @@ def _find_maps(wanted: Signature, seen: Recording | Move) -> DiscoveredMaps:
     source = f"recorded, {Path(seen.file).name}:{seen.line}" if seen.file else "probed just now"
     notes = list(seen.exceptions)
     if isinstance(seen, Move):
-        name, fragment = next((name, one) for name, one in wanted.operands.items() if name in "RD")
+        name, fragment = next((name, fragment) for name, fragment in wanted.operands.items() if name in "RD")
         return DiscoveredMaps(seen.mnemonic, where, source, [of_move(seen, name, fragment.bits)], notes, wanted)
     if seen.controls is None or not seen.controls.hold:
         notes.append("its controls do not hold: random products through these maps come out wrong")
@@ -195,96 +195,106 @@ def _probe_instructions(wanted: Sequence[Signature], timeout: float) -> list[Rec
     from gpu_checks.worker import Relate, Worker
 
     with Worker(timeout=timeout) as worker:
-        found: dict[int, Recording | Move | Unavailable] = dict(worker.run_jobs([Relate(one) for one in wanted]))
-    return [found[index] for index in range(len(wanted))]
+        answers: dict[int, Recording | Move | Unavailable] = dict(
+            worker.run_jobs([Relate(instruction) for instruction in wanted])
+        )
+    return [answers[index] for index in range(len(wanted))]
 
 
 def _find_recordings(wanted: Sequence[Signature], folder: Path | None) -> list[Recording | Move | Unavailable]:
     """Return the recording of each instruction, one of the folder first."""
     library = gpu_checks.recordings(*([folder] if folder else []))
     absent = Unavailable("there is no recording of it; --live probes this machine's GPU")
-    found: list[Recording | Move | Unavailable] = []
-    for one in wanted:
-        seen: tuple[Recording | Move, ...] = (*library.get(one.mnemonic, ()), *library.moves.get(one.mnemonic, ()))
-        found.append(seen[-1] if seen else absent)
-    return found
+    recorded: list[Recording | Move | Unavailable] = []
+    for instruction in wanted:
+        seen: tuple[Recording | Move, ...] = (
+            *library.get(instruction.mnemonic, ()),
+            *library.moves.get(instruction.mnemonic, ()),
+        )
+        recorded.append(seen[-1] if seen else absent)
+    return recorded
 
 
-def _as_text(found: DiscoveredMaps, options: argparse.Namespace) -> Iterator[str]:
-    yield f"{found.subject}  {found.gpu}  {found.source}"
-    if found.alike:
-        first, *others = found.alike
-        yield f"  {found.subject} is {first}{'; the same maps have been seen in ' if others else ''}{', '.join(others)}"
-    yield from (f"  not a map: {note}" for note in found.notes)
-    for one in found.maps:
-        texts = {"layout": one.layout(), "bases": one.bases()}
-        yield from ("", _heading(one))
+def _as_text(seen: DiscoveredMaps, options: argparse.Namespace) -> Iterator[str]:
+    yield f"{seen.subject}  {seen.gpu}  {seen.source}"
+    if seen.alike:
+        first, *rest = seen.alike
+        yield f"  {seen.subject} is {first}{'; the same maps have been seen in ' if rest else ''}{', '.join(rest)}"
+    yield from (f"  not a map: {note}" for note in seen.notes)
+    for operand_map in seen.maps:
+        texts = {"layout": operand_map.layout(), "bases": operand_map.bases()}
+        yield from ("", _heading(operand_map))
         for name, (text, why) in texts.items():
             yield f"  {name:<7} {text or f'none: {why}'}"
         if options.verbose or not any(text for text, _ in texts.values()):
-            yield from _points(one)
-        yield from _commands(found, one)
-    premises = dict(source for one in found.maps for source in one.numbered.values() if source[1])
+            yield from _points(operand_map)
+        yield from _commands(seen, operand_map)
+    premises = dict(source for operand_map in seen.maps for source in operand_map.numbered.values() if source[1])
     yield from ("", *(f"{name}: {premise}" for name, premise in premises.items())) if premises else ()
 
 
-def _heading(one: FoundMap) -> str:
+def _heading(operand_map: FoundMap) -> str:
     """Return an operand with its tile, its inputs, and what numbers its axes."""
-    rows, columns = one.extent
-    line = f"{one.operand}  ({', '.join(one.axes)}) {rows}x{columns}, "
-    *lanes, values = one.lengths
+    rows, columns = operand_map.extent
+    line = f"{operand_map.operand}  ({', '.join(operand_map.axes)}) {rows}x{columns}, "
+    *lanes, values = operand_map.lengths
     line += f"{lanes[0]} lanes of {values} values" if lanes else f"{values} elements in order of address"
-    for source in dict.fromkeys(one.numbered.values()):
-        axes = [axis for axis, by in one.numbered.items() if by == source]
+    for source in dict.fromkeys(operand_map.numbered.values()):
+        axes = [axis for axis, by in operand_map.numbered.items() if by == source]
         line += f"; {' and '.join(axes)} by {source[0]}"
     return line
 
 
-def _points(one: FoundMap) -> Iterator[str]:
+def _points(operand_map: FoundMap) -> Iterator[str]:
     """Yield a line for each lane: the element of each value."""
-    table = one.table.reshape(-1, one.table.shape[-2], 2)
+    table = operand_map.table.reshape(-1, operand_map.table.shape[-2], 2)
     for lane, row in enumerate(table.tolist()):
         listed = " ".join(f"({x},{y})" if min(x, y) >= 0 else "-" for x, y in row)
-        yield f"  {f'{one.inputs[0]} {lane}' if len(one.inputs) > 1 else 'elements'}: {listed}"
+        yield f"  {f'{operand_map.inputs[0]} {lane}' if len(operand_map.inputs) > 1 else 'elements'}: {listed}"
 
 
-def _commands(found: DiscoveredMaps, one: FoundMap) -> Iterator[str]:
+def _commands(discovered: DiscoveredMaps, operand_map: FoundMap) -> Iterator[str]:
     """Yield the commands that compare the map with the ISA tables: which other check has it, and whether it is it."""
-    layout, bases = one.layout()[0], one.bases()[0]
-    if "element" in one.inputs or STORED in one.axes:
+    layout, bases = operand_map.layout()[0], operand_map.bases()[0]
+    if "element" in operand_map.inputs or STORED in operand_map.axes:
         return
-    if layout and "element" not in one.axes:
-        tile = "x".join(map(str, one.extent[:: -1 if one.along else 1]))
+    if layout and "element" not in operand_map.axes:
+        tile = "x".join(map(str, operand_map.extent[:: -1 if operand_map.along else 1]))
         yield f"  then    {shlex.join(['lanecheck', 'identify', layout, '--tile', tile])}"
-    if bases and found.mnemonic and APPEARANCE not in one.numbered.values() and "source lane" not in one.axes:
-        words = ["--ptx", found.mnemonic, "--operand", one.operand, "--bases", bases]
-        words += ["--select", "A_space=reg"] if found.selects_space and one.operand == "A" else []
+    if (
+        bases
+        and discovered.mnemonic
+        and APPEARANCE not in operand_map.numbered.values()
+        and "source lane" not in operand_map.axes
+    ):
+        words = ["--ptx", discovered.mnemonic, "--operand", operand_map.operand, "--bases", bases]
+        words += ["--select", "A_space=reg"] if discovered.selects_space and operand_map.operand == "A" else []
         yield f"  then    {shlex.join(['lanecheck', 'index', *words])}"
 
 
-def _as_json(found: DiscoveredMaps) -> str:
+def _as_json(discovered: DiscoveredMaps) -> str:
     document = {
         "schema": SCHEMA,
-        "subject": found.subject,
-        "gpu": found.gpu,
-        "source": found.source,
-        "notes": list(found.notes),
-        **({"alike": list(found.alike)} if found.alike else {}),
-        "maps": [_map(one) for one in found.maps],
+        "subject": discovered.subject,
+        "gpu": discovered.gpu,
+        "source": discovered.source,
+        "notes": list(discovered.notes),
+        **({"alike": list(discovered.alike)} if discovered.alike else {}),
+        "maps": [_map(operand_map) for operand_map in discovered.maps],
     }
     return json.dumps(document) + "\n"
 
 
-def _map(one: FoundMap) -> dict[str, Any]:
-    layout, no_layout = one.layout()
-    bases, no_bases = one.bases()
+def _map(operand_map: FoundMap) -> dict[str, Any]:
+    layout, no_layout = operand_map.layout()
+    bases, no_bases = operand_map.bases()
     return {
-        "operand": one.operand,
-        "inputs": dict(zip(one.inputs, one.lengths, strict=True)),
-        "axes": dict(zip(one.axes, one.extent, strict=True)),
-        "numbered": {axis: source for axis, (source, _) in one.numbered.items()},
+        "operand": operand_map.operand,
+        "inputs": dict(zip(operand_map.inputs, operand_map.lengths, strict=True)),
+        "axes": dict(zip(operand_map.axes, operand_map.extent, strict=True)),
+        "numbered": {axis: source for axis, (source, _) in operand_map.numbered.items()},
         "layout": layout or None,
         "bases": bases or None,
         "why": {name: why for name, why in (("layout", no_layout), ("bases", no_bases)) if why},
-        "table": one.table.tolist(),
+        "table": operand_map.table.tolist(),
     }

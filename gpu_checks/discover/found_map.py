@@ -70,14 +70,14 @@ class FoundMap:
         for axis, (shape, stride) in enumerate(modes):
             if prod(shape) != self.lengths[axis]:
                 return "", f"{self.lengths[axis]} {self.inputs[axis]}s are no digits of {', '.join(map(str, shape))}"
-            whole += _values(shape, stride).reshape([-1 if one == axis else 1 for one in range(numbers.ndim)])
+            whole += _values(shape, stride).reshape([-1 if dim == axis else 1 for dim in range(numbers.ndim)])
         wrong = np.argwhere(whole != numbers)
         if len(wrong):
-            at = ", ".join(f"{name} {int(one)}" for name, one in zip(self.inputs, wrong[0], strict=True))
+            at = ", ".join(f"{name} {int(number)}" for name, number in zip(self.inputs, wrong[0], strict=True))
             place = tuple(wrong[0])
             return "", f"{at} has element {int(numbers[place])}, the digits of lane and value make {int(whole[place])}"
         shapes, strides = zip(*((_tuple(shape), _tuple(stride)) for shape, stride in modes), strict=True)
-        texts = [one[0] if len(one) == 1 else f"({','.join(one)})" for one in (shapes, strides)]
+        texts = [leaves[0] if len(leaves) == 1 else f"({','.join(leaves)})" for leaves in (shapes, strides)]
         return ":".join(texts), ""
 
     def bases(self) -> tuple[str, str]:
@@ -97,12 +97,12 @@ class FoundMap:
                 return "", f"{length} {name}s are no power of two"
             line = np.moveaxis(self.table, axis, 0).reshape(length, -1, 2)[:, 0]
             bases[name] = [line[1 << bit].tolist() for bit in range(length.bit_length() - 1)]
-            index = np.arange(length).reshape([-1 if one == axis else 1 for one in range(self.table.ndim)])
+            index = np.arange(length).reshape([-1 if dim == axis else 1 for dim in range(self.table.ndim)])
             for bit, basis in enumerate(bases[name]):
                 whole ^= np.array(basis) * (index >> bit & 1)
         wrong = np.argwhere((whole != self.table).any(axis=-1))
         if len(wrong):
-            at = ", ".join(f"{name} {int(one)}" for name, one in zip(self.inputs, wrong[0], strict=True))
+            at = ", ".join(f"{name} {int(number)}" for name, number in zip(self.inputs, wrong[0], strict=True))
             return "", f"{at} is not the xor of its bits"
         return _write_bases(bases), ""
 

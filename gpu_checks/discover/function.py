@@ -82,7 +82,9 @@ class FileFunction:
 def _cuda_headers() -> list[Path]:
     """Return the folders of CUDA's own headers: of the wheels that CuPy's `ctk` brings, then of a toolkit."""
     wheels = importlib.util.find_spec("nvidia")
-    roots = [one for place in (wheels and wheels.submodule_search_locations) or () for one in Path(place).iterdir()]
+    roots = [
+        folder for place in (wheels and wheels.submodule_search_locations) or () for folder in Path(place).iterdir()
+    ]
     named = (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda")
     roots = [*sorted(roots), *(Path(home) for home in named if home)]
     every = [folder for root in roots for folder in (root / "include", root / "include" / "cccl")]
@@ -134,5 +136,5 @@ def check_runs(name: str, first: Labels, second: Labels, axes: Sequence[str] = (
 
 
 def _at(wrong: Any) -> str:
-    lane, value, place = (int(one) for one in np.argwhere(wrong)[0])
+    lane, value, place = (int(number) for number in np.argwhere(wrong)[0])
     return f"the {('row', 'column')[place]} of lane {lane}, i {value}"

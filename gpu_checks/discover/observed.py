@@ -52,8 +52,8 @@ def _operand(seen: Recording, name: str, numbers: Mapping[tuple[str, int], tuple
         axes.append(STORED if stored else NAMES[axis])
         source, known = numbers.get((STORED if stored else "", axis), (APPEARANCE, {}))
         pairs = labels[..., [PRODUCT, axis]].reshape(-1, 2).tolist()
-        found = [known.get((product, one), one) if one >= 0 else -1 for product, one in pairs]
-        columns.append(np.array(found).reshape(labels.shape[:2]))
+        column = [known.get((product, label), label) if label >= 0 else -1 for product, label in pairs]
+        columns.append(np.array(column).reshape(labels.shape[:2]))
         numbered[axes[-1]] = source
     table = np.stack(columns, axis=-1)
     inputs: tuple[str, ...] = ("lane", "value")
@@ -65,17 +65,17 @@ def _operand(seen: Recording, name: str, numbers: Mapping[tuple[str, int], tuple
 def _numbers(seen: Recording) -> Iterator[tuple[tuple[str, int], tuple[Source, Numbers]]]:
     """(which, axis) -> the source that numbers every class of it, and the numbers."""
     done = set()
-    for one in seen.coordinates:
-        labels = seen.operands[one.operand]
-        if one.labels.shape[:2] != labels.shape[:2]:
+    for coordinates in seen.coordinates:
+        labels = seen.operands[coordinates.operand]
+        if coordinates.labels.shape[:2] != labels.shape[:2]:
             continue
-        for place, axis in enumerate(AXES[one.operand]):
-            stored = one.operand == "A" and axis == CONTRACTED and seen.metadata is not None
+        for place, axis in enumerate(AXES[coordinates.operand]):
+            stored = coordinates.operand == "A" and axis == CONTRACTED and seen.metadata is not None
             key = (STORED if stored else "", axis)
-            found = _bijection(labels, axis, one.labels[..., place])
-            if found and key not in done:
+            bijection = _bijection(labels, axis, coordinates.labels[..., place])
+            if bijection and key not in done:
                 done.add(key)
-                yield key, ((one.name, one.premise), found)
+                yield key, ((coordinates.name, coordinates.premise), bijection)
 
 
 def _bijection(labels: Labels, axis: int, numbers: Labels) -> Numbers:
@@ -84,6 +84,6 @@ def _bijection(labels: Labels, axis: int, numbers: Labels) -> Numbers:
     if (given < 0).any():
         return {}
     pairs = set(map(tuple, given.tolist()))
-    forward = {(product, one): number for product, one, number in pairs}
+    forward = {(product, label): number for product, label, number in pairs}
     backward = {(product, number) for product, _, number in pairs}
     return forward if len(pairs) == len(forward) == len(backward) else {}

@@ -52,8 +52,10 @@ _AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
 
 def sources_of_coordinates(signatures: Iterable[Signature]) -> set[str]:
     """Return the mnemonics of the instructions that give absolute coordinates to others."""
-    found = {same_k_wgmma(signature) for signature in signatures}
-    return {one.mnemonic for one in (*map(_widest, ("ldmatrix", "stmatrix")), *found) if one is not None}
+    sources = {same_k_wgmma(signature) for signature in signatures}
+    return {
+        signature.mnemonic for signature in (*map(_widest, ("ldmatrix", "stmatrix")), *sources) if signature is not None
+    }
 
 
 def _widest(name: str) -> Signature:
@@ -79,7 +81,7 @@ def same_k_wgmma(signature: Signature) -> Signature | None:
     a = signature.operands.get("A")
     if a is None or signature.lanes != 32:
         return None
-    alike = ((one.operands["A"].bits, one.shape[2]) == (a.bits, a.extent[1]) for one in _narrow())
+    alike = ((narrow.operands["A"].bits, narrow.shape[2]) == (a.bits, a.extent[1]) for narrow in _narrow())
     return next(compress(_narrow(), alike), None)
 
 
@@ -94,7 +96,8 @@ def observe_warpgroup(machine: ProbeMachine, wide: Signature) -> Mapping[str, La
     """Absolute coordinates of A, B and D of a wgmma from its matrices in shared memory; empty where there are none."""
     try:
         return {
-            one.operand: one.labels for one in run_queries(machine, wide, warpgroup.queries(wide)).coordinates or ()
+            coordinates.operand: coordinates.labels
+            for coordinates in run_queries(machine, wide, warpgroup.queries(wide)).coordinates or ()
         }
     except Unsupported:
         return {}
@@ -116,9 +119,9 @@ def absolute_coordinates(
     Coordinates fit when they and the classes are one bijection on each axis. An instruction whose
     registers are no such tiles (m8n8k4 .f16, every f64) has none.
     """
-    found = [*_by_moves(signature, operands, seen.moves), *_by_warpgroup(operands, seen.warpgroup or {})]
+    coordinates = [*_by_moves(signature, operands, seen.moves), *_by_warpgroup(operands, seen.warpgroup or {})]
     shared = [axis for axis in _AXES if axis != CONTRACTED or signature.sparsity is None]
-    return tuple(found), _disagreements(found, operands, shared)
+    return tuple(coordinates), _disagreements(coordinates, operands, shared)
 
 
 def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[ElementCoordinates]:
@@ -176,38 +179,39 @@ def _stack(classes: Labels, per_register: int, step: int) -> Labels:
     tiles = classes.reshape(len(classes), -1, per_register).swapaxes(0, 1)
     sets = [frozenset(tile.reshape(-1).tolist()) for tile in tiles]
     order = list(dict.fromkeys(sets))
-    return np.repeat([order.index(one) * step for one in sets], per_register).astype(np.int64)
+    return np.repeat([order.index(group) * step for group in sets], per_register).astype(np.int64)
 
 
 def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, int], int] | None:
     """(product, class) -> label where that is one bijection onto 0 .. extent - 1 in each product."""
     columns = (classes[..., PRODUCT], classes[..., axis], labels)
     pairs = set(zip(*(column.reshape(-1).tolist() for column in columns), strict=True))
-    named = {(product, one): label for product, one, label in pairs}
+    named = {(product, number): label for product, number, label in pairs}
     per_product: dict[int, list[int]] = {}
     for (product, _), label in named.items():
         per_product.setdefault(product, []).append(label)
-    onto = all(sorted(found) == list(range(len(found))) for found in per_product.values())
+    onto = all(sorted(numbers) == list(range(len(numbers))) for numbers in per_product.values())
     return named if len(named) == len(pairs) and onto else None
 
 
 def _disagreements(
-    found: Sequence[ElementCoordinates], operands: Mapping[str, Labels], shared: Sequence[int]
+    coordinates: Sequence[ElementCoordinates], operands: Mapping[str, Labels], shared: Sequence[int]
 ) -> tuple[str, ...]:
     """Return notes on shared axes for which two operands give one class different coordinates."""
     given: dict[int, tuple[ElementCoordinates, dict[tuple[int, int], int]]] = {}
     notes = []
-    for one in found:
-        _, outer, inner = _OPERANDS[one.operand]
+    for source in coordinates:
+        _, outer, inner = _OPERANDS[source.operand]
         for axis in (outer, inner):
-            column = int(axis != (CONTRACTED if one.operand == "B" else ROW))
-            labels = one.labels[..., column]
+            column = int(axis != (CONTRACTED if source.operand == "B" else ROW))
+            labels = source.labels[..., column]
             if axis not in shared or (labels < 0).any():
                 continue
-            named = _bijection(operands[one.operand], axis, labels) or {}
-            other, before = given.setdefault(axis, (one, named))
+            named = _bijection(operands[source.operand], axis, labels) or {}
+            earlier, before = given.setdefault(axis, (source, named))
             if before != named:
                 notes.append(
-                    f"{other.name} on {other.operand} and {one.name} on {one.operand} number {_AXES[axis]} differently"
+                    f"{earlier.name} on {earlier.operand} and {source.name} on {source.operand} "
+                    f"number {_AXES[axis]} differently"
                 )
     return tuple(notes)

@@ -44,19 +44,19 @@ def observe(
     rows = np.stack([_addresses(signature, random) for _ in range(trials)])
     memory = np.arange(shape[0] * shape[1]).reshape(shape)
     image, taken = _numbers(machine, signature, memory, inside, rows)
-    found = []
+    observed = []
     for trial in range(trials):
         if not tensor and "P" not in signature.operands:
-            found.append(_places(taken[trial], inside.shape[1]))
+            observed.append(_places(taken[trial], inside.shape[1]))
             continue
         source = taken[trial] if loads(signature) else _inverse(image[trial], inside.size).reshape(inside.shape)
         lane_of_row = np.full(shape[0], -1)
         lane_of_row[np.arange(shape[0]) if tensor else rows[trial]] = np.arange(shape[0] if tensor else 32)
         lane = np.where(source < 0, -1, lane_of_row[source // shape[1]])
         byte = source % shape[1] - (4 * rows[trial, 0] if tensor else 0)
-        found.append(np.stack([lane, np.where(lane < 0, -1, byte)], axis=-1))
-    same = (np.stack(found) == found[0]).all(axis=(0, -1))
-    places = np.where(same[..., None], found[0], -1).astype(np.int64)
+        observed.append(np.stack([lane, np.where(lane < 0, -1, byte)], axis=-1))
+    same = (np.stack(observed) == observed[0]).all(axis=(0, -1))
+    places = np.where(same[..., None], observed[0], -1).astype(np.int64)
     return places, notes_on(places, same)
 
 
@@ -71,8 +71,8 @@ def _numbers(
     machine: ProbeMachine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes
 ) -> tuple[Bytes, Bytes]:
     """Which source byte arrived in each byte of memory and of the registers, -1 for none of them: [trial][...]."""
-    source, other = (memory, inside) if loads(signature) else (inside, memory)
-    blank, place = np.full(other.shape, _DIGITS), 1
+    source, target = (memory, inside) if loads(signature) else (inside, memory)
+    blank, place = np.full(target.shape, _DIGITS), 1
     arrived: list[Bytes] = [np.zeros((len(rows), *part.shape), np.int64) for part in (memory, inside)]
     empty = [np.zeros(part.shape, bool) for part in arrived]
     while place <= source.size:

@@ -115,10 +115,10 @@ def _first(names: Slots) -> Slots:
     where = np.full(1 + int(names[named].max(initial=-1)), -1)
     where[names[named[::-1]]] = named[::-1]  # of several the first stays
     known = np.flatnonzero(where >= 0)
-    number, found = np.empty_like(where), np.full(len(names), -1)
+    number, numbered = np.empty_like(where), np.full(len(names), -1)
     number[known[np.argsort(where[known])]] = np.arange(len(known))
-    found[named] = number[names[named]]
-    return found
+    numbered[named] = number[names[named]]
+    return numbered
 
 
 def _notes(labels: Mapping[str, Labels], tables: Sequence[Interactions], ways: Sequence[Slots]) -> Iterator[str]:
@@ -138,11 +138,11 @@ def _differences(observed: Interactions, implied: Interactions) -> int:
     """How many interactions are in one table alone, or differ."""
     if observed.d.shape[1] != implied.d.shape[1]:
         return max(observed.d.size, implied.d.size)
-    one, other = observed, implied
+    left, right = observed, implied
     if not np.array_equal(observed.a, implied.a):
-        one, other = observed.of(np.isin(observed.a, implied.a)), implied.of(np.isin(implied.a, observed.a))
-    different = np.count_nonzero((one.d != other.d) | (one.b != other.b))
-    return int(different) + observed.d.size + implied.d.size - 2 * one.d.size
+        left, right = observed.of(np.isin(observed.a, implied.a)), implied.of(np.isin(implied.a, observed.a))
+    different = np.count_nonzero((left.d != right.d) | (left.b != right.b))
+    return int(different) + observed.d.size + implied.d.size - 2 * left.d.size
 
 
 def distinct(*columns: Slots) -> int:
@@ -152,9 +152,9 @@ def distinct(*columns: Slots) -> int:
     3
     """
     sizes = [2 + int(column.max(initial=-1)) for column in columns]
-    found = np.zeros(sizes, bool)
-    found[columns] = True  # that of -1 is the last
-    return int(np.count_nonzero(found))
+    seen = np.zeros(sizes, bool)
+    seen[columns] = True  # that of -1 is the last
+    return int(np.count_nonzero(seen))
 
 
 def rebuild(a: Labels, b: Labels, d: Labels) -> Interactions:

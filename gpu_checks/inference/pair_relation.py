@@ -103,8 +103,8 @@ def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict
     used = np.zeros(size, bool)
     used[edges.reshape(-1)] = True
     names = {int(r): i for i, r in enumerate(dict.fromkeys(root[:first_b][used[:first_b]].tolist()))}
-    found = np.array([names[int(r)] if u else -1 for r, u in zip(root, used, strict=True)], np.int64)
-    return {"A": found[:first_b], "B": found[first_b:first_d], "D": found[first_d:]}
+    products = np.array([names[int(r)] if u else -1 for r, u in zip(root, used, strict=True)], np.int64)
+    return {"A": products[:first_b], "B": products[first_b:first_d], "D": products[first_d:]}
 
 
 def _sets(slots: Slots, targets: Slots, size: int, width: int) -> list[bytes]:
@@ -117,11 +117,11 @@ def _sets(slots: Slots, targets: Slots, size: int, width: int) -> list[bytes]:
 def _number(sets: Sequence[bytes], product: Slots) -> Slots:
     """Return numbers of equal sets inside each product in order of first appearance; -1 without a product."""
     names: dict[int, dict[bytes, int]] = {}
-    found = []
+    numbers = []
     for key, home in zip(sets, product.tolist(), strict=True):
         inside = names.setdefault(home, {})
-        found.append(inside.setdefault(key, len(inside)) if home >= 0 else -1)
-    return np.array(found, np.int64)
+        numbers.append(inside.setdefault(key, len(inside)) if home >= 0 else -1)
+    return np.array(numbers, np.int64)
 
 
 def _inherit(labels: Slots, targets: Slots, size: int) -> tuple[Slots, Slots]:
@@ -192,8 +192,8 @@ def _extents(signature: Signature, labels: Mapping[str, Labels]) -> list[str]:
     ):
         for home in range(products):
             chosen = labels[name][labels[name][:, PRODUCT] == home, axis]
-            if (found := len(set(chosen.tolist()))) != extent:
-                notes.append(f"product {home} has {found} {axis_name} classes, not {extent}")
+            if (classes := len(set(chosen.tolist()))) != extent:
+                notes.append(f"product {home} has {classes} {axis_name} classes, not {extent}")
     return notes
 
 

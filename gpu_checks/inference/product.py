@@ -49,12 +49,12 @@ def multiply(
     machine: ProbeMachine, signature: Signature, several: Sequence[RandomProducts]
 ) -> list[npt.NDArray[np.float64]]:
     """D, [trial][lane][value], of each of several sets of products, which are issued together."""
-    words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
+    words = {name: np.concatenate([products.words[name] for products in several]) for name in several[0].words}
     result = unpack(
         operands_as_words(plain_form(signature))["D"][1],
         machine.begin(signature, words["A"], words["B"], words["C"], words.get("fixed"))(),
     )
-    return np.split(result, np.cumsum([len(one.expected) for one in several])[:-1])
+    return np.split(result, np.cumsum([len(products.expected) for products in several])[:-1])
 
 
 def random_products(
@@ -81,8 +81,8 @@ def random_products(
     words |= {name: pack(as_words[name][1], distributed[name]) for name in "ABC"}
     expected = drawn["C"] + _times(drawn["A"], drawn["B"])
     if second_difference(signature) < 0:  # a xor b = a + b - 2ab
-        ones = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
-        expected = drawn["C"] + ones - 2 * _times(drawn["A"], drawn["B"])
+        counts = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
+        expected = drawn["C"] + counts - 2 * _times(drawn["A"], drawn["B"])
     return RandomProducts(words, _distribute(expected, full["D"]))
 
 

@@ -80,8 +80,8 @@ def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
             except StopIteration as ended:
                 known[number] = ended.value
         queries = [query for part in issued.values() for query in part]
-        found = iter((yield queries)) if queries else iter(())
-        answers = {number: list(islice(found, len(part))) for number, part in issued.items()}
+        answered = iter((yield queries)) if queries else iter(())
+        answers = {number: list(islice(answered, len(part))) for number, part in issued.items()}
     return [known[number] for number in range(len(every))]
 
 
@@ -95,4 +95,4 @@ def run_queries(machine: ProbeMachine, signature: Signature, queries: Queries[T]
             known: T = ended.value
             return known
         seen = zip(issued, machine.hits(signature, issued), strict=True)
-        answers = [collect(hits, one.chosen.astype(np.int64), one.numbering.numbers) for one, hits in seen]
+        answers = [collect(hits, query.chosen.astype(np.int64), query.numbering.numbers) for query, hits in seen]

@@ -26,11 +26,11 @@ def hash_of(recording: Recording) -> str:
     return interactions.digest(tables)
 
 
-def incomplete(found: Iterable[Recording]) -> Iterator[Recording]:
+def incomplete(recordings: Iterable[Recording]) -> Iterator[Recording]:
     """Yield recordings whose labels do not rebuild the observed table; labels that several share are rebuilt once."""
     # The cache key is every label that is read: a wrong label is rebuilt anew.
     rebuilt: dict[tuple[str | bytes, ...], str] = {}
-    for recording in found:
+    for recording in recordings:
         kept = recording.metadata.kept.values() if recording.metadata else ()
         tables = (labels.tobytes() for labels in (*recording.operands.values(), *kept))
         key = (recording.probe, *tables)

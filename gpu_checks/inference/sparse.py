@@ -79,8 +79,8 @@ def whole(signature: Signature) -> Queries[Start]:
     """Yield the relation in the first form."""
     form, image = forms(signature)[0], plainest(signature, "B")
     ((tables, notes),) = yield [query(form, None, image, numbering(form, image), outer(uniform(signature)))]
-    found = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
-    return Start(form, found.labels, found.kept, digest(tables), (*notes, *found.notes))
+    relation = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
+    return Start(form, relation.labels, relation.kept, digest(tables), (*notes, *relation.notes))
 
 
 def complete(start: Start, seed: int) -> Queries[SlotClasses]:
@@ -121,9 +121,9 @@ class _Part:
         ((tables, said),) = yield [query(form, None, self.image, self.numbered, fixed)]
         row, row_of_d = (self.labels[name][:, ROW].copy() for name in "AD")
         row_of_d[self.labels["D"][:, COLUMN] >= self.numbered.columns] = -2  # no row of A
-        wrong = sum(int(np.count_nonzero(row_of_d[one.d] != row[one.a, None])) for one in tables)
+        wrong = sum(int(np.count_nonzero(row_of_d[table.d] != row[table.a, None])) for table in tables)
         odd = (f"{wrong} products change their row or column with the metadata",) if wrong else ()
-        return np.stack([_k_of(one, len(row)) for one in tables]), (*said, *odd)
+        return np.stack([_k_of(table, len(row)) for table in tables]), (*said, *odd)
 
 
 def by_k(form: InstructionForm, image: Window | None, b: Labels, columns: int) -> Numbering:
@@ -139,15 +139,15 @@ def _metadata(
     signature = every[0].signature
     ways, notes = yield from part.k(every[0], uniform(signature))
     notes += () if np.array_equal(outer(ways), kept) else ("a few columns show another k than all do",)
-    found = yield from together(_ruler(form, part, ways, seed) for form in every)
+    ruled = yield from together(_ruler(form, part, ways, seed) for form in every)
     again = yield from together(_same(form, part, ways) for form in every[1:])
     shape = (signature.lanes, signature.operands["A"].values)
     rulers = {
         int(form.signature.chosen.get("F", 0)): ruler.reshape(*shape, 2)
-        for form, (ruler, _) in zip(every, found, strict=True)
+        for form, (ruler, _) in zip(every, ruled, strict=True)
     }
     kept_by = {v: k.reshape(shape) for v, k in zip(patterns(signature), ways, strict=True)}
-    said = (note for some in (*again, *(odd for _, odd in found)) for note in some)
+    said = (note for some in (*again, *(odd for _, odd in ruled)) for note in some)
     return Metadata(kept_by, rulers, RANDOM), (*notes, *said)
 
 
@@ -167,11 +167,11 @@ def _ruler(form: InstructionForm, part: _Part, ways: Labels, seed: int) -> Queri
     drawn = draw(form.signature, seed)
     fields = np.concatenate([np.array(distinct)[chosen], drawn])
     k, said = yield from part.k(form, drawn_words(form.signature, fields))
-    ones = k[: len(chosen)] == ways[distinct[1]]
-    zeros = k[: len(chosen)] == ways[distinct[0]]
+    is_one = k[: len(chosen)] == ways[distinct[1]]
+    is_zero = k[: len(chosen)] == ways[distinct[0]]
     half = len(digits)
-    number_of_field = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
-    clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
+    number_of_field = sum((is_one[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
+    clean = (is_one ^ is_zero).all(axis=0) & (is_one[:half] == is_zero[half:]).all(axis=0)
     ruler = np.where(clean, number_of_field, -1)
     wrong = int((_predict(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
     notes = [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
@@ -214,8 +214,8 @@ def _slots(a: Labels, labels: Labels) -> Labels:
     columns = 1 + int(a[:, CONTRACTED].max())
     home = np.zeros((1 + int(a[:, ROW].max()), columns), np.int64)
     home[a[:, ROW], a[:, CONTRACTED]] = np.arange(len(a))
-    found: Labels = home[labels[:, ROW], labels[:, CONTRACTED]]
-    return found
+    slots: Labels = home[labels[:, ROW], labels[:, CONTRACTED]]
+    return slots
 
 
 def drawn_words(signature: Signature, drawn: Labels) -> Words:
@@ -231,8 +231,8 @@ def draw(signature: Signature, seed: int) -> Labels:
 
 def _predict(ways: Labels, drawn: Labels, ruler: Labels) -> Labels:
     """[configuration][A slot] -> the k that the pattern of its field gives."""
-    found: Labels = ways[drawn.reshape(len(drawn), -1)[:, ruler], np.arange(ways.shape[1])]
-    return found
+    predicted: Labels = ways[drawn.reshape(len(drawn), -1)[:, ruler], np.arange(ways.shape[1])]
+    return predicted
 
 
 def _distinct(ways: Labels) -> tuple[int, int]:
@@ -252,6 +252,6 @@ def words_of(fields: Labels) -> Words:
 
 def _k_of(table: Interactions, size: int) -> Labels:
     """Return the k of each element of A where B's are numbered by theirs, -1 where it meets none or several."""
-    found, others = np.full(size, -1), table.b != table.b[:, :1]
-    found[table.a] = np.where(others.any(axis=1), -1, table.b[:, 0]) if others.any() else table.b[:, 0]
-    return found
+    k, differs = np.full(size, -1), table.b != table.b[:, :1]
+    k[table.a] = np.where(differs.any(axis=1), -1, table.b[:, 0]) if differs.any() else table.b[:, 0]
+    return k

@@ -40,7 +40,7 @@ def queries(signature: Signature, seed: int = 0) -> Queries[SlotClasses]:
     images = () if start.notes else _images(start, seed)
     relation: SlotClasses
     relation, *looked = yield from together([sparse.complete(start, seed), *images])
-    seen = [] if relation.notes else [one.label(relation) for one in looked]
+    seen = [] if relation.notes else [image.label(relation) for image in looked]
     kept = tuple(image for image, _ in seen if image is not None)
     fixed, odd = absolute(signature, relation.operands, kept)
     notes = (*relation.notes, *(note for _, said in seen for note in said), *odd)
@@ -54,11 +54,13 @@ def _images(start: sparse.Start, seed: int) -> Iterator[Queries[_ImageOfA] | Que
     for form in forms(first.signature):
         again = form.signature.chosen.get("F") != first.signature.chosen.get("F")
         if form.signature.operands["A"].space == "smem":
-            found = windows("A", form.signature.operands["A"], (form.majors[0],))
-            yield from (_image_of_a(form, one, numbered, seed, again) for one in (found[:1] if again else found))
+            choices = windows("A", form.signature.operands["A"], (form.majors[0],))
+            yield from (
+                _image_of_a(form, image, numbered, seed, again) for image in (choices[:1] if again else choices)
+            )
         elif not again:
-            found = windows("B", form.signature.operands["B"], (form.majors[1],))
-            yield from (_image_of_b(form, one, start) for one in found if one != plainest(form.signature, "B"))
+            choices = windows("B", form.signature.operands["B"], (form.majors[1],))
+            yield from (_image_of_b(form, image, start) for image in choices if image != plainest(form.signature, "B"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,10 @@ class _ImageOfA:
         form, first, image = self.form, self.first, self.image
         labels, wrong = _place_labels(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
         wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
-        wrong += sum(len(first.a) - len(one.a) for one in self.rest)
+        wrong += sum(len(first.a) - len(table.a) for table in self.rest)
         ways = relation.ways()[self.patterns]
         wrong += sparse.count_moved(relation, labels, ways, self.rest[: len(ways)])
-        wrong += sum(_astray(relation, one, labels[one.a, ROW, None], 0) for one in (first, *self.rest))
+        wrong += sum(_astray(relation, table, labels[table.a, ROW, None], 0) for table in (first, *self.rest))
         notes = self.notes + _misfits(wrong)
         if relation.metadata is not None and self.drawn is not None:
             rest = self.rest[len(ways) :]
@@ -97,15 +99,17 @@ def _image_of_a(
 ) -> Queries[_ImageOfA]:
     signature, plain, fixed = form.signature, plainest(form.signature, "B"), sparse.uniform(form.signature)
     plainly = (image.swizzle, *form.majors) == ("none", "K", "K")
-    others = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
+    patterns = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
     drawn = sparse.draw(signature, seed) if plainly and signature.sparsity else None
     (((first,), notes),) = yield [query(form, image, plain, numbered, fixed[:1])]
-    words = fixed[others] if drawn is None else np.concatenate([fixed[others], sparse.drawn_words(signature, drawn)])
+    words = (
+        fixed[patterns] if drawn is None else np.concatenate([fixed[patterns], sparse.drawn_words(signature, drawn)])
+    )
     rest: Sequence[Interactions] = ()
     if len(words) and len(first.a):
         ((rest, said),) = yield [query(form, image, plain, numbered, words, only=first.a)]
         notes += said
-    return _ImageOfA(form, image, again, first, rest, others, drawn, notes)
+    return _ImageOfA(form, image, again, first, rest, patterns, drawn, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +141,8 @@ def _image_of_b(form: InstructionForm, image: Window, start: sparse.Start) -> Qu
 
 def _of_d(relation: SlotClasses, table: Interactions, axis: int) -> Labels:
     """Return the row or the column of D in which each product is."""
-    found: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), axis]
-    return found
+    labels: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), axis]
+    return labels
 
 
 def _astray(relation: SlotClasses, table: Interactions, row: Labels | int, column: int | None = None) -> int:
@@ -180,7 +184,9 @@ def absolute(
 
     The columns of a sparse A are those stored, which are not k.
     """
-    plain = next((one.labels for one in images if (one.operand, one.swizzle, one.major) == ("A", "none", "K")), None)
+    plain = next(
+        (image.labels for image in images if (image.operand, image.swizzle, image.major) == ("A", "none", "K")), None
+    )
     if plain is None:
         return (), ()
     bits = signature.operands["B"].bits
@@ -193,12 +199,12 @@ def absolute(
         "B": (k_of_b, CONTRACTED, n_of, COLUMN),
         "D": (m_of, ROW, n_of, COLUMN),
     }
-    found = []
+    coordinates = []
     for name, (row_of, row, column_of, column) in named.items():
         labels = operands[name]
         pair = [row_of[labels[..., row]], column_of[labels[..., column]]]
-        found.append(ElementCoordinates("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
-    return tuple(found), ()
+        coordinates.append(ElementCoordinates("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
+    return tuple(coordinates), ()
 
 
 def _panels(labels: Labels, axis: int, bits: int) -> tuple[Labels, Labels]:

@@ -96,7 +96,7 @@ def operand_list(signature: Signature, asm: str, result: Sequence[str] = ()) -> 
         place += 1 if named else fragment.regs
         vector = name in _VECTORS and signature.lanes > 1 and fragment.space == "reg"
         numbered[name] = f"{{{', '.join(names)}}}" if vector else names[0]
-    return re.sub(r"\{([A-Z]+)\}", lambda found: numbered[found[1]], asm)
+    return re.sub(r"\{([A-Z]+)\}", lambda match: numbered[match[1]], asm)
 
 
 def register_inputs(name: str, fragment: Fragment) -> Iterator[str]:

@@ -53,11 +53,11 @@ _CUDA = beside(__file__)
 
 def families(signatures: Sequence[Signature]) -> list[list[Signature]]:
     """Return the instructions that these kernels can issue, those together that differ in N alone, as they appear."""
-    found: dict[str, list[Signature]] = {}
+    by_family: dict[str, list[Signature]] = {}
     for signature in signatures:
         if fits(signature):
-            found.setdefault(family_of(signature), []).append(signature)
-    return list(found.values())
+            by_family.setdefault(family_of(signature), []).append(signature)
+    return list(by_family.values())
 
 
 def family_of(signature: Signature) -> str:
@@ -149,7 +149,7 @@ def _spell_fixed_words(signature: Signature, index: str) -> Iterator[str]:
 
 def _spell_shared_words(signature: Signature, name: str) -> str:
     fragment = signature.operands[name]
-    words = max(one.size for one in windows(name, fragment, MAJORS)) // 4
+    words = max(window.size for window in windows(name, fragment, MAJORS)) // 4
     at = int(At.A_DESCRIPTOR if name == "A" else At.B_DESCRIPTOR)
     return _CUDA["shared"].substitute(name=name.lower(), words=words, at=at, lanes=signature.lanes, alignment=ALIGNMENT)
 

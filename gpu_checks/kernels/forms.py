@@ -58,17 +58,17 @@ def forms(signature: Signature) -> tuple[InstructionForm, ...]:
     """
     choices = signature.select.get("F", ())
     if not is_warpgroup(signature):
-        return tuple(InstructionForm(look_up(signature.mnemonic, F=one)) for one in choices) or (
+        return tuple(InstructionForm(look_up(signature.mnemonic, F=selector)) for selector in choices) or (
             InstructionForm(signature),
         )
-    found: list[InstructionForm] = []
+    every: list[InstructionForm] = []
     for selector in choices or (None,):
         chosen: dict[str, Any] = {} if selector is None else {"F": selector}
         registers, memory = (look_up(signature.mnemonic, A_space=space, **chosen) for space in ("reg", "smem"))
-        found += [InstructionForm(registers), InstructionForm(memory)]
-        if len(found) == len(MAJORS) == transposes(memory.asm):
-            found += [InstructionForm(registers, ("K", "MN")), InstructionForm(memory, ("MN", "K"))]
-    return tuple(found)
+        every += [InstructionForm(registers), InstructionForm(memory)]
+        if len(every) == len(MAJORS) == transposes(memory.asm):
+            every += [InstructionForm(registers, ("K", "MN")), InstructionForm(memory, ("MN", "K"))]
+    return tuple(every)
 
 
 def plain_form(signature: Signature) -> Signature:

@@ -83,15 +83,15 @@ def operands_as_words(signature: Signature) -> dict[str, tuple[int, Fragment]]:
 
     C is D where the accumulators are both.
     """
-    found = {}
+    operands = {}
     for name, fragment in signature.operands.items():
         if fragment.space == "smem":
             values = fragment.extent[0] * fragment.extent[1]
             words = values * fragment.bits // 32
-            found[name] = (1, replace(fragment, values=values, regs=words, reg_type="b32"))
+            operands[name] = (1, replace(fragment, values=values, regs=words, reg_type="b32"))
         else:
-            found[name] = (signature.lanes, fragment)
-    return {"C": found["D"], **found}
+            operands[name] = (signature.lanes, fragment)
+    return {"C": operands["D"], **operands}
 
 
 def digits(signature: Signature) -> int:

@@ -74,5 +74,5 @@ def transposes(asm: str) -> int:
 
 def windows(operand: str, fragment: Fragment, majors: tuple[str, ...]) -> tuple[Window, ...]:
     """All images of A or B that the majors allow, the plainest first."""
-    found = (window(operand, fragment, swizzle, major) for major in majors for swizzle in SWIZZLES)
-    return tuple(one for one in found if one is not None)
+    candidates = (window(operand, fragment, swizzle, major) for major in majors for swizzle in SWIZZLES)
+    return tuple(image for image in candidates if image is not None)

@@ -93,7 +93,7 @@ def _issue(signature: Signature) -> str:
     return _CUDA["taking" if registers else "quiet"].substitute(
         before=before,
         mnemonic=signature.mnemonic,
-        operands=_NAME.sub(lambda found: numbered[found[1] or found[2]], signature.asm),
+        operands=_NAME.sub(lambda match: numbered[match[1] or match[2]], signature.asm),
         registers=registers,
         issuers=signature.lanes,
         outputs=", ".join(f'"=r"(r[{w}])' for w in range(registers)),

@@ -18,8 +18,8 @@ _REMARK = re.compile(r"^////.*\n", re.MULTILINE)
 
 def beside(module: str) -> Mapping[str, Template]:
     """Name -> part of the `.cu` file beside a module, whose `__file__` is given."""
-    _, *found = _BEGIN.split(Path(module).with_suffix(".cu").read_text(encoding="utf-8"))
+    _, *parts = _BEGIN.split(Path(module).with_suffix(".cu").read_text(encoding="utf-8"))
     return {
         name: Template(_REMARK.sub("", text).rstrip("\n") + ("" if within else "\n"))
-        for name, within, text in zip(found[::3], found[1::3], found[2::3], strict=True)
+        for name, within, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
     }

@@ -24,17 +24,17 @@ def list_forms() -> int:
 def probe_opcodes(options: argparse.Namespace) -> int:
     """Run every form, print what came of it and write the recording; returns the exit code."""
     probes = [Probe(form) for form in accepted_forms()]
-    found = observe(probes, options.quiet)
-    if isinstance(found, Unavailable):
-        show(f"{len(probes)} forms of opcodes  UNCHECKED  {found.reason}")
+    recording = observe(probes, options.quiet)
+    if isinstance(recording, Unavailable):
+        show(f"{len(probes)} forms of opcodes  UNCHECKED  {recording.reason}")
         return exit_undecided(options)
-    faults = [one for one in found.forms.values() if one.fault]
+    faults = [computed for computed in recording.forms.values() if computed.fault]
     if not options.quiet:
-        show(*(f"{one.form}  UNCHECKED  {one.fault}" for one in faults))
+        show(*(f"{computed.form}  UNCHECKED  {computed.fault}" for computed in faults))
     if options.output:
-        print(f"wrote {write(options.output, found)}", file=sys.stderr)
-    counts = {"forms of opcodes recorded": len(found.forms) - len(faults), "unchecked": len(faults)}
+        print(f"wrote {write(options.output, recording)}", file=sys.stderr)
+    counts = {"forms of opcodes recorded": len(recording.forms) - len(faults), "unchecked": len(faults)}
     text = join_counts({**counts, "that ptxas rejects": len(list_rejected())})
-    text += f"   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
+    text += f"   {recording.device.gpu}, driver {recording.device.driver or 'unknown'}"
     show(text)
     return exit_undecided(options) if faults else Exit.OK

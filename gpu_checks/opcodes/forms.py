@@ -185,24 +185,24 @@ def _vary(row: Spelling, parts: Sequence[FormOperand], extra: int) -> Iterator[t
     """Yield the operands as they are, then each other way to write one of them."""
     yield tuple(parts)
     for place, part in enumerate(parts):
-        others: list[FormOperand] = []
+        ways: list[FormOperand] = []
         if part.kind == "pred" and place:
-            others.append(part._replace(negated=True))
+            ways.append(part._replace(negated=True))
         if not place and (row.group == "compare" or (row.lanes == 32 and row.group != "vote")):
-            others.append(part._replace(pair=True))
+            ways.append(part._replace(pair=True))
         if part.number is not None:
-            others += [part._replace(number=number) for number in _TABLES[1:]]
+            ways += [part._replace(number=number) for number in _TABLES[1:]]
         if row.group in _WIDENED and part.role != "hint" and part.bits and _is_integer(part.kind):
             widest = 64 if extra == 0 or (row.group == "convert" and extra == 1) else part.bits
-            others += [part._replace(bits=bits) for bits in (32, 64) if part.bits < bits <= widest]
+            ways += [part._replace(bits=bits) for bits in (32, 64) if part.bits < bits <= widest]
         if row.group == "move":  # a register as several, and several as one
-            others += [
+            ways += [
                 part._replace(bits=part.bits // count, kind=f"b{part.bits // count}", many=count)
                 for count in (2, 4)
                 if 16 * count <= part.bits and part.kind[0] == "b" and _is_integer(part.kind)
             ]
-        for other in others:
-            yield (*parts[:place], other, *parts[place + 1 :])
+        for way in ways:
+            yield (*parts[:place], way, *parts[place + 1 :])
 
 
 def _is_integer(kind: str) -> bool:

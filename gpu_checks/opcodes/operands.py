@@ -28,10 +28,10 @@ def guards(form: OpcodeForm) -> tuple[Array, Array]:
     if form.lanes == 32:
         g = np.isin(_GROUP, (0, 20, 30, 33))
         return g.astype(np.uint64), (g | np.isin(_GROUP, (10, 31))).astype(np.uint64)
-    mixed, other = (column("pred", place) & np.uint64(1) for place in (6, 7))
+    mixed_g, mixed_h = (column("pred", place) & np.uint64(1) for place in (6, 7))
     warp = np.arange(LANES) // 32
-    g = np.where(warp == 0, 1, np.where(warp == 1, 0, mixed)).astype(np.uint64)
-    return g, np.where(warp == 0, 1, np.where(warp == 2, 0, other)).astype(np.uint64)
+    g = np.where(warp == 0, 1, np.where(warp == 1, 0, mixed_g)).astype(np.uint64)
+    return g, np.where(warp == 0, 1, np.where(warp == 2, 0, mixed_h)).astype(np.uint64)
 
 
 def columns(form: OpcodeForm, place: int) -> list[Array]:
@@ -45,7 +45,7 @@ def columns(form: OpcodeForm, place: int) -> list[Array]:
     if form.group == "divide" and place == 2:
         return [_divisors(form, part)]
     words = max(1, BITS[part.kind] // 64) if part.kind[0] != "f" else 1
-    return [column(part.kind if words == 1 else "b64", place + 4 * one) for one in range(part.many * words)]
+    return [column(part.kind if words == 1 else "b64", place + 4 * word) for word in range(part.many * words)]
 
 
 def _is_amount(form: OpcodeForm, place: int) -> bool:
@@ -58,21 +58,21 @@ def _divisors(form: OpcodeForm, part: FormOperand) -> Array:
     bits = BITS[part.kind]
     limit = np.uint64((1 << bits) - 1)
     divisor, dividend = column(part.kind, 2), column(part.kind, 1) & limit
-    found = np.where(divisor & limit == 0, divisor | np.uint64(3), divisor)
-    overflows = (found & limit == limit) & (dividend == np.uint64(1 << (bits - 1)))
-    return _choose(overflows & (part.kind[0] == "s"), found ^ np.uint64(4), found)
+    nonzero = np.where(divisor & limit == 0, divisor | np.uint64(3), divisor)
+    overflows = (nonzero & limit == limit) & (dividend == np.uint64(1 << (bits - 1)))
+    return _choose(overflows & (part.kind[0] == "s"), nonzero ^ np.uint64(4), nonzero)
 
 
 def _together(form: OpcodeForm, part: FormOperand, place: int) -> Array:
     """Return an operand of an instruction that a group of lanes executes together."""
-    lane, one, size = np.arange(LANES), np.uint64(1), _SIZE.astype(np.uint64)
+    lane, bit, size = np.arange(LANES), np.uint64(1), _SIZE.astype(np.uint64)
     if part.role == "mask":
         first: Array = (lane % 32 // _SIZE * _SIZE).astype(np.uint64)
-        return ((one << size) - one) << first
+        return ((bit << size) - bit) << first
     noise = column("b64", place)
     if part.kind == "pred":  # all true in warp 1 and every third group, all false in some, else mixed
         constant = np.isin(_GROUP, (10, 30))
-        return _choose(constant, 1, _choose(np.isin(_GROUP, (20, 31)), 0, noise >> np.uint64(9) & one))
+        return _choose(constant, 1, _choose(np.isin(_GROUP, (20, 31)), 0, noise >> np.uint64(9) & bit))
     if form.group != "shuffle":  # equal in warp 1, few values in warp 2 and 3
         few = np.array([3, 2**31 + 3, 2**32 - 2], np.uint64)[(noise >> np.uint64(5)).astype(np.int64) % 3]
         return _choose(_GROUP == 10, 77, _choose(_GROUP >= 20, few, column("b32", place)))
@@ -88,10 +88,10 @@ def _together(form: OpcodeForm, part: FormOperand, place: int) -> Array:
 
 
 def _choose(condition: Array, yes: Array | int, no: Array | int) -> Array:
-    found: Array = np.where(condition, yes, no).astype(np.uint64)
-    return found
+    chosen: Array = np.where(condition, yes, no).astype(np.uint64)
+    return chosen
 
 
 def _some(lane: Array, choices: Sequence[int]) -> Array:
-    found: Array = np.array(choices, np.uint64)[lane % len(choices)]
-    return found
+    chosen: Array = np.array(choices, np.uint64)[lane % len(choices)]
+    return chosen

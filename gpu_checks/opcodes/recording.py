@@ -59,16 +59,16 @@ def observe(probes: Sequence[Probe], quiet: bool = True) -> OpcodeRecording | Un
         return info
     if info.sm != SM:
         return Unavailable(f"the probes of opcodes are for {SM}; {info.gpu} is {info.sm}")
-    found: dict[str, Computed] = {}
+    forms: dict[str, Computed] = {}
     try:
         with Progress(len(probes), "forms", quiet) as shown:
             for start in range(0, len(probes), _TOGETHER):
-                for one in _observe(probes[start : start + _TOGETHER]):
-                    found[one.form] = one
-                    shown.step(one.form)
+                for computed in _observe(probes[start : start + _TOGETHER]):
+                    forms[computed.form] = computed
+                    shown.step(computed.form)
     except DeviceFault as fault:
-        return Unavailable(f"after {len(found)} of {len(probes)} forms: {fault}")
-    return OpcodeRecording(info, date.today().isoformat(), found)
+        return Unavailable(f"after {len(forms)} of {len(probes)} forms: {fault}")
+    return OpcodeRecording(info, date.today().isoformat(), forms)
 
 
 def _observe(probes: Sequence[Probe]) -> Iterator[Computed]:
@@ -97,22 +97,22 @@ def write(folder: Path, recording: OpcodeRecording) -> Path:
     """Write the file of a GPU; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / recording.device.file
-    write_file(path, "".join(with_digest(json.dumps(one)) + "\n" for one in _lines(recording)))
+    write_file(path, "".join(with_digest(json.dumps(line)) + "\n" for line in _lines(recording)))
     return path
 
 
 def _lines(recording: OpcodeRecording) -> Iterator[dict[str, Any]]:
     yield {"schema": SCHEMA, "opcodes": len(recording.forms), **recording.device._asdict(), "date": recording.date}
     seen: set[str] = set()
-    for one in recording.forms.values():
-        texts = [base64.b64encode(zlib.compress(result, 9)).decode() for result in one.results]
+    for computed in recording.forms.values():
+        texts = [base64.b64encode(zlib.compress(result, 9)).decode() for result in computed.results]
         ids = [identity({"bits": text}) for text in texts]
         for name, text in zip(ids, texts, strict=True):
             if name not in seen:
                 seen.add(name)
                 yield {"schema": SCHEMA, "bits": name, "of": text}
-        told = {"fault": one.fault} if one.fault else {"results": ids}
-        yield {"schema": SCHEMA, "form": one.form, "probe": one.probe, **told}
+        told = {"fault": computed.fault} if computed.fault else {"results": ids}
+        yield {"schema": SCHEMA, "form": computed.form, "probe": computed.probe, **told}
 
 
 def recordings_of_opcodes(place: Path = RECORDINGS) -> tuple[OpcodeRecording, ...]:

@@ -29,18 +29,18 @@ _CRASH = "ptxas ends with signal {}"
 @cache
 def list_rejected(file: Path = FILE) -> Mapping[str, str]:
     """Return the name of each form that ptxas rejects -> its message."""
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for paragraph in file.read_text("utf-8").split("\n\n")[1:]:
         lines = paragraph.strip().splitlines()
-        found |= dict.fromkeys((name for line in lines[1:] for name in expand(line)), lines[0])
-    return found
+        messages |= dict.fromkeys((name for line in lines[1:] for name in expand(line)), lines[0])
+    return messages
 
 
 @cache
 def accepted_forms() -> tuple[OpcodeForm, ...]:
     """Return the forms that ptxas takes."""
-    found = list_rejected()
-    return tuple(form for form in candidates() if form.name not in found)
+    rejected = list_rejected()
+    return tuple(form for form in candidates() if form.name not in rejected)
 
 
 def expand(line: str) -> Iterator[str]:
@@ -84,16 +84,16 @@ def _choice(words: Sequence[str]) -> str:
 
 def validate(probes: Sequence[Probe]) -> dict[str, str]:
     """Return the names of the forms that ptxas rejects, each with its message."""
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for start in range(0, len(probes), _CHUNK):
-        found |= _faults(list(probes[start : start + _CHUNK]))
-        print(f"{start + _CHUNK} of {len(probes)}: {len(found)} rejected", file=sys.stderr, flush=True)
-    return found
+        messages |= _faults(list(probes[start : start + _CHUNK]))
+        print(f"{start + _CHUNK} of {len(probes)}: {len(messages)} rejected", file=sys.stderr, flush=True)
+    return messages
 
 
 def _faults(probes: Sequence[Probe]) -> dict[str, str]:
     """Return what is wrong with these forms, which are assembled as one module until none is rejected."""
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     left = list(probes)
     while left:
         texts = [probe.text(f"p{number}") for number, probe in enumerate(left)]
@@ -105,26 +105,26 @@ def _faults(probes: Sequence[Probe]) -> dict[str, str]:
             break
         if done.returncode < 0:
             if len(left) == 1:
-                return found | {left[0].form.name: _CRASH.format(-done.returncode)}
+                return messages | {left[0].form.name: _CRASH.format(-done.returncode)}
             half = len(left) // 2
-            return found | _faults(left[:half]) | _faults(left[half:])
+            return messages | _faults(left[:half]) | _faults(left[half:])
         starts = [HEAD.count("\n") + 1]
         for text in texts:
             starts.append(starts[-1] + text.count("\n"))
         wrong = {bisect_right(starts, int(line)) - 1: message for line, message in _LINE.findall(done.stderr)[::-1]}
         if not wrong:
             raise RuntimeError(done.stderr.strip() or f"ptxas ends with {done.returncode}")
-        found |= {left[number].form.name: message for number, message in wrong.items()}
+        messages |= {left[number].form.name: message for number, message in wrong.items()}
         left = [probe for number, probe in enumerate(left) if number not in wrong]
-    return found
+    return messages
 
 
 def main() -> int:
     """Assemble every candidate and write the file."""
     version = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    found = validate([Probe(form) for form in candidates()])
-    known: dict[str, list[str]] = {message: [] for message, _ in Counter(found.values()).most_common()}
-    for name, message in found.items():
+    messages = validate([Probe(form) for form in candidates()])
+    known: dict[str, list[str]] = {message: [] for message, _ in Counter(messages.values()).most_common()}
+    for name, message in messages.items():
         known[message].append(name)
     parts = [f"# Forms that ptxas {version} rejects for {ARCHITECTURE}, by its message."]
     parts += ["\n".join((message, *fold(names))) for message, names in known.items()]

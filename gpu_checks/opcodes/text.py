@@ -48,10 +48,10 @@ class Probe:
     def operands(self) -> Array:
         """The bytes that it reads behind the guards: a column for each operand, and the memory of each lane."""
         form = self.form
-        found = [one for place in self._sources for one in columns(form, place)]
+        words = [word for place in self._sources for word in columns(form, place)]
         if self._carries:
-            found.append(np.array([(lane * 7 % 3) << 31 for lane in range(LANES)], np.uint64))
-        parts = [one.astype("<u8").view(np.uint8) for one in found]
+            words.append(np.array([(lane * 7 % 3) << 31 for lane in range(LANES)], np.uint64))
+        parts = [word.astype("<u8").view(np.uint8) for word in words]
         if form.group in ("load", "atomic"):
             parts.append(octets(self._memory_kind, _ROOM).reshape(-1))
         return np.concatenate([np.zeros(0, np.uint8), *parts])
@@ -64,16 +64,16 @@ class Probe:
     @cached_property
     def results(self) -> tuple[Result, ...]:
         """What it stores, in order: of the first run, then of the second."""
-        found, start = [], 0
+        listed, start = [], 0
         for _ in _RUNS:
             for size in self._sizes:
                 for _ in range(max(1, size // 8)):
-                    found.append(Result(start, 8, min(size, 8)))
+                    listed.append(Result(start, 8, min(size, 8)))
                     start += _COLUMN
             if self._writes:
-                found.append(Result(start, _ROOM, _ROOM))
+                listed.append(Result(start, _ROOM, _ROOM))
                 start += _BLOCK
-        return tuple(found)
+        return tuple(listed)
 
     @property
     def output(self) -> Array:
@@ -89,8 +89,10 @@ class Probe:
     def split_results(self, output: Array) -> list[bytes]:
         """Return the bytes of each result, lane by lane, from the output after the kernel ran."""
         return [
-            output[one.start : one.start + one.stride * LANES].reshape(LANES, one.stride)[:, : one.size].tobytes()
-            for one in self.results
+            output[result.start : result.start + result.stride * LANES]
+            .reshape(LANES, result.stride)[:, : result.size]
+            .tobytes()
+            for result in self.results
         ]
 
     def text(self, name: str) -> str:
@@ -130,10 +132,10 @@ class Probe:
     @cached_property
     def _sizes(self) -> list[int]:
         """Bytes of each register that it writes, a predicate behind `|` and a carry with them; a predicate has 1."""
-        found = []
+        sizes = []
         for part in self.form.parts[: self.form.results]:
-            found += [max(1, part.bits // 8)] * part.many + [1] * part.pair
-        return found + [4] * ("cc" in self.form.opcode.split("."))
+            sizes += [max(1, part.bits // 8)] * part.many + [1] * part.pair
+        return sizes + [4] * ("cc" in self.form.opcode.split("."))
 
     def _lines(self, given: int, taken: int) -> Iterator[str]:
         for place in self._sources:
@@ -273,7 +275,7 @@ def _keep(name: str, bits: int, start: int) -> Iterator[str]:
 
 def guard_columns(form: OpcodeForm) -> Array:
     """Return the bytes that a kernel reads first: the predicates of `@g` and `@!h`, of all forms of the same lanes."""
-    return np.concatenate([one.astype("<u8").view(np.uint8) for one in guards(form)])
+    return np.concatenate([predicate.astype("<u8").view(np.uint8) for predicate in guards(form)])
 
 
 def entry(name: str, forms: Sequence[OpcodeForm], bodies: Sequence[str]) -> str:

@@ -71,14 +71,14 @@ def octets(kind: str, count: int) -> Array:
     if size > 8:
         kind, size = "b64", 8
     columns = [column(kind, place) for place in range(count // size)]
-    return np.concatenate([one.astype("<u8").view(np.uint8).reshape(LANES, 8)[:, :size] for one in columns], 1)
+    return np.concatenate([words.astype("<u8").view(np.uint8).reshape(LANES, 8)[:, :size] for words in columns], 1)
 
 
 def _spread_over(value: Callable[[int], int], bits: int, name: str) -> Array:
     """Return the values with random bits above them."""
     above = _numbers(f"above {name}", 8)
     given = [value(lane) & ((1 << bits) - 1) | next(above) << bits for lane in range(LANES)]
-    return np.array([one & ((1 << 64) - 1) for one in given], np.uint64)
+    return np.array([number & ((1 << 64) - 1) for number in given], np.uint64)
 
 
 def _value(kind: str, place: int) -> Callable[[int], int]:
@@ -116,11 +116,11 @@ def _edges(kind: str) -> tuple[int, ...]:
     """Return the values at the edges of a type, as bits, each once."""
     bits = min(BITS[kind], 64)
     if kind in _EXPONENT or kind in _SPECIAL:
-        plain = [sign | one for one in _representable(kind) for sign in (0, 1 << (bits - 1))]
+        plain = [sign | positive for positive in _representable(kind) for sign in (0, 1 << (bits - 1))]
         return tuple(dict.fromkeys((*_SPECIAL.get(kind, ()), *plain)))
     limit = (1 << bits) - 1
-    whole = [one for one in _WHOLE if one <= limit]
-    return tuple(dict.fromkeys(value & limit for one in whole for value in (one, -one)))
+    whole = [number for number in _WHOLE if number <= limit]
+    return tuple(dict.fromkeys(value & limit for number in whole for value in (number, -number)))
 
 
 def _representable(kind: str) -> Iterator[int]:

@@ -112,7 +112,7 @@ def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[O
         return info
     if int(info.sm[3:].rstrip("af")) != _SM:
         return Unavailable(f"the probes issue wgmma, which sm_90a has; {info.gpu} is {info.sm}")
-    found: list[OrderObservation] = []
+    observed: list[OrderObservation] = []
     try:
         with Progress(len(chosen), "probes", quiet) as shown:
             for probe in chosen:
@@ -121,13 +121,13 @@ def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[O
                 for delay in DELAYS:
                     wrong = tuple(int(count) for count in _run_probe(module, probe, delay).sum(axis=0))
                     results, today = _BLOCKS * _ROUNDS * _RESULTS, date.today().isoformat()
-                    found.append(
+                    observed.append(
                         OrderObservation(probe.name, probe.section, delay, results, wrong, hash_of(probe), info, today)
                     )
                 shown.done += 1
     except (Unsupported, DeviceFault) as fault:
         return Unavailable(str(fault))
-    return found
+    return observed
 
 
 def _run_probe(module: Loaded, probe: OrderProbe, delay: int) -> Array:
@@ -140,14 +140,18 @@ def _run_probe(module: Loaded, probe: OrderProbe, delay: int) -> Array:
 
 def recordings_of_order(place: Path = RECORDINGS) -> tuple[OrderObservation, ...]:
     """Every recorded observation. RecordingError for a malformed line, with its file and number."""
-    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _observation))
+    return tuple(observation for path in files(place) for observation in read_each(path, SCHEMA, _observation))
 
 
 def _observation(data: Mapping[str, Any]) -> OrderObservation:
     info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
     check_gpu(info.gpu, info.sm)
     wrong = tuple(data["wrong"])
-    if len(wrong) != 4 or not all(isinstance(one, int) and one >= 0 for one in wrong) or sum(wrong) > data["results"]:
+    if (
+        len(wrong) != 4
+        or not all(isinstance(count, int) and count >= 0 for count in wrong)
+        or sum(wrong) > data["results"]
+    ):
         raise ValueError(f"wrong is {data['wrong']!r}, not four counts of {data['results']} results")
     plain = {key: data[key] for key in ("name", "section", "delay", "results", "kernel_hash", "date")}
     return OrderObservation(wrong=wrong, device=info, **plain)
@@ -156,11 +160,11 @@ def _observation(data: Mapping[str, Any]) -> OrderObservation:
 def write(path: Path, observed: Sequence[OrderObservation]) -> None:
     """One line each; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, "".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed))
+    write_file(path, "".join(with_digest(json.dumps(_data(observation))) + "\n" for observation in observed))
 
 
-def _data(one: OrderObservation) -> dict[str, Any]:
-    fields = asdict(one)
+def _data(observation: OrderObservation) -> dict[str, Any]:
+    fields = asdict(observation)
     return {"schema": SCHEMA, **fields.pop("device")._asdict(), **fields}
 
 
@@ -178,24 +182,29 @@ def _command(options: argparse.Namespace) -> int:
     if options.list:
         command.show(*(f"{probe.name}{f'  (PTX ISA {probe.section})' * bool(probe.section)}" for probe in PROBES))
         return 0
-    found = observe(quiet=False)
-    if isinstance(found, Unavailable):
-        command.show(f"{len(PROBES)} probes  UNCHECKED  {found.reason}")
+    observed = observe(quiet=False)
+    if isinstance(observed, Unavailable):
+        command.show(f"{len(PROBES)} probes  UNCHECKED  {observed.reason}")
         return command.exit_undecided(options)
-    width = max(len(one.name) for one in found)
-    for one in found:
-        command.show(f"{one.name:<{width}}  {one.delay:>6} cycles late  {sum(one.wrong)} of {one.results} wrong")
+    width = max(len(observation.name) for observation in observed)
+    for observation in observed:
+        counts = f"{sum(observation.wrong)} of {observation.results} wrong"
+        command.show(f"{observation.name:<{width}}  {observation.delay:>6} cycles late  {counts}")
     if options.record:
-        write(options.record / found[0].device.file, found)
-    return Exit.OK if controls_hold(found) else Exit.CONTRADICTION
+        write(options.record / observed[0].device.file, observed)
+    return Exit.OK if controls_hold(observed) else Exit.CONTRADICTION
 
 
-def controls_hold(found: Sequence[OrderObservation]) -> bool:
+def controls_hold(observed: Sequence[OrderObservation]) -> bool:
     """Whether each control came out as it must: wrong at the longest delay, or right at all of them."""
     return all(
-        any(not one.agrees for one in found if one.name == probe.name and one.delay == DELAYS[-1])
+        any(
+            not observation.agrees
+            for observation in observed
+            if observation.name == probe.name and observation.delay == DELAYS[-1]
+        )
         if probe.expected == "wrong"
-        else all(one.agrees for one in found if one.name == probe.name)
+        else all(observation.agrees for observation in observed if observation.name == probe.name)
         for probe in PROBES
         if probe.expected
     )

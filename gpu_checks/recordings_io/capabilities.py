@@ -46,13 +46,13 @@ def mismatch(gpu: str, sm: str) -> str:
     >>> mismatch("NVIDIA B200", "sm_90a")
     'NVIDIA B200 is sm_100, not sm_90a'
     """
-    found = _SM.fullmatch(sm)
-    if found is None or int(found[1]) < _SUFFIXES[found[2]]:
+    match = _SM.fullmatch(sm)
+    if match is None or int(match[1]) < _SUFFIXES[match[2]]:
         return f"sm is {sm!r}, not an architecture such as sm_90a"
     if not gpu.strip() or not gpu.isprintable():
         return f"gpu is {gpu!r}, not the name of a GPU"
     known = capabilities(gpu)
-    if known and int(found[1]) not in known:
+    if known and int(match[1]) not in known:
         return f"{gpu} is {' or '.join(f'sm_{number}' for number in known)}, not {sm}"
     return ""
 

@@ -78,8 +78,8 @@ def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text_of(path), 1):
         try:
             fields = parse_line(line)
-            if (found := fields.pop("schema", None)) != schema:
-                raise ValueError(f"schema is {found!r}, not {schema}")
+            if (version := fields.pop("schema", None)) != schema:
+                raise ValueError(f"schema is {version!r}, not {schema}")
         except ValueError as error:
             raise RecordingError(f"{path}:{number}: {error}") from error
         yield number, fields
@@ -141,7 +141,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
     Raises ValueError where a key occurs twice, for only one of two tables under one name could be meant.
     """
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return fields

@@ -45,10 +45,10 @@ def file() -> Path:
 def entries() -> Mapping[str, ShippedFile]:
     """Return the manifest: the path of each file below HOME -> its entry. Raises RecordingError."""
     try:
-        found = json.loads(file().read_text("utf-8"))
-        if found["schema"] != SCHEMA:
-            raise ValueError(f"schema is {found['schema']!r}, not {SCHEMA}")
-        return {name: ShippedFile(int(size), str(digest)) for name, (size, digest) in found["files"].items()}
+        manifest = json.loads(file().read_text("utf-8"))
+        if manifest["schema"] != SCHEMA:
+            raise ValueError(f"schema is {manifest['schema']!r}, not {SCHEMA}")
+        return {name: ShippedFile(int(size), str(digest)) for name, (size, digest) in manifest["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordingError(f"{file()}: the manifest of the shipped recordings cannot be read: {REPAIR}") from error
 
@@ -61,13 +61,13 @@ def check_folder(folder: Path) -> None:
     if HOME not in (folder, folder.parent):
         return
     room = "" if folder == HOME else f"{folder.name}/"
-    expected = {name: one for name, one in entries().items() if name.rpartition("/")[0] == room.rstrip("/")}
+    expected = {name: entry for name, entry in entries().items() if name.rpartition("/")[0] == room.rstrip("/")}
     present = {room + path.name: path for path in folder.glob("*.jsonl")}
-    for name, one in expected.items():
+    for name, entry in expected.items():
         if name not in present:
             raise RecordingError(f"{HOME / name}: this shipped recording is missing: {REPAIR}")
-        if (size := present[name].stat().st_size) != one.size:
-            raise RecordingError(f"{HOME / name}: {size} bytes, the shipped recording has {one.size}: {REPAIR}")
+        if (size := present[name].stat().st_size) != entry.size:
+            raise RecordingError(f"{HOME / name}: {size} bytes, the shipped recording has {entry.size}: {REPAIR}")
     for name in sorted(present.keys() - expected.keys()):
         yours = "keep recordings of yours in another folder, and name it with --recordings DIR"
         raise RecordingError(f"{HOME / name}: this file is not shipped with Lanecheck: {yours}")
@@ -77,8 +77,8 @@ def check_content(path: Path, content: bytes) -> None:
     """Raise RecordingError if a file is a shipped recording and its content is another."""
     if HOME not in path.parents:
         return
-    one = entries().get(path.relative_to(HOME).as_posix())
-    if one is None or one.digest != _digest(content):
+    entry = entries().get(path.relative_to(HOME).as_posix())
+    if entry is None or entry.digest != _digest(content):
         raise RecordingError(f"{path}: this shipped recording was altered, its digest is another: {REPAIR}")
 
 

@@ -71,7 +71,7 @@ def recordings(*extra: Path | str) -> Recordings:
     for a file that is no recording, or in which a line is cut; for any other bad line when it is read.
     """
     given = {place: files(place) for place in map(Path, extra)}
-    for place in (place for place, found in given.items() if not found):
+    for place in (place for place, listed in given.items() if not listed):
         raise RecordingError(f"{place}: no recordings (*.jsonl) are in this folder")
     return Recordings((*_read_shipped(SHIPPED), *map(_File, chain(*given.values()))))
 
@@ -102,10 +102,10 @@ class ByMnemonic(Mapping[str, tuple[T, ...]]):
         self.files, self.kind, self.read = files, kind, read
 
     def __getitem__(self, mnemonic: str) -> tuple[T, ...]:
-        found = tuple(self.read(file, mnemonic) for file in self.files if file.has(self.kind, mnemonic))
-        if not found:
+        matching = tuple(self.read(file, mnemonic) for file in self.files if file.has(self.kind, mnemonic))
+        if not matching:
             raise KeyError(mnemonic)
-        return found
+        return matching
 
     def __contains__(self, mnemonic: object) -> bool:
         return isinstance(mnemonic, str) and any(file.has(self.kind, mnemonic) for file in self.files)
@@ -178,7 +178,7 @@ class _File:
     @cached_property
     def index(self) -> dict[str, dict[str, int]]:
         """For tables, lists of images, mnemonics and moves: name -> line number."""
-        found: dict[str, dict[str, int]] = {"mnemonic": {}, "move": {}, "table": {}, "images": {}}
+        numbers: dict[str, dict[str, int]] = {"mnemonic": {}, "move": {}, "table": {}, "images": {}}
         if self.header:
             for number, text in enumerate(self.lines[1:], 2):
                 start = _START.match(text)
@@ -188,10 +188,10 @@ class _File:
                     check_end(text)
                 except ValueError as error:
                     raise self.bad(number, str(error)) from error
-                if start[2] in found[start[1]]:
+                if start[2] in numbers[start[1]]:
                     raise self.bad(number, f"{start[1]} {start[2]} occurs twice")
-                found[start[1]][start[2]] = number
-        return found
+                numbers[start[1]][start[2]] = number
+        return numbers
 
     def bad(self, number: int, what: str) -> RecordingError:
         return RecordingError(f"{self.source}:{number}: {what}")
@@ -241,7 +241,7 @@ class _File:
                 raise self.bad(number, f"column {place} {error}") from error
         self.check_name(number, name, {"shape": shape, "columns": columns})
         # half of the memory, and the sum of two labels is no more than such a number
-        kind: type[np.signedinteger[Any]] = np.int16 if max(one.max() for one in full) < 1 << 14 else np.int32
+        kind: type[np.signedinteger[Any]] = np.int16 if max(column.max() for column in full) < 1 << 14 else np.int32
         labels = np.stack(full, axis=-1, dtype=kind, casting="same_kind").reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
@@ -307,11 +307,13 @@ class _File:
 
     def _coordinates(self, number: int, given: Sequence[Any]) -> Iterator[ElementCoordinates]:
         premises = self.header["premises"]
-        for one in given:
-            known = isinstance(one, list) and list(map(type, one)) == [str] * 4
-            if not (known and one[1] in OPERANDS and one[3] in premises):
-                raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
-            yield ElementCoordinates(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
+        for anchor in given:
+            known = isinstance(anchor, list) and list(map(type, anchor)) == [str] * 4
+            if not (known and anchor[1] in OPERANDS and anchor[3] in premises):
+                raise self.bad(number, f"anchors: {anchor!r} is not a name, an operand, a table and a premise")
+            yield ElementCoordinates(
+                str(anchor[0]), anchor[1], str(premises[anchor[3]]), self.labels(number, anchor[2], 2)
+            )
 
     def _images(self, number: int, name: str | None) -> Iterator[Image]:
         if name is None:
@@ -322,10 +324,10 @@ class _File:
         line = self.parse(number)
         self.check(number, line, {"images": str, "of": list})
         self.check_name(number, name, {"of": line["of"]})
-        for one in line["of"]:
-            if not (isinstance(one, list) and list(map(type, one)) == [str, str, str, int, int, str]):
-                raise self.bad(number, f"images: {one!r} is not an operand, a swizzle, a major, two offsets, a table")
-            operand, swizzle, major, lbo, sbo, name = one
+        for image in line["of"]:
+            if not (isinstance(image, list) and list(map(type, image)) == [str, str, str, int, int, str]):
+                raise self.bad(number, f"images: {image!r} is not an operand, a swizzle, a major, two offsets, a table")
+            operand, swizzle, major, lbo, sbo, name = image
             yield Image(operand, swizzle, major, lbo, sbo, self.labels(number, name, 4))
 
     def _metadata(self, number: int, given: Mapping[str, Any] | None, shape: tuple[int, ...]) -> Metadata | None:

@@ -51,12 +51,12 @@ def entries(given: object, size: int) -> Entries:
     if isinstance(given, str):
         return _small(_expand(given, 4 * size))
     many = isinstance(given, list)
-    if not all(type(one) is int for one in (given if isinstance(given, list) else [given])):
+    if not all(type(number) is int for number in (given if isinstance(given, list) else [given])):
         raise ValueError("holds something other than small numbers")
-    found = np.array(given, object).reshape(-1)
-    if len(found) != size and (many or size < 1):
-        raise ValueError(f"has {len(found)} entries, not {size}")
-    return np.broadcast_to(_small(found), size)
+    column = np.array(given, object).reshape(-1)
+    if len(column) != size and (many or size < 1):
+        raise ValueError(f"has {len(column)} entries, not {size}")
+    return np.broadcast_to(_small(column), size)
 
 
 # The cache key is every number of the column: another column is written anew.
@@ -76,8 +76,8 @@ def _write_column(content: bytes) -> Written:
 def _period(column: Entries) -> tuple[Entries, list[list[int]]]:
     """Return the shortest beginning that the column repeats, and how: [times, step], the innermost first."""
     times: list[list[int]] = []
-    while (found := next(_halvings(column), None)) is not None:
-        column, count, step = found
+    while (repeat := next(_halvings(column), None)) is not None:
+        column, count, step = repeat
         if times and times[0][1] == count * step:
             times[0] = [times[0][0] * count, step]
         else:
@@ -124,11 +124,11 @@ def _times(given: dict[str, Any], size: int) -> tuple[list[list[int]], int]:
     times = given.get("times")
     if given.keys() != {"first", "times"} or not isinstance(times, list):
         raise ValueError("is not what repeats and how often")
-    if not all(isinstance(one, list) and list(map(type, one)) == [int, int] and one[0] > 0 for one in times) or any(
+    if not all(isinstance(pair, list) and list(map(type, pair)) == [int, int] and pair[0] > 0 for pair in times) or any(
         abs(step) > LARGEST for _, step in times
     ):
         raise ValueError("is repeated otherwise than so many times with a step")
-    count = prod(one[0] for one in times)
+    count = prod(pair[0] for pair in times)
     if size % count or isinstance(given["first"], dict):
         raise ValueError(f"is repeated {count} times and has not {size} entries in all")
     return times, count
@@ -137,8 +137,8 @@ def _times(given: dict[str, Any], size: int) -> tuple[list[list[int]], int]:
 def _small(column: Any) -> Entries:
     if not ((column >= -1) & (column < LARGEST)).all():
         raise ValueError("holds something other than small numbers")
-    found: Entries = column.astype(np.int64)
-    return found
+    numbers: Entries = column.astype(np.int64)
+    return numbers
 
 
 def _compress(column: Entries) -> str:

@@ -50,8 +50,8 @@ def misfit(recording: Recording | Move, signature: Signature) -> str:
     """
     if not recording.sound:
         return ""
-    found = _of_move(recording, signature) if isinstance(recording, Move) else _of_product(recording, signature)
-    return next(found, "") or _of_kernel(recording, signature)
+    problems = _of_move(recording, signature) if isinstance(recording, Move) else _of_product(recording, signature)
+    return next(problems, "") or _of_kernel(recording, signature)
 
 
 def validate(recording: Recording | Move, signature: Signature) -> None:
@@ -70,8 +70,8 @@ def is_stale(recording: Recording | Move, signature: Signature) -> bool:
 
 def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
     """Whether the kernels are those of another instruction, which may distribute its elements alike."""
-    other = _made_by().get(recording.kernel_hash) if is_stale(recording, signature) else None
-    return f"kernel_hash is that of the kernels of {other}" if other else ""
+    maker = _made_by().get(recording.kernel_hash) if is_stale(recording, signature) else None
+    return f"kernel_hash is that of the kernels of {maker}" if maker else ""
 
 
 # Kept for good, also when kernels change later: it only names another instruction. `is_stale` decides, and it
@@ -79,7 +79,11 @@ def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
 @cache
 def _made_by() -> Mapping[str, str]:
     """Hash of kernels -> the instruction; read only where a recording has not its own instruction's."""
-    return {kernel_hash(one): one.mnemonic for one in map(look_up, mnemonics("*")) if has_kernels(one)}
+    return {
+        kernel_hash(signature): signature.mnemonic
+        for signature in map(look_up, mnemonics("*"))
+        if has_kernels(signature)
+    }
 
 
 def stale_notice(file: str | Path, mnemonics: Sequence[str]) -> str:
@@ -128,8 +132,8 @@ def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
         yield "passthrough is not each element of D once"
     if recording.controls is not None and recording.controls.trials < 1:
         yield "the controls are of no trial"
-    for one in recording.coordinates:
-        yield from _of_coordinates(one, *as_words[one.operand])
+    for coordinates in recording.coordinates:
+        yield from _of_coordinates(coordinates, *as_words[coordinates.operand])
     for image in recording.images:
         yield from _of_image(image, signature)
     yield from _of_metadata(recording.metadata, signature)
@@ -147,18 +151,18 @@ def _list_unlabelled(labels: Labels, name: str, signature: Signature) -> Iterato
         yield f"labels of {name} lie outside {tuple(limits.tolist())}"
 
 
-def _of_coordinates(one: ElementCoordinates, lanes: int, fragment: Fragment) -> Iterator[str]:
-    what = f"the absolute coordinates of {one.operand} by {one.name}"
-    if one.labels.shape != (lanes, fragment.values, 2):
-        yield f"{what} have the shape {one.labels.shape}"
-    elif (one.labels >= fragment.extent).any():
+def _of_coordinates(coordinates: ElementCoordinates, lanes: int, fragment: Fragment) -> Iterator[str]:
+    what = f"the absolute coordinates of {coordinates.operand} by {coordinates.name}"
+    if coordinates.labels.shape != (lanes, fragment.values, 2):
+        yield f"{what} have the shape {coordinates.labels.shape}"
+    elif (coordinates.labels >= fragment.extent).any():
         yield f"{what} are outside {fragment.extent}"
 
 
 def _of_image(image: Image, signature: Signature) -> Iterator[str]:
     what = f"the image {image.operand} {image.major}-major {image.swizzle}"
     fragments = [form.signature.operands.get(image.operand) for form in forms(signature)]
-    fragment = next((one for one in fragments if one is not None and one.space == "smem"), None)
+    fragment = next((fragment for fragment in fragments if fragment is not None and fragment.space == "smem"), None)
     if fragment is None or image.swizzle not in SWIZZLES or image.major not in MAJORS:
         yield f"{what} is none of the instruction's"
     elif min(image.lbo, image.sbo) < 0 or len(image.labels) != 1:

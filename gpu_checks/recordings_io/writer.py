@@ -42,15 +42,15 @@ def to_lines(recording: Recording | Move) -> RecordedLines:
 
 def write(folder: Path, family: str, recordings: Iterable[RecordedLines]) -> Path:
     """Write the recordings of one GPU and family as one file, in the order of their mnemonics."""
-    found = sorted(recordings, key=lambda one: one.mnemonic)
-    host = found[0].host
+    ordered = sorted(recordings, key=lambda recording: recording.mnemonic)
+    host = ordered[0].host
     tables, premises = (
-        {k: v for one in found for k, v in getattr(one, part).items()} for part in ("tables", "premises")
+        {k: v for recording in ordered for k, v in getattr(recording, part).items()} for part in ("tables", "premises")
     )
     head = json.dumps({"schema": SCHEMA, "family": family, **host, "premises": dict(sorted(premises.items()))})
     name = re.sub(r"[^a-z0-9]+", "_", f"{host['gpu']} {family}".lower())
     path = folder / f"{name}.jsonl"
-    lines = [head, *sorted(tables.values()), *(one.line for one in found)]
+    lines = [head, *sorted(tables.values()), *(recording.line for recording in ordered)]
     write_file(path, "".join(with_digest(line) + "\n" for line in lines))
     return path
 
@@ -62,10 +62,10 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
         places = _keep(recording.places, tables)
         return {"move": recording.mnemonic, "places": places, "trials": recording.trials, **common}
     anchors = []
-    for one in recording.coordinates:
-        premise = identity({"premise": one.premise})
-        premises[premise] = one.premise
-        anchors.append([one.name, one.operand, _keep(one.labels, tables), premise])
+    for coordinates in recording.coordinates:
+        premise = identity({"premise": coordinates.premise})
+        premises[premise] = coordinates.premise
+        anchors.append([coordinates.name, coordinates.operand, _keep(coordinates.labels, tables), premise])
     images = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in recording.images]
     return {
         "mnemonic": recording.mnemonic,

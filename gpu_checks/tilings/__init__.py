@@ -50,5 +50,5 @@ def run_all(chosen: Sequence[TilingKernel], seed: int = 0) -> Iterator[tuple[Til
     from gpu_checks.worker import Worker
 
     with Worker(FACTORY) as worker:
-        for index, found in worker.run_jobs([RunTiling(tiling, seed) for tiling in chosen]):
-            yield chosen[index], found
+        for index, run in worker.run_jobs([RunTiling(tiling, seed) for tiling in chosen]):
+            yield chosen[index], run

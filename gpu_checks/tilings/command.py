@@ -83,11 +83,11 @@ def _run_tilings(chosen: Sequence[TilingKernel], options: argparse.Namespace) ->
     runs = iter(run_all(chosen, options.seed))
 
     def run_tiling(_: TilingKernel, shown: Progress) -> None:
-        tiling, found = next(runs)
+        tiling, run = next(runs)
         with shown.aside():
-            command.show(f"{tiling.name:<28} {_verdict(found)}")
-        if isinstance(found, TilingRun):
-            done.append(found)
+            command.show(f"{tiling.name:<28} {_verdict(run)}")
+        if isinstance(run, TilingRun):
+            done.append(run)
 
     _, missing = each(chosen, run_tiling, "tilings", lambda tiling: tiling.name)
     if missing:
@@ -104,10 +104,10 @@ def _run_tilings(chosen: Sequence[TilingKernel], options: argparse.Namespace) ->
     return command.exit_undecided(options) if len(done) < len(chosen) else Exit.OK
 
 
-def _verdict(found: TilingRun | Unavailable) -> str:
-    if isinstance(found, Unavailable):
-        return f"UNCHECKED  {found.reason}"
-    status = "REFUTED" if not found.equal else "AGREES" if found.finds_controls else "IDLE"
-    controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
-    differ = f"{found.mismatches} of {found.elements} elements differ"
-    return f"{status:<9}  {differ}; with one wrong stride in {controls}  {found.sass}"
+def _verdict(run: TilingRun | Unavailable) -> str:
+    if isinstance(run, Unavailable):
+        return f"UNCHECKED  {run.reason}"
+    status = "REFUTED" if not run.equal else "AGREES" if run.finds_controls else "IDLE"
+    controls = ", ".join(f"{name} {count}" for name, count in run.controls.items())
+    differ = f"{run.mismatches} of {run.elements} elements differ"
+    return f"{status:<9}  {differ}; with one wrong stride in {controls}  {run.sass}"

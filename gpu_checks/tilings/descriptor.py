@@ -60,9 +60,9 @@ def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, ori
         lbo, sbo = by_mn, by_k
     else:
         lbo, sbo = (by_k if swizzle == "none" else 0), by_mn
-    found = TileDescriptor(major, swizzle, lbo, sbo)
-    _check(shared, mn, fragment, origins, found)
-    return found
+    form = TileDescriptor(major, swizzle, lbo, sbo)
+    _check(shared, mn, fragment, origins, form)
+    return form
 
 
 def _mode(shared: Strided, bits: int) -> str:
@@ -76,12 +76,12 @@ def _mode(shared: Strided, bits: int) -> str:
     return _WIDTHS[count]
 
 
-def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int], found: TileDescriptor) -> None:
+def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int], form: TileDescriptor) -> None:
     """TilingError unless every element of every instruction is where the descriptor says."""
     rows, columns = fragment.extent if fragment.axes[0] == "m" else fragment.extent[::-1]
     plain, to_bytes = shared.plain, fragment.bits // 8
     i, k = np.arange(rows)[:, None], np.arange(columns)
-    want = _canonical(found, 16 // to_bytes, to_bytes, i, k)
+    want = _canonical(form, 16 // to_bytes, to_bytes, i, k)
     for origin in origins:
         start = plain(origin)
         if start * to_bytes % 16:
@@ -93,17 +93,17 @@ def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int],
             row, column = np.argwhere(got != want)[0].tolist()
             raise TilingError(
                 f"{shared}: element ({row}, {column}) of the instruction at index {origin} is {got[row, column]} from "
-                f"its first; a {found.major}-major descriptor, swizzle {found.swizzle}, says {want[row, column]}"
+                f"its first; a {form.major}-major descriptor, swizzle {form.swizzle}, says {want[row, column]}"
             )
 
 
-def _canonical(found: TileDescriptor, chunk: int, to_bytes: int, i: Indices, k: Indices) -> Indices:
+def _canonical(form: TileDescriptor, chunk: int, to_bytes: int, i: Indices, k: Indices) -> Indices:
     """Where the ISA puts element (i, k), in elements from the first."""
-    width = SWIZZLES[found.swizzle][0] // 16
-    lbo, sbo = found.lbo // to_bytes, found.sbo // to_bytes
-    if found.major == "K":
-        step = lbo if found.swizzle == "none" else chunk
+    width = SWIZZLES[form.swizzle][0] // 16
+    lbo, sbo = form.lbo // to_bytes, form.sbo // to_bytes
+    if form.major == "K":
+        step = lbo if form.swizzle == "none" else chunk
         return i % 8 * width * chunk + i // 8 * sbo + k % chunk + k // chunk * step
     line = chunk * width
-    far, near = (sbo, lbo) if found.swizzle == "none" else (lbo, sbo)
+    far, near = (sbo, lbo) if form.swizzle == "none" else (lbo, sbo)
     return i % line + i // line * far + k % 8 * line + k // 8 * near

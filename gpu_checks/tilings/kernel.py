@@ -45,18 +45,18 @@ def kernel(tiling: TilingKernel) -> str:
 
 def kernel_operands(tiling: TilingKernel) -> dict[str, KernelOperand]:
     """Return the operands in memory: A and B, and V of a reuse."""
-    found = {}
+    operands = {}
     for name, (feed, product, role) in tiling.feeds.items():
         mn, k = tiling.extents[name]
         limits = (mn, k) if tiling.short else None
-        found[name] = KernelOperand(name, feed, product, role, (k, 1) if feed.major == "K" else (1, mn), limits)
-    return found
+        operands[name] = KernelOperand(name, feed, product, role, (k, 1) if feed.major == "K" else (1, mn), limits)
+    return operands
 
 
 def _majors(operands: dict[str, KernelOperand], *names: str) -> tuple[str, str]:
     """Return the majors of A and B in shared memory, as an instruction's text gives them; K for registers."""
-    found = [operands[name].descriptor if name in operands else None for name in names]
-    a, b = (one.major if one else "K" for one in found)
+    descriptors = [operands[name].descriptor if name in operands else None for name in names]
+    a, b = (descriptor.major if descriptor else "K" for descriptor in descriptors)
     return a, b
 
 
@@ -65,8 +65,8 @@ def _main(tiling: TilingKernel, operands: dict[str, KernelOperand], result: str)
     given = [f"const {parts.TYPES[operand.fragment.bits]}* {name}_matrix" for name, operand in operands.items()]
     memory = _CUDA["memory"].substitute
     body = "".join(
-        memory(alignment=ALIGNMENT, type=parts.TYPES[one.fragment.bits], name=name, room=one.room)
-        for name, one in operands.items()
+        memory(alignment=ALIGNMENT, type=parts.TYPES[operand.fragment.bits], name=name, room=operand.room)
+        for name, operand in operands.items()
     )
     body += parts.accumulators(tiling.last, result)
     body += _attention(tiling, tiling.reuse, operands) if tiling.reuse else _gemm(tiling, operands, "blockIdx.y")

@@ -47,8 +47,8 @@ class KernelOperand(NamedTuple):
     @property
     def distribution(self) -> Strided:
         """(thread, value) -> index in the tile."""
-        found: Strided = getattr(self.product, self.role)
-        return found
+        layout: Strided = getattr(self.product, self.role)
+        return layout
 
     @property
     def room(self) -> int:
@@ -142,7 +142,7 @@ def _vector(operand: KernelOperand) -> int:
     whole = operand.limits[operand.strides.index(1)] if operand.limits else most
     places = operand.feed.shared(tile), operand.over(tile)
     for vector in (most >> n for n in range(most.bit_length())):
-        if (tile.shape[1] | whole) % vector == 0 and all(_side_by_side(one, vector) for one in places):
+        if (tile.shape[1] | whole) % vector == 0 and all(_side_by_side(table, vector) for table in places):
             return vector
     raise AssertionError("a vector of one element is always contiguous")
 

@@ -46,8 +46,8 @@ class TilingGpu:
 
 def tiling_gpu() -> TilingGpu | Unavailable:
     """Return the GPU at hand, or why there is none."""
-    found = device_info()
-    return found if isinstance(found, Unavailable) else TilingGpu(found)
+    info = device_info()
+    return info if isinstance(info, Unavailable) else TilingGpu(info)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class RunTiling:
         wrong = dict(mutants(self.tiling))
         texts = [kernel(self.tiling), *map(kernel, wrong.values())]
         with ThreadPoolExecutor(os.cpu_count()) as compilers:
-            first, *others = compilers.map(lambda text: compile_cubin(text, info.sm), texts)
+            first, *broken = compilers.map(lambda text: compile_cubin(text, info.sm), texts)
         listing, matrices = Listing(first), draw(self.tiling, self.seed)
         listing.begin()
         return TilingRun(
@@ -80,7 +80,7 @@ class RunTiling:
             elements=prod(self.tiling.extents["C"]),
             mismatches=mismatches(self.tiling, first, matrices),
             controls={
-                name: mismatches(self.tiling, cubin, matrices) for name, cubin in zip(wrong, others, strict=True)
+                name: mismatches(self.tiling, cubin, matrices) for name, cubin in zip(wrong, broken, strict=True)
             },
             kernel_hash=hash_of(self.tiling),
             sass=listing.opcodes.get(NAME, ""),
@@ -105,12 +105,12 @@ def draw(tiling: TilingKernel, seed: int) -> dict[str, Ints]:
         bound = isqrt(min(sums, _exact(tiling.reuse.product.fragment("A").type)) // k)
         most = bound * bound * k * extents["V"][1]
         bounds = {"A": bound, "B": bound, "V": _exact(tiling.reuse.product.fragment("C").type) // most}
-    found = {}
+    matrices = {}
     for name, operand in kernel_operands(tiling).items():
         number = NUMBERS[operand.fragment.type]
         low, high = max(number.low, -bounds[name]), min(number.high, bounds[name])
-        found[name] = random.integers(low, high, extents[name], np.int64, endpoint=True)
-    return found
+        matrices[name] = random.integers(low, high, extents[name], np.int64, endpoint=True)
+    return matrices
 
 
 def _exact(type_: str) -> int:

@@ -54,8 +54,8 @@ class TilingRun(NamedTuple):
 
 def lines(chosen: Iterable[TilingKernel | TilingRun]) -> str:
     """One line each, that of a run with its digest."""
-    texts = ((one, json.dumps({"schema": SCHEMA, **_data(one)})) for one in chosen)
-    return "".join((with_digest(text) if isinstance(one, TilingRun) else text) + "\n" for one, text in texts)
+    texts = ((tiling, json.dumps({"schema": SCHEMA, **_data(tiling)})) for tiling in chosen)
+    return "".join((with_digest(text) if isinstance(tiling, TilingRun) else text) + "\n" for tiling, text in texts)
 
 
 def write(path: Path, chosen: Iterable[TilingKernel | TilingRun]) -> None:

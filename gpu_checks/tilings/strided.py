@@ -54,10 +54,10 @@ class Strided:
     @lru_cache(maxsize=1024)  # recordings repeat most of their layouts
     def parse(cls, text: str) -> Self:
         """Return the layout written as `shape:stride`, with `Sw<bits,base,shift> o 0 o ` before a swizzled one."""
-        found = _TEXT.fullmatch(text)
-        if found is None:
+        match = _TEXT.fullmatch(text)
+        if match is None:
             raise ValueError(f"{text!r} is not a layout: shape:stride, or Sw<bits,base,shift> o 0 o shape:stride")
-        *bits, shape, stride = found.groups()
+        *bits, shape, stride = match.groups()
         swizzle = (int(bits[0]), int(bits[1]), int(bits[2])) if bits[0] else None
         try:
             return cls(_nest(shape), _nest(stride), swizzle)

@@ -124,8 +124,8 @@ class TilingKernel(NamedTuple):
     @property
     def feeds(self) -> dict[str, tuple[Feed, TiledProduct, str]]:
         """The operands in memory by their names in the kernel: how they come, for which product, as A or B."""
-        found = {"A": (self.A, self.product, "A"), "B": (self.B, self.product, "B")}
-        return found | ({"V": (self.reuse.V, self.reuse.product, "B")} if self.reuse else {})
+        feeds = {"A": (self.A, self.product, "A"), "B": (self.B, self.product, "B")}
+        return feeds | ({"V": (self.reuse.V, self.reuse.product, "B")} if self.reuse else {})
 
     @property
     def extents(self) -> dict[str, tuple[int, int]]:
@@ -171,8 +171,8 @@ def check(tiling: TilingKernel) -> None:
 
 def _check_product(threads: int, product: TiledProduct) -> None:
     signature = product.signature
-    others = ", ".join(name for name in signature.operands if name not in "ABCD")
-    _require(not others, f"{signature.mnemonic} takes {others} too, which no tiling feeds")
+    extra = ", ".join(name for name in signature.operands if name not in "ABCD")
+    _require(not extra, f"{signature.mnemonic} takes {extra} too, which no tiling feeds")
     space = product.fragment("C").space
     _require(space == "reg", f"{signature.mnemonic} leaves its result in {space}, which no kernel here reads")
     for operand in "ABC":
@@ -228,8 +228,8 @@ def mutants(tiling: TilingKernel) -> Iterator[tuple[str, TilingKernel]]:
             wrong = {operand: Strided((threads.shape, shape), (threads.stride, stride))}
         yield operand, tiling._replace(product=product._replace(**wrong))
     if reuse:
-        other = reuse.product._replace(C=mutant(reuse.product.C))
-        yield "C", tiling._replace(reuse=reuse._replace(product=other))
+        second = reuse.product._replace(C=mutant(reuse.product.C))
+        yield "C", tiling._replace(reuse=reuse._replace(product=second))
         yield "reuse", tiling._replace(reuse=reuse._replace(values=mutant(reuse.values)))
     else:
         yield "C", tiling._replace(product=product._replace(C=mutant(product.C)))
