@@ -82,8 +82,8 @@ def compact(shape: Any, rightmost: bool = False) -> Any:
     def strides(part: Any) -> Any:
         nonlocal unit
         if isinstance(part, tuple):
-            found = [strides(one) for one in (reversed(part) if rightmost else part)]
-            return tuple(reversed(found) if rightmost else found)
+            nested = [strides(mode) for mode in (reversed(part) if rightmost else part)]
+            return tuple(reversed(nested) if rightmost else nested)
         before, unit = unit, unit * part
         return 0 if part == 1 else before
 
@@ -197,9 +197,9 @@ def count_indices(pairs: Iterable[tuple[int, int]], value: int) -> int:
         while moving and len(line) * moving[-1][0] <= LISTED:
             extent, stride = moving.pop()
             line = [before + digit * stride for digit in range(extent) for before in line]
-    others = product(*(range(0, extent * stride, stride) for extent, stride in moving))
+    combinations = product(*(range(0, extent * stride, stride) for extent, stride in moving))
     repeated = prod(extent for extent, stride in pairs if not stride)
-    return repeated * sum(line.count(value - sum(digits)) for digits in others)
+    return repeated * sum(line.count(value - sum(digits)) for digits in combinations)
 
 
 def lane_of(thr: Layout, thread: int) -> int:

@@ -32,9 +32,9 @@ def open_document(path: Path, sort: str) -> Document:
     if kind := next((kind for kind in list_kinds() if path.suffix in kind.suffixes and kind.name != sort), None):
         raise AtomFileError(str(path), "", kind.describe(path))
     document = read_document(path)
-    other = meant_for(document.tables)
-    if other and other != sort:
-        raise AtomFileError(str(path), "", _suggestion(other, path))
+    actual = meant_for(document.tables)
+    if actual and actual != sort:
+        raise AtomFileError(str(path), "", _suggestion(actual, path))
     return document
 
 
@@ -58,11 +58,11 @@ def read_keys(entry: Entry, table: Mapping[str, object], known: Mapping[str, Key
 
     The table is the entry's own, or one inside it: `under` is then its key, with a dot.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
 
     def read_key(name: str) -> None:
         try:
-            found[name] = known[name].parse_value(table[name])
+            values[name] = known[name].parse_value(table[name])
         except SpecError as error:
             entry.fail(f"{under}{name}", error.problem, error)
 
@@ -71,7 +71,7 @@ def read_keys(entry: Entry, table: Mapping[str, object], known: Mapping[str, Key
         each(lambda: entry.check_keys(table, under, needed, [name for name in known if name not in needed]))
         for name in [name for name in known if name in table]:
             each(partial(read_key, name))
-    return found
+    return values
 
 
 def _beginning(path: Path) -> bytes:
@@ -122,12 +122,12 @@ def describe_source(path: Path) -> str:
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:
     """Return the errors of an instruction's table with their lines; all errors of syntax where it is not TOML."""
-    plain = [_plain(one) for one in error.errors]
+    plain = [_plain(fault) for fault in error.errors]
     try:
         document = read_document(Path(error.file))
     except AtomFileError:
         return plain
-    return [document.locate(one) for one in plain] if error.key else document.errors or plain
+    return [document.locate(fault) for fault in plain] if error.key else document.errors or plain
 
 
 def _plain(error: TableError) -> AtomFileError:

@@ -66,14 +66,14 @@ def element(tag: str, *inside: Element | str, **attributes: str) -> Element:
     """Return an element with attributes (`class_` is `class`, `aria_label` is `aria-label`) around its content."""
     made = Element(tag, {name.rstrip("_").replace("_", "-"): printable(value) for name, value in attributes.items()})
     last: Element | None = None
-    for one in inside:
-        if isinstance(one, Element):
-            made.append(one)
-            last = one
+    for child in inside:
+        if isinstance(child, Element):
+            made.append(child)
+            last = child
         elif last is None:
-            made.text = (made.text or "") + printable(one)
+            made.text = (made.text or "") + printable(child)
         else:
-            last.tail = (last.tail or "") + printable(one)
+            last.tail = (last.tail or "") + printable(child)
     return made
 
 
@@ -119,12 +119,12 @@ def typeset(text: str) -> Element:
     for line in text.splitlines():
         parts = [line] if "   " in line else re.split(r", (?=\w+ = )", line)
         for part in parts:
-            found = PIECE.fullmatch(part)
-            if found is None or (found["name"] is None and not maps):
+            match = PIECE.fullmatch(part)
+            if match is None or (match["name"] is None and not maps):
                 return element("pre", text)
-            if found["name"]:
-                maps.append((found["name"], []))
-            maps[-1][1].append((found["value"], found["when"] or ""))
+            if match["name"]:
+                maps.append((match["name"], []))
+            maps[-1][1].append((match["value"], match["when"] or ""))
     rows = [element("mtr", _cell(name), _cell("="), element("mtd", _pieces(pieces))) for name, pieces in maps]
     return element("math", element("mtable", *rows), aria_label=" ".join(text.split()))
 
@@ -142,13 +142,13 @@ def _cell(text: str) -> Element:
 
 def _words(text: str) -> Iterator[Element]:
     for word in WORDS.finditer(text):
-        found = word[0]
+        spelled = word[0]
         if word["number"]:
-            yield element("mn", found)
-        elif found in SPOKEN:
-            yield element("mtext", f"\u00a0{found}\u00a0")
+            yield element("mn", spelled)
+        elif spelled in SPOKEN:
+            yield element("mtext", f"\u00a0{spelled}\u00a0")
         elif word["name"]:
-            yield element("mi", found, mathvariant="normal")
+            yield element("mi", spelled, mathvariant="normal")
         else:
-            room = "0" if found in "()" else ".25em"
-            yield element("mo", SIGNS.get(found, found), stretchy="false", lspace=room, rspace=room)
+            room = "0" if spelled in "()" else ".25em"
+            yield element("mo", SIGNS.get(spelled, spelled), stretchy="false", lspace=room, rspace=room)

@@ -54,9 +54,9 @@ class Memo:
         """Forget what subjects were given, but not what was computed."""
         self.given.clear()
 
-    def share(self, found: Iterable[Evidence], subject: str) -> list[Evidence]:
+    def share(self, memoized: Iterable[Evidence], subject: str) -> list[Evidence]:
         """Return memoized evidence as a subject gets it: `shared` names the group's first subject, if it is another."""
-        return [self._share(evidence, subject) for evidence in found]
+        return [self._share(evidence, subject) for evidence in memoized]
 
     def _share(self, evidence: Evidence, subject: str) -> Evidence:
         first, later = self.given.get(id(evidence)) or self.given.setdefault(id(evidence), (subject, None))

@@ -36,11 +36,11 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
     known = list(names)
     wanted: set[str] = set()
     for pattern in patterns:
-        found = {pattern} & set(known) or {name for name in known if means(pattern, name)}
-        found = found or {name for name in known if means(pattern.lower(), name.lower())}
-        if not found:
+        selected = {pattern} & set(known) or {name for name in known if means(pattern, name)}
+        selected = selected or {name for name in known if means(pattern.lower(), name.lower())}
+        if not selected:
             raise SpecError("", f"no {what} is named {pattern!r}{nearest(pattern, known, what)}")
-        wanted |= found
+        wanted |= selected
     return [name for name in known if name in wanted]
 
 

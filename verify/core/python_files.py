@@ -18,8 +18,8 @@ ONE_COLON = re.compile(r"(.+\.py):(\w[\w.]*)")
 
 def find_colon(text: str) -> str:
     """Say that a function of a file has two colons if a text has one; empty for another text."""
-    found = ONE_COLON.fullmatch(text)
-    return f"{text}: a function of a file has two colons: {found[1]}::{found[2]}" if found else ""
+    match = ONE_COLON.fullmatch(text)
+    return f"{text}: a function of a file has two colons: {match[1]}::{match[2]}" if match else ""
 
 
 def find_fault(text: str, folder: Path | None = None) -> str:
@@ -33,11 +33,11 @@ def find_fault(text: str, folder: Path | None = None) -> str:
     if not path.is_file():
         return f"{file}: there is no such file"
     body = _statements(path)
-    functions = [one.name for one in body if isinstance(one, ast.FunctionDef)]
+    functions = [statement.name for statement in body if isinstance(statement, ast.FunctionDef)]
     if not colons:
-        several = ", ".join(f"{file}::{one}" for one in (functions or ["NAME"])[:8])
+        several = ", ".join(f"{file}::{function}" for function in (functions or ["NAME"])[:8])
         return f"{file}: name a function of it: {several}"
-    bound = [name for one in body for name in _names(one)]
+    bound = [name for statement in body for name in _names(statement)]
     unseen = {name.partition(".")[0], "*", "__getattr__"}  # the last two give names that the text has not
     if all(map(_is_plain, body)) and not unseen & {*bound}:
         close = difflib.get_close_matches(name, functions, n=3, cutoff=0.5)
@@ -52,8 +52,8 @@ def imports_module(path: Path, module: str) -> bool:
         nodes = list(ast.walk(ast.parse(path.read_bytes())))
     except (OSError, SyntaxError, ValueError):
         return False
-    names = [alias.name for one in nodes if isinstance(one, ast.Import) for alias in one.names]
-    names += [one.module or "" for one in nodes if isinstance(one, ast.ImportFrom) and not one.level]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
     return any(name.partition(".")[0] == module for name in names)
 
 

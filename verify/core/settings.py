@@ -20,7 +20,7 @@ TABLE = "tool.lanecheck"
 
 def read_texts(value: object) -> tuple[str, ...]:
     """Return a list of texts. Raises ValueError for anything else."""
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+    if not isinstance(value, list) or not value or not all(isinstance(text, str) and text for text in value):
         raise ValueError(f"expected a list of names of files, found {value!r}")
     return tuple(value)
 
@@ -62,9 +62,9 @@ def find_settings(folder: Path) -> Settings | None:
     for place in (folder, *folder.parents):
         file = place / NAME
         if file.is_file() and "lanecheck" in file.read_text(encoding="utf-8", errors="replace"):
-            found = _read_settings(file)
-            if found is not None:
-                return found
+            settings = _read_settings(file)
+            if settings is not None:
+                return settings
     return None
 
 
@@ -104,7 +104,7 @@ def expand(words: Iterable[str], base: Path, named: str) -> list[Path]:
 
     Raises UsageError, which begins with `named`, for a word that means none.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     for word in words:
         path = base / word
         if path.is_dir():
@@ -115,8 +115,8 @@ def expand(words: Iterable[str], base: Path, named: str) -> list[Path]:
         if not files:
             problem = "no TOML file is in this folder" if path.is_dir() else f"no such file in {base}"
             raise UsageError(f"{named} {word}: {problem}")
-        found += [file.resolve() for file in files]
-    return list(dict.fromkeys(found))
+        paths += [file.resolve() for file in files]
+    return list(dict.fromkeys(paths))
 
 
 def _is_hidden(path: Path) -> bool:

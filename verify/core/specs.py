@@ -50,13 +50,15 @@ def keys(spec: type) -> dict[str, Key]:
     ... class Spec:
     ...     bits: int = require("bits of an element", int)
     ...     arch: str = key("as sm_90a", str, default="sm_90a")
-    >>> [(name, one.help, one.required) for name, one in keys(Spec).items()]
+    >>> [(name, each.help, each.required) for name, each in keys(Spec).items()]
     [('bits', 'bits of an element', True), ('arch', 'as sm_90a', False)]
     """
-    found = {one.name: one for one in fields(spec) if one.metadata}
-    order = [name for part in spec.__mro__ for name in get_annotations(part) if name in found]
-    needed = {name for name, one in found.items() if one.default is one.default_factory is MISSING}
-    return {name.rstrip("_"): Key(name, **found[name].metadata, required=name in needed) for name in order}
+    attributes = {attribute.name: attribute for attribute in fields(spec) if attribute.metadata}
+    order = [name for part in spec.__mro__ for name in get_annotations(part) if name in attributes]
+    needed = {
+        name for name, attribute in attributes.items() if attribute.default is attribute.default_factory is MISSING
+    }
+    return {name.rstrip("_"): Key(name, **attributes[name].metadata, required=name in needed) for name in order}
 
 
 def parse_key(key: str, parse: Callable[[object], T], value: object) -> T:
@@ -120,7 +122,7 @@ class Several:
         """Return the values; raise ValueError where one is wrong, or is there twice."""
         if not isinstance(value, list) or not value:
             raise ValueError(f"expected a list of one value or more, found {value!r}")
-        found = tuple(map(self.each, value))
-        if len(set(found)) < len(found):
-            raise ValueError(f"{next(x for x in found if found.count(x) > 1)!r} is in the list twice")
-        return found
+        values = tuple(map(self.each, value))
+        if len(set(values)) < len(values):
+            raise ValueError(f"{next(x for x in values if values.count(x) > 1)!r} is in the list twice")
+        return values

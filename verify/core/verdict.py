@@ -100,8 +100,8 @@ class Property:
 
     def by(self, check: Check) -> CheckFunction | None:
         """Return the function of one of the three checks; None if the property has none."""
-        found: CheckFunction | None = getattr(self, check)
-        return found
+        function: CheckFunction | None = getattr(self, check)
+        return function
 
     @property
     def gpu_alone(self) -> bool:
@@ -126,8 +126,8 @@ def origin(provenance: str) -> tuple[Origin, ...]:
     >>> [o.value for o in origin("observed: which fields rule which rows as an NVIDIA H200 showed")]
     ['observed']
     """
-    found = {Origin(text.partition(":")[0]) for text in provenance.split(" | ") if text}
-    return tuple(o for o in Origin if o in found)
+    origins = {Origin(text.partition(":")[0]) for text in provenance.split(" | ") if text}
+    return tuple(o for o in Origin if o in origins)
 
 
 class Claim(NamedTuple):
@@ -351,17 +351,17 @@ def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
     A claim without evidence is UNCHECKED, with every reason; that never confirms it.
 
     >>> claim = Claim("atom", "A", Property("equals"), "equals the ISA")
-    >>> found = Evidence(Check.ISA, Status.PROVED, "exhaustive")
-    >>> join(claim, [found, Evidence(Check.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
+    >>> proved = Evidence(Check.ISA, Status.PROVED, "exhaustive")
+    >>> join(claim, [proved, Evidence(Check.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
     'UNKNOWN'
     """
-    found = tuple(evidence)
-    made = [e for e in found if e.status is not Status.UNCHECKED]
+    collected = tuple(evidence)
+    made = [e for e in collected if e.status is not Status.UNCHECKED]
     if not made:
-        why = "; ".join(dict.fromkeys(e.reason for e in found if e.reason)) or "no check was requested"
-        return Verdict(claim, Status.UNCHECKED, found, reason=why)
+        why = "; ".join(dict.fromkeys(e.reason for e in collected if e.reason)) or "no check was requested"
+        return Verdict(claim, Status.UNCHECKED, collected, reason=why)
     for status in RANKED:
         for e in made:
             if e.status is status:
-                return Verdict(claim, status, found, e.counterexample, e.reason)
+                return Verdict(claim, status, collected, e.counterexample, e.reason)
     raise AssertionError(f"no status in {made}")

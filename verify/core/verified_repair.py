@@ -25,9 +25,9 @@ def settle(verdicts: Iterable[Verdict], spec: Any, verified: Callable[[Any], boo
 
     A proposal is tried alone, then the first ones of all claims together: a subject may be wrong in two ways.
     """
-    found = list(verdicts)
-    proposed = {at: one.counterexample for at, one in enumerate(found) if one.counterexample is not None}
-    wrong = {at: one for at, one in proposed.items() if one.proposals}
+    settled = list(verdicts)
+    proposed = {at: verdict.counterexample for at, verdict in enumerate(settled) if verdict.counterexample is not None}
+    wrong = {at: counterexample for at, counterexample in proposed.items() if counterexample.proposals}
 
     def works(changes: Iterable[Callable[[Any], Any]]) -> bool:
         changed = spec
@@ -38,34 +38,44 @@ def settle(verdicts: Iterable[Verdict], spec: Any, verified: Callable[[Any], boo
         except (SpecError, ValueError):  # of a spec that can't be: the change is none
             return False
 
-    alone = {at: [one for one in wrong[at].proposals if works([one.change])] for at in wrong}
-    together = len(wrong) > 1 and not any(alone.values()) and works(one.proposals[0].change for one in wrong.values())
-    every = [one.proposals[0].edits for one in wrong.values()]
+    alone = {at: [proposal for proposal in wrong[at].proposals if works([proposal.change])] for at in wrong}
+    together = (
+        len(wrong) > 1
+        and not any(alone.values())
+        and works(counterexample.proposals[0].change for counterexample in wrong.values())
+    )
+    every = [counterexample.proposals[0].edits for counterexample in wrong.values()]
     joined = tuple(dict.fromkeys(chain.from_iterable(every))) if all(every) else ()  # a part of them would mend nothing
-    for at, one in wrong.items():
-        shown = [one.proposals[0]._replace(edits=joined)] if together else alone[at]
+    for at, counterexample in wrong.items():
+        shown = [counterexample.proposals[0]._replace(edits=joined)] if together else alone[at]
         words = [f"{each.words}{TOGETHER * together}" for each in shown]
         fixes = tuple(Fix(text, each.edits) for text, each in zip(words, shown, strict=True) if each.edits)
-        found[at] = found[at]._replace(counterexample=_without(one)._replace(repair="; or ".join(words)), fixes=fixes)
+        settled[at] = settled[at]._replace(
+            counterexample=_without(counterexample)._replace(repair="; or ".join(words)), fixes=fixes
+        )
     mended = next((at for at, words in alone.items() if words), None)
     if mended is not None:
-        found = fold(found, mended)
-    return [verdict._replace(evidence=tuple(map(_settle, verdict.evidence))) for verdict in found]
+        settled = fold(settled, mended)
+    return [verdict._replace(evidence=tuple(map(_settle, verdict.evidence))) for verdict in settled]
 
 
 def fold(verdicts: list[Verdict], at: int) -> list[Verdict]:
     """Return the verdicts; those refuted elsewhere name the claim number `at` as their cause, because it mends them."""
     cause = verdicts[at].claim
 
-    def follows(one: Verdict) -> bool:
-        wrong, claim = one.counterexample, one.claim
+    def follows(verdict: Verdict) -> bool:
+        wrong, claim = verdict.counterexample, verdict.claim
         own = claim.part == cause.part and {claim.prop.key, cause.prop.key} <= OF_A_MAP
-        return one.status is Status.REFUTED and not own and not (one.contradiction or (wrong and wrong.repair))
+        return verdict.status is Status.REFUTED and not own and not (verdict.contradiction or (wrong and wrong.repair))
 
-    def name_cause(one: Verdict) -> Verdict:
-        return one._replace(cause=cause.prop.key, cause_part=None if one.claim.part == cause.part else cause.part)
+    def name_cause(verdict: Verdict) -> Verdict:
+        return verdict._replace(
+            cause=cause.prop.key, cause_part=None if verdict.claim.part == cause.part else cause.part
+        )
 
-    return [name_cause(one) if number != at and follows(one) else one for number, one in enumerate(verdicts)]
+    return [
+        name_cause(verdict) if number != at and follows(verdict) else verdict for number, verdict in enumerate(verdicts)
+    ]
 
 
 def _settle(evidence: Any) -> Any:

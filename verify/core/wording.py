@@ -71,7 +71,7 @@ def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: S
 
 def box(spans: Sequence[Some], extents: Sequence[int], axes: Sequence[str]) -> str:
     """Return the elements at some places of every axis, in words: whole axes last."""
-    words = [_span(*one) for one in zip(spans, extents, axes, strict=True)]
+    words = [_span(*part) for part in zip(spans, extents, axes, strict=True)]
     return ", ".join(sorted(words, key=lambda span: span.startswith("every")))
 
 

@@ -35,7 +35,7 @@ BOUNDS, OWNERS, EQUALS = "in_bounds", "ownership", "equals_isa"
 class Compared(NamedTuple):
     """An operand's map beside the one that it should be."""
 
-    found: Rows
+    given: Rows
     wanted: Rows | None  # None where it is compared with no instruction
     extent: Point  # of the outputs
     copies: int  # owners that each element should have
@@ -80,8 +80,8 @@ def compare_map(m: Map, copies: int, wanted: Rows | None = None) -> Compared:
     threads, values = (axis.extent for axis in m.inputs)
     extent = tuple(axis.extent for axis in m.outputs)
     if not (isinstance(m, StridedMap) and m.plain is not None):
-        found: Rows = [[m(thread, value) for value in range(values)] for thread in range(threads)]
-        return Compared(found, wanted, extent, copies)
+        rows: Rows = [[m(thread, value) for value in range(values)] for thread in range(threads)]
+        return Compared(rows, wanted, extent, copies)
     if wanted is not None:
         wanted = [[(m.number(image),) for image in row] for row in wanted]
     return Compared([[(element,) for element in row] for row in walks(m.plain)], wanted, (prod(extent),), copies)
@@ -93,16 +93,16 @@ def is_one_step(compared: Compared) -> bool:
     >>> wanted = [[(thread // 4 + 8 * value,) for value in range(2)] for thread in range(32)]
     >>> wrong = [[(thread // 4 * 2 + 8 * value,) for value in range(2)] for thread in range(32)]
     >>> twice = [[(thread // 4 * 2 + 9 * value,) for value in range(2)] for thread in range(32)]
-    >>> [is_one_step(Compared(found, wanted, (16,), 1)) for found in (wrong, twice)]
+    >>> [is_one_step(Compared(rows, wanted, (16,), 1)) for rows in (wrong, twice)]
     [True, False]
     """
-    found, wanted = compared.found, compared.wanted
-    if wanted is None or [*map(len, found)] != [*map(len, wanted)]:
+    given, wanted = compared.given, compared.wanted
+    if wanted is None or [*map(len, given)] != [*map(len, wanted)]:
         return False
     for minus in (operator.sub, operator.xor):  # a wrong stride, a wrong basis
         rows = [
             [tuple(map(minus, a, b)) for a, b in zip(mine, its, strict=True)]
-            for mine, its in zip(found, wanted, strict=True)
+            for mine, its in zip(given, wanted, strict=True)
         ]
         for line in _lines(rows):
             if _is_digit(line, 2 if minus is operator.xor else len(line) + 1, compared.single):
@@ -114,25 +114,25 @@ def _lines(rows: Sequence[Sequence[Point]]) -> Iterator[Sequence[Point]]:
     """Yield the differences along an input, if they are the same at each value of the other one."""
     if all(row == rows[0] for row in rows):
         yield rows[0]
-    if all(one == row[0] for row in rows for one in row):
+    if all(point == row[0] for row in rows for point in row):
         yield [row[0] for row in rows]
 
 
 def _is_digit(line: Sequence[Point], most: int, single: bool) -> bool:
     """Return whether line[x] = c * (x // d % n) with n at most `most`, or a constant."""
-    first = next((x for x, one in enumerate(line) if any(one)), None)
+    first = next((x for x, point in enumerate(line) if any(point)), None)
     if first is None or (single and sum(map(bool, line[first])) > 1):
         return False
     if first == 0:
-        return all(one == line[0] for one in line)
+        return all(point == line[0] for point in line)
     again = next((x for x in range(first, len(line), first) if not any(line[x])), None)
     n = -(-len(line) // first) if again is None else again // first
-    return n <= most and all(one == tuple(c * (x // first % n) for c in line[first]) for x, one in enumerate(line))
+    return n <= most and all(point == tuple(c * (x // first % n) for c in line[first]) for x, point in enumerate(line))
 
 
 def _lacks_only_what_is_outside(compared: Compared) -> bool:
     """Return whether no element has too many owners, and there are as many points as owners."""
-    points = [image for row in compared.found for image in row]
+    points = [image for row in compared.given for image in row]
     inside = Counter(
         image for image in points if all(0 <= c < end for c, end in zip(image, compared.extent, strict=True))
     )

@@ -133,9 +133,9 @@ def relabelling(
         if unread is not None:
             return unread
     for axis in axes:
-        found = _match(axis, HOLDERS[axis], claimed, recording)
-        if found is not None:
-            return found
+        conflict = _match(axis, HOLDERS[axis], claimed, recording)
+        if conflict is not None:
+            return conflict
     products = {part.name: recording.operands[RECORDED[part.name]][..., PRODUCT] for part in parts}
     read = {name: times.get(name, 1) * int(np.count_nonzero(product >= 0)) for name, product in products.items()}
     return sum(read[name] for axis in axes for name in HOLDERS[axis])
@@ -171,8 +171,8 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
         for name in operands
         for table, cells in [(claimed[name], recording.operands[RECORDED[name]])]
     ]
-    replica, label, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
-    claim, observed = _pair(replica, label), _pair(product, found)
+    replica, label, product, classes = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
+    claim, observed = _pair(replica, label), _pair(product, classes)
     read = np.flatnonzero(product >= 0)
     if len(read) < len(product):
         claim, observed = claim[read], observed[read]
@@ -215,8 +215,8 @@ def _first(keys: Table, values: Table) -> Table:
     """At every place, the value at the first place of its key."""
     home = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
     home[keys[::-1]] = values[::-1]  # of several assignments to one place the last remains
-    found: Table = home[keys]
-    return found
+    firsts: Table = home[keys]
+    return firsts
 
 
 class MissingRecording(NamedTuple):
@@ -257,17 +257,20 @@ class Recorded:
         """Return the recordings of exactly this move."""
         return self._valid(self.recordings.moves.get(signature.mnemonic, ()), signature)
 
-    def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...] | MissingRecording:
+    def _valid(self, recordings: tuple[R, ...], signature: Signature) -> tuple[R, ...] | MissingRecording:
         """Return the recordings; raise RecordingError for an invalid one of a user. Tests validate the shipped ones."""
-        if not found:
+        if not recordings:
             return MissingRecording(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
         return tuple(
-            replace(one, stale=True) if is_external(one) and self._stale(one, signature) else one for one in found
+            replace(recording, stale=True)
+            if is_external(recording) and self._stale(recording, signature)
+            else recording
+            for recording in recordings
         )
 
-    def _stale(self, one: R, signature: Signature) -> bool:
+    def _stale(self, recording: R, signature: Signature) -> bool:
         """Whether a user's recording was made by other kernels than the current ones; warns once for each file."""
-        key = (one.file, one.mnemonic)
+        key = (recording.file, recording.mnemonic)
         if key not in self.stale:
             from gpu_checks.recordings_io.validation import (
                 StaleRecording,
@@ -277,13 +280,13 @@ class Recorded:
                 why_incomplete,
             )
 
-            validate(one, signature)
-            if why := why_incomplete(one):
-                raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
-            warned = any(file == one.file and stale for (file, _), stale in self.stale.items())
-            self.stale[key] = is_stale(one, signature)
+            validate(recording, signature)
+            if why := why_incomplete(recording):
+                raise gpu_checks.RecordingError(f"{recording.file}: {recording.mnemonic}: {why}")
+            warned = any(file == recording.file and stale for (file, _), stale in self.stale.items())
+            self.stale[key] = is_stale(recording, signature)
             if self.stale[key] and not warned:
-                warnings.warn(stale_notice(one.file, [one.mnemonic]), StaleRecording, stacklevel=2)
+                warnings.warn(stale_notice(recording.file, [recording.mnemonic]), StaleRecording, stacklevel=2)
         return self.stale[key]
 
 
@@ -303,8 +306,8 @@ def _each(subject: BoundMaps, lookup: Lookup, compare: Compare, memo: Memo) -> l
         last = memo.values.get(find)
         if not (isinstance(last, tuple) and last[0] is subject):
             last = memo.values[find] = subject, find(subject)
-        found: T = last[1]
-        return found
+        remembered: T = last[1]
+        return remembered
 
     def evidence(recording: gpu_checks.Recording) -> Evidence:
         started = time.perf_counter()
@@ -319,10 +322,10 @@ def _each(subject: BoundMaps, lookup: Lookup, compare: Compare, memo: Memo) -> l
         observed, _ = memo.get_recorded(  # the recording is kept with its key: no other gets its id
             (recording_key, id(recording)), lambda: (recording_key(recording), recording)
         )
-        found = memo.get_recorded((compare, of_subject(atom_key), observed), answer)
-        if isinstance(found, str):
-            return leave_unchecked(Check.GPU, found)
-        status, words, points, wrong = found
+        reply = memo.get_recorded((compare, of_subject(atom_key), observed), answer)
+        if isinstance(reply, str):
+            return leave_unchecked(Check.GPU, reply)
+        status, words, points, wrong = reply
         if status is Status.UNCHECKED:
             return leave_unchecked(Check.GPU, words, applies=compare is _relate)  # absolute coordinates may not exist
         seconds = time.perf_counter() - started
@@ -346,13 +349,13 @@ def _relate(subject: BoundMaps, claimed: Labels, recording: gpu_checks.Recording
     )
     pairs = 0
     for check in checks:
-        found = check()
-        if isinstance(found, Conflict):
-            first, second = found.operands
-            extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
-            wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
+        outcome = check()
+        if isinstance(outcome, Conflict):
+            first, second = outcome.operands
+            extent = "" if first == second else f"{outcome.axis} of {first} and {second}: no relabelling explains both"
+            wrong = Counterexample({"lane": outcome.lane, "value": outcome.value}, outcome.statement, extent=extent)
             return Status.REFUTED, "", 0, wrong._replace(reproduced=_are_read_alike(subject, claimed))
-        pairs += found
+        pairs += outcome
     return Status.AGREES, view.how, pairs, None
 
 
@@ -365,8 +368,8 @@ def _compare_passthrough(claimed: Table, recording: gpu_checks.Recording) -> int
     wrong = np.flatnonzero((labels[: len(arrives)] != labels[arrives]).any(axis=1))
     if not len(wrong):
         return 0
-    (lane, value), other = divmod(int(wrong[0]), claimed.shape[1]), divmod(int(arrives[wrong[0]]), claimed.shape[1])
-    statement = f"what C holds in lane {lane} value {value} arrives in D lane {other[0]} value {other[1]}"
+    (lane, value), arrived = divmod(int(wrong[0]), claimed.shape[1]), divmod(int(arrives[wrong[0]]), claimed.shape[1])
+    statement = f"what C holds in lane {lane} value {value} arrives in D lane {arrived[0]} value {arrived[1]}"
     return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
 
 
@@ -381,24 +384,24 @@ def _absolute(subject: BoundMaps, claimed: Labels, recording: gpu_checks.Recordi
     if misfit is not None:
         return Status.UNCHECKED, f"the relation is not verified: {misfit.statement}", 0, None
     points, parts = 0, {RECORDED[part.name]: part for part in view.tied}
-    known = [one for one in recording.coordinates if one.operand in parts]
-    for one in known:
-        part = parts[one.operand]
-        seen = np.stack(codomain(part.name, one.labels[..., 0], one.labels[..., 1]), axis=-1)
+    known = [coordinates for coordinates in recording.coordinates if coordinates.operand in parts]
+    for coordinates in known:
+        part = parts[coordinates.operand]
+        seen = np.stack(codomain(part.name, coordinates.labels[..., 0], coordinates.labels[..., 1]), axis=-1)
         points += int(np.count_nonzero(seen >= 0))
         label = claimed[part.name][..., 1:]
         clashes = (seen >= 0) & (seen != label)
         if clashes.any():
             lane, value, _ = (int(c) for c in np.argwhere(clashes)[0])
             at = (lane, value)
-            wrong = _describe_misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
+            wrong = _describe_misplaced(part, coordinates.name, at, label[at].tolist(), seen[at].tolist())
             wrong = wrong._replace(reproduced=_are_read_alike(subject, claimed))
-            return Status.REFUTED, f"premise: {one.premise}", points, wrong
+            return Status.REFUTED, f"premise: {coordinates.premise}", points, wrong
     if not points:
         why = "no absolute coordinates are known for the operands that the atom has in registers"
         return Status.UNCHECKED, why, 0, None
-    names = ", ".join(f"{one.name} {one.operand}" for one in known)
-    premises = "; ".join(dict.fromkeys(one.premise for one in known))
+    names = ", ".join(f"{coordinates.name} {coordinates.operand}" for coordinates in known)
+    premises = "; ".join(dict.fromkeys(coordinates.premise for coordinates in known))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None
 
 
@@ -407,6 +410,6 @@ def _describe_misplaced(
 ) -> Counterexample:
     axes, (lane, value) = part.axes, at
     claimed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, labels, strict=True))
-    found = ", ".join(f"{axis}={label}" for axis, label in zip(axes, seen, strict=True) if label >= 0)
-    statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {source} gives ({found})"
+    observed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, seen, strict=True) if label >= 0)
+    statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {source} gives ({observed})"
     return Counterexample({"lane": lane, "value": value}, statement, extent="smallest")

@@ -29,19 +29,19 @@ class Live:
         """Return the live recording of an instruction, or why there is none."""
         if signature.mnemonic not in self.seen:
             self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
-        found = self.seen[signature.mnemonic]
-        return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
+        recorded = self.seen[signature.mnemonic]
+        return self._missing(signature, recorded) if isinstance(recorded, gpu_checks.Unavailable) else (recorded,)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | MissingRecording:
         """Return the live recording of a matrix move, or why there is none."""
-        found = gpu_checks.move(signature, worker=self.worker)
-        return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
+        recorded = gpu_checks.move(signature, worker=self.worker)
+        return self._missing(signature, recorded) if isinstance(recorded, gpu_checks.Unavailable) else (recorded,)
 
-    def _missing(self, signature: Signature, found: gpu_checks.Unavailable) -> MissingRecording:
+    def _missing(self, signature: Signature, unavailable: gpu_checks.Unavailable) -> MissingRecording:
         """Why there is no live recording; it `applies` unless the GPU does not have the instruction."""
         device = self.worker.device
         return MissingRecording(
-            found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm)
+            unavailable.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm)
         )
 
     def product(self, subject: BoundMaps) -> list[Evidence]:
@@ -59,9 +59,11 @@ class Live:
         if isinstance(wrong, gpu_checks.Unavailable):
             missing = self._missing(signature, wrong)
             return [leave_unchecked(Check.GPU, missing.reason, missing.applies)]
-        found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU") if wrong else None
+        counterexample = (
+            Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU") if wrong else None
+        )
         engine = "" if wrong else "gpu_checks"
-        return [finding(Check.GPU, found, "live, random integers", TRIALS, engine, Status.AGREES)]
+        return [finding(Check.GPU, counterexample, "live, random integers", TRIALS, engine, Status.AGREES)]
 
 
 def _map(name: str, table: Table) -> Table:

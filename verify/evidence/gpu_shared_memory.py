@@ -70,15 +70,15 @@ def comparable(
     for part in registers:
         formula = part.formulas[0]  # of what an instruction stores, one label for each of its elements
         tables[part.name] = tables[part.name][:, :: formula.coarse if isinstance(formula, Registers) else 1]
-    others = tuple(part for part in parts if memory and part not in registers)
-    for part in others:
-        found = _by_address(subject, part, recording, memo)
-        if isinstance(found, str):
-            return found
-        tables[part.name], cells[part.name], times[part.name] = found
+    elsewhere = tuple(part for part in parts if memory and part not in registers)
+    for part in elsewhere:
+        addressed = _by_address(subject, part, recording, memo)
+        if isinstance(addressed, str):
+            return addressed
+        tables[part.name], cells[part.name], times[part.name] = addressed
     seen = replace(recording, operands=cells)
     tied = tuple(part for part in registers if not (sparse and part.name == "A"))
-    how = [f"{part.name} by the ISA's addresses, not in the order of its values" for part in others]
+    how = [f"{part.name} by the ISA's addresses, not in the order of its values" for part in elsewhere]
     stored = _sparse(subject, claimed, tables, seen, recording) if sparse and memory else None
     stored = stored._replace(times=times.get("B", 1)) if isinstance(stored, StoredElements) else stored
     if isinstance(stored, str):
@@ -149,7 +149,7 @@ def _by_address(
     if fault:
         return fault
     operand, name = subject.instruction.operands[part.name], part.name
-    found = []
+    recorded = []
     for image in _images(operand, name, recording):
         try:
             slots = memo.get(_image_key(operand, image), partial(_slots, operand, image))
@@ -157,13 +157,13 @@ def _by_address(
             return str(error)
         if not len(slots) or slots.max() >= image.labels.shape[1]:
             return f"the ISA's addresses do not number the slots of {name} {image.major}-major {image.swizzle}"
-        found.append(image.labels[0].take(slots, axis=0))  # a tenth of the time of [0, slots]
-    if not found:
+        recorded.append(image.labels[0].take(slots, axis=0))  # a tenth of the time of [0, slots]
+    if not recorded:
         return f"{name} in shared memory was not recorded"
-    times = len(found)
-    if all(np.array_equal(found[0], other) for other in found[1:]):
-        found = found[:1]
-    return _elements(name, operand.extent, len(found)), np.concatenate(found)[None], times // len(found)
+    times = len(recorded)
+    if all(np.array_equal(recorded[0], again) for again in recorded[1:]):
+        recorded = recorded[:1]
+    return _elements(name, operand.extent, len(recorded)), np.concatenate(recorded)[None], times // len(recorded)
 
 
 def _image_key(operand: isa_tables.Operand, image: Image) -> Hashable:
@@ -184,8 +184,8 @@ def _slots(operand: isa_tables.Operand, image: Image) -> Table:
     address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
     slots = ((address * 8 + inner) // operand.bits).ravel()
     shared = np.bincount(slots).max() > 1
-    found: Table = slots[: 0 if shared else None].astype(np.min_scalar_type(int(slots.max())))
-    return found
+    numbers: Table = slots[: 0 if shared else None].astype(np.min_scalar_type(int(slots.max())))
+    return numbers
 
 
 @lru_cache(maxsize=2)  # A and B of one shape

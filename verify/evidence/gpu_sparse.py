@@ -52,17 +52,17 @@ class StoredElements(NamedTuple):
         """Count the (element, pattern) and (element, selector) pairs that agree, or return the first that does not."""
         points = 0
         for check in (self._whole, self._check_contraction, self._check_rule):
-            found = check()
-            if isinstance(found, Conflict):
-                return found
-            points += found
+            outcome = check()
+            if isinstance(outcome, Conflict):
+                return outcome
+            points += outcome
         return points
 
     def _columns(self, count: int) -> Table:
         """(m, column) of the block of so many columns that has a stored element: [lane][value][column]."""
         first = self.elements[..., 1:] // count * count
-        found: Table = np.stack(np.broadcast_arrays(self.elements[..., :1], first + np.arange(count)), axis=-1)
-        return found
+        places: Table = np.stack(np.broadcast_arrays(self.elements[..., :1], first + np.arange(count)), axis=-1)
+        return places
 
     def _whole(self) -> int | Conflict:
         """Check that the values of a stored element are its columns in order, from a multiple of their number."""
@@ -83,7 +83,7 @@ class StoredElements(NamedTuple):
 
     def _check_contraction(self) -> int | Conflict:
         """Check that k of A and B is one bijection with the classes under each pattern."""
-        claimed, classes = (one.ravel() for one in self.b)
+        claimed, classes = (table.ravel() for table in self.b)
         class_of = np.full(1 + int(claimed.max(initial=0)), -1, np.int64)
         class_of[claimed] = classes
         if (class_of[claimed] != classes).any() or len(np.unique(class_of)) != len(class_of):
@@ -114,16 +114,16 @@ class StoredElements(NamedTuple):
             return Conflict("k", ("E", "E"), 0, 0, statement)
         steps, points, wanted = np.arange(each), 0, self._columns(each)
         for selector, ruler in self.metadata.rulers.items():
-            found = self.e[ruler[..., :1], ruler[..., 1:] * each + steps]
-            wrong = np.argwhere(found != wanted)
+            selected = self.e[ruler[..., :1], ruler[..., 1:] * each + steps]
+            wrong = np.argwhere(selected != wanted)
             if len(wrong):
                 lane, value, step, axis = (int(c) for c in wrong[0])
                 at = int(ruler[lane, value, 0]), int(ruler[lane, value, 1]) * each + step
-                (m, k), (x, y) = wanted[lane, value, step], found[lane, value, step]
+                (m, k), (x, y) = wanted[lane, value, step], selected[lane, value, step]
                 statement = f"E lane {at[0]} value {at[1]} is claimed to be about (m={x}, k={y}); the hardware selects "
                 statement += f"(m={m}, k={k}), A lane {lane} stored element {value}, with it under selector {selector}"
                 return Conflict("mk"[axis], ("A", "E"), *at, statement)
-            points += int(found[..., 0].size)
+            points += int(selected[..., 0].size)
         return points
 
 
@@ -145,5 +145,5 @@ def by_class(recording: gpu_checks.Recording, labels: Table, classes: Table) -> 
     rows, ks = classes[..., ROW].ravel(), classes[..., K].ravel()
     home = np.full((1 + max(rows.max(), own[..., ROW].max()), 1 + max(ks.max(), own[..., K].max()), 2), -1, np.int64)
     home[rows, ks] = labels.reshape(-1, 2)
-    found: Table = home[own[..., ROW], own[..., K]]
-    return found
+    places: Table = home[own[..., ROW], own[..., K]]
+    return places

@@ -71,15 +71,15 @@ def form(method: str, *faults: str, points: int = 1) -> Evidence:
     >>> form("counted", "").status.value, form("counted", "3 threads, 4 wanted").counterexample.statement
     ('PROVED', '3 threads, 4 wanted')
     """
-    first, *others = [*filter(None, faults), ""]
-    wrong = Counterexample({}, first, damage=tuple(others[:-1])) if first else None
+    first, *rest = [*filter(None, faults), ""]
+    wrong = Counterexample({}, first, damage=tuple(rest[:-1])) if first else None
     return finding(Check.ISA, wrong, method, points)
 
 
 def read_again(text: str, layout: Layout) -> list[Evidence]:
     """Return the evidence that a second parser reads a text as the same layout."""
-    other = f"a second reading of {text} differs from {layout}"
-    again = [] if read_layout_text(text) == (layout.shape, layout.stride) else [form("read again", other)]
+    fault = f"a second reading of {text} differs from {layout}"
+    again = [] if read_layout_text(text) == (layout.shape, layout.stride) else [form("read again", fault)]
     return [form("parsed", ""), *again]
 
 
@@ -92,8 +92,8 @@ def evaluate(layout: Layout, kept: dict[Hashable, Any] | None = None) -> Table:
     kept = {} if kept is None else kept
     if layout not in kept:
         kept[layout] = batched.table(layout)
-    found: Table = kept[layout]
-    return found
+    table: Table = kept[layout]
+    return table
 
 
 def computed_rows(table: Table) -> tuple[Table, int]:
@@ -143,8 +143,8 @@ def _with_sums(m: Map, wrong: Counterexample | None) -> Counterexample | None:
     if wrong is None or plain is None or "thread" not in wrong.inputs:
         return wrong
     at = list(wrong.inputs.values())
-    point, *other = zip(at[::2], at[1::2], strict=True)
-    sums = [written_out(plain, *point), str(walk(plain, *point)), *(written_out(plain, *one) for one in other)]
+    point, *rest = zip(at[::2], at[1::2], strict=True)
+    sums = [written_out(plain, *point), str(walk(plain, *point)), *(written_out(plain, *place) for place in rest)]
     return wrong._replace(arithmetic=" = ".join(sums))
 
 
@@ -155,8 +155,8 @@ def equals(subject: BoundMaps, part: BoundOperand) -> Finding:
     >>> from layouts.atoms import registry
     >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     >>> wrong = atom.parts[2].of_layout(Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
-    >>> method, points, found = equals(atom, wrong)
-    >>> method, points, found.statement
+    >>> method, points, difference = equals(atom, wrong)
+    >>> method, points, difference.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
     """
     m, (threads, values), wanted = part.points, part.domain, subject.expect_extents(part)
@@ -171,11 +171,11 @@ def equals(subject: BoundMaps, part: BoundOperand) -> Finding:
         locate = formula.locate if len(m.outputs) > 1 else partial(_number, formula, part.extent[0])
         expected = IsaFormula(locate, formula.key, lanes_of(subject, replica), values, m.outputs)
         try:
-            found = search.locate_difference(m, expected) or search.locate_stray(m)  # then the formula strays too
+            difference = search.locate_difference(m, expected) or search.locate_stray(m)  # then the formula strays too
         except blocks.EvaluationMismatch as fault:
             return _method(m), points, fault.counterexample
-        if found is not None:
-            return _method(m), points, _unequal(part, m, expected, formula, found)
+        if difference is not None:
+            return _method(m), points, _unequal(part, m, expected, formula, difference)
     return _method(m), points, None
 
 
@@ -207,13 +207,13 @@ def _misread_lane(subject: BoundMaps) -> Counterexample | None:
 
 
 def _unequal(
-    part: BoundOperand, m: Map, expected: IsaFormula, formula: OperandFormula, found: search.Disagreement
+    part: BoundOperand, m: Map, expected: IsaFormula, formula: OperandFormula, difference: search.Disagreement
 ) -> Counterexample:
     """Return the smallest point at which one replica of a map differs from the formula, in words."""
     plain = _plain(m)
     if plain is None:
-        return search.word_difference(m, expected, "ISA", found)
-    (thread, value), lane = found.point, expected.lanes[found.point[0]]
+        return search.word_difference(m, expected, "ISA", difference)
+    (thread, value), lane = difference.point, expected.lanes[difference.point[0]]
     (row, col), got = formula.locate(lane, value), walk(plain, thread, value)
     right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
     where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
@@ -223,28 +223,28 @@ def _unequal(
         f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
         f"{written_out(plain, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
         f"{row + part.extent[0] * col}",
-        extent="unique" if found.wrong == 1 else "smallest",
-        damage=(f"{found.wrong} of {found.points} points disagree",),
+        extent="unique" if difference.wrong == 1 else "smallest",
+        damage=(f"{difference.wrong} of {difference.points} points disagree",),
         isa=formula.text(),
-        unique=found.wrong == 1,
-        reproduced=found.reproduced,
+        unique=difference.wrong == 1,
+        reproduced=difference.reproduced,
     )
 
 
-def same_function(layout: Layout, other: Layout) -> Evidence:
+def same_function(layout: Layout, second: Layout) -> Evidence:
     """Return the evidence that two (thread, value) layouts agree at every point, however their modes are written.
 
     >>> first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(2,1)")
     >>> same_function(first, second).counterexample.statement
     'T0 V1: layout element 4, the other element 1; element 4 belongs to T2 V0'
     """
-    points, differently = size(layout), "" if layout == other else "written differently, equal at every point"
+    points, differently = size(layout), "" if layout == second else "written differently, equal at every point"
     axes = (Axis("element", points),)
 
     def sums(point: tuple[int, ...]) -> str:
-        return " and ".join(written_out(one, *point) for one in (layout, other))
+        return " and ".join(written_out(side, *point) for side in (layout, second))
 
-    wrong = search.find_difference(StridedMap(layout, axes), StridedMap(other, axes), "the other", sums)
+    wrong = search.find_difference(StridedMap(layout, axes), StridedMap(second, axes), "the other", sums)
     if wrong is not None:
         return finding(Check.ISA, wrong, "exhaustive", points, ENGINE)
     return Evidence(Check.ISA, Status.PROVED, "exhaustive", points, ENGINE, differently)

@@ -42,8 +42,8 @@ def find(part: BoundOperand, wanted: Table) -> Candidate | None:
         for how, candidate in _candidates(layout, wanted):
             if np.array_equal(batched.table(candidate), wanted):
                 return Candidate(how, candidate, f"      {points} (now {now})")
-    found = fit(wanted) if wanted.size else None
-    return None if found is None or found == layout else Candidate(_difference(layout, found), found)
+    fitted = fit(wanted) if wanted.size else None
+    return None if fitted is None or fitted == layout else Candidate(_difference(layout, fitted), fitted)
 
 
 def _difference(given: Layout | None, right: Layout) -> str:
@@ -54,12 +54,12 @@ def _difference(given: Layout | None, right: Layout) -> str:
     >>> _difference(given, right), _difference(unlike, right)
     ('one extent', "the ISA's layout")
     """
-    mine, its = ([[*modes(*half)] for half in halves(one)] if one else [] for one in (given, right))
-    (extents, strides), (others, steps) = (
-        ([n for half in one for n, _ in half if n > 1], [[d for n, d in half if n > 1] for half in one])
-        for one in (mine, its)
+    mine, its = ([[*modes(*half)] for half in halves(layout)] if layout else [] for layout in (given, right))
+    (extents, strides), (sizes, steps) = (
+        ([n for half in side for n, _ in half if n > 1], [[d for n, d in half if n > 1] for half in side])
+        for side in (mine, its)
     )
-    wrong = [(n, other) for n, other in zip(extents, others, strict=False) if n != other]
+    wrong = [(n, size) for n, size in zip(extents, sizes, strict=False) if n != size]
     if strides == steps and len(wrong) == 1:
         return "one extent"
     if strides == steps and len(wrong) == 2 and wrong[0] == wrong[1][::-1]:
@@ -78,7 +78,7 @@ def wanted_table(subject: BoundMaps, part: BoundOperand) -> Table | None:
         for replica in range(subject.rep_size):
             x, y = formula.locate(lanes + subject.rep(replica), np.arange(values)[None, :])
             wanted.append(np.broadcast_to(x + part.extent[0] * y, (subject.threads, values)))
-    return wanted[0] if all(np.array_equal(other, wanted[0]) for other in wanted) else None
+    return wanted[0] if all(np.array_equal(table, wanted[0]) for table in wanted) else None
 
 
 def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:

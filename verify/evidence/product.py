@@ -66,12 +66,12 @@ def product(subject: BoundMaps, trials: int = 4, seed: int = 0) -> Evidence:
         trial, row, col = (int(c) for c in np.argwhere(bad)[0])
         statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
         again = {part.name: by_lane(subject, part, _plain_table) for part in subject.parts}
-        found = _through_fragments(subject, again, places, {name: each[trial:][:1] for name, each in given.items()})
+        gathered = _through_fragments(subject, again, places, {name: each[trial:][:1] for name, each in given.items()})
         wrong = Counterexample(
             {"trial": trial, "m": row, "n": col},
             statement,
             damage=(f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",),
-            reproduced=bool((found[0, :, row + m * col] != right[trial, 0, row + m * col]).any()),
+            reproduced=bool((gathered[0, :, row + m * col] != right[trial, 0, row + m * col]).any()),
         )
     seconds = time.perf_counter() - started
     return finding(Check.ISA, wrong, "random integers", trials, ENGINE, Status.AGREES, seconds)
@@ -83,15 +83,15 @@ def random_matrices(parts: Sequence[BoundOperand], trials: int, rng: Random) -> 
     In single precision, which multiplies fastest: a sum is at most 24 * 24 K, below 2^24, so it is exact.
     """
     coarse = [_coarse(part) for part in parts]
-    shapes = [(part.extent[0], part.extent[1] // one) for part, one in zip(parts, coarse, strict=True)]
+    shapes = [(part.extent[0], part.extent[1] // width) for part, width in zip(parts, coarse, strict=True)]
     ends = [*accumulate(map(math.prod, shapes))]
     numbers = np.frombuffer(rng.randbytes(trials * ends[-1]), dtype=np.uint8).reshape(trials, -1)
     given = {}
-    for part, one, shape, end in zip(parts, coarse, shapes, ends, strict=True):
+    for part, width, shape, end in zip(parts, coarse, shapes, ends, strict=True):
         low, high = RANGES[part.name]
         drawn = numbers[:, end - math.prod(shape) : end] % (high - low)
         blocks = (drawn.astype(np.float32) + low).reshape(trials, *shape)
-        given[part.name] = np.repeat(blocks, one, axis=2) if one > 1 else blocks
+        given[part.name] = np.repeat(blocks, width, axis=2) if width > 1 else blocks
     return given
 
 
@@ -162,8 +162,8 @@ def _through_fragments(
     a, b = effective(fragments)
     computed = (a @ b.swapaxes(2, 3)).reshape(trials, -1)
     size = math.prod(extents["C"])
-    found = _move(computed, slots("C"), which * size + maps["C"], products * size, WRONG)
-    return found.reshape(trials, products, size)
+    gathered = _move(computed, slots("C"), which * size + maps["C"], products * size, WRONG)
+    return gathered.reshape(trials, products, size)
 
 
 def _move(elements: Matrix, source: Table, target: Table, room: int, nothing: float) -> Matrix:

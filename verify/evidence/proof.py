@@ -57,10 +57,10 @@ def prove_ownership(m: Map, copies: int, budget: int, solver: proofs.Solver) -> 
 
 def _certificate(m: StridedMap, copies: int) -> list[Evidence]:
     """Prove ownership without a solver, by mixed radix or by rank over F2; nothing if neither applies."""
-    found = proofs.certificate(m.plain_layout, prod(m.tile))
-    if found is None or found.copies != copies:
+    certificate = proofs.certificate(m.plain_layout, prod(m.tile))
+    if certificate is None or certificate.copies != copies:
         return []
-    return [Evidence(Check.PROOF, Status.PROVED, f"{found.method} certificate")]
+    return [Evidence(Check.PROOF, Status.PROVED, f"{certificate.method} certificate")]
 
 
 def one_product(subject: BoundMaps, budget: int, solver: proofs.Solver) -> list[Evidence]:
@@ -109,13 +109,13 @@ def equals(subject: BoundMaps, part: BoundOperand, budget: int, solver: proofs.S
         return finding(Check.PROOF, wrong, "counted")
     if all(formula.whole for formula in part.formulas) and counts(layout):
         return Evidence(Check.PROOF, Status.PROVED, "strides in order")
-    found = []
+    proved = []
     for formula in part.formulas:
         fragment = proofs.OperandLayout(layout, part.extent, *subject.numbering, formula.locate, copies)
-        found.append(_evidence(proofs.prove_equals(fragment, budget, solver), m))
-        if found[-1].status is not Status.PROVED:
-            return found[-1]
-    return found[0]._replace(artifact="(reset)\n".join(evidence.artifact for evidence in found))
+        proved.append(_evidence(proofs.prove_equals(fragment, budget, solver), m))
+        if proved[-1].status is not Status.PROVED:
+            return proved[-1]
+    return proved[0]._replace(artifact="(reset)\n".join(evidence.artifact for evidence in proved))
 
 
 def counts(layout: Layout) -> bool:
@@ -168,10 +168,10 @@ def as_evidence(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str =
 
     `over` names what the proof ranges over besides the variables.
     """
-    found, model = None, outcome.model
+    counterexample, model = None, outcome.model
     if model is not None and wrong is not None:
         given = wrong(model)
-        found = Counterexample(dict(model), given) if isinstance(given, str) else given
+        counterexample = Counterexample(dict(model), given) if isinstance(given, str) else given
     return Evidence(
         Check.PROOF,
         STATUS[outcome.status],
@@ -180,5 +180,5 @@ def as_evidence(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str =
         reason=outcome.reason,
         seconds=outcome.seconds,
         artifact=outcome.smt,
-        counterexample=found,
+        counterexample=counterexample,
     )

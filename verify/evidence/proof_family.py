@@ -99,8 +99,8 @@ def inverse(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | No
 def _by_digits(subject: BoundAtom, part: BoundOperand, method: str) -> Evidence | None:
     """Ownership by mixed radix; None where the layout is no such number over the family's parameters."""
     whole = _whole(subject, part)
-    found = None if whole is None else digits(whole.layout, total(whole.extent))
-    if whole is None or found is None or found.copies != subject.multiplicity(part):
+    radix = None if whole is None else digits(whole.layout, total(whole.extent))
+    if whole is None or radix is None or radix.copies != subject.multiplicity(part):
         return None
     return Evidence(Check.PROOF, Status.PROVED, f"{method}, {whole.domain}")
 
@@ -215,15 +215,15 @@ def _size(text: str, steps: Mapping[str, int]) -> Size | None:
     first, *rest = tokens(place[1])
     size = _token(first, steps)
     for operator, token in zip(rest[::2], rest[1::2], strict=True):
-        other = _token(token, steps)
-        if size is None or other is None:
+        term = _token(token, steps)
+        if size is None or term is None:
             return None
         if operator == "*":
-            size = size * other
-        elif other.names or size.factor % other.factor:
+            size = size * term
+        elif term.names or size.factor % term.factor:
             return None
         else:
-            size = Size(size.factor // other.factor, size.names)
+            size = Size(size.factor // term.factor, size.names)
     return size
 
 

@@ -38,25 +38,25 @@ def everything(_: Claim) -> bool:
 def first(*checks: CheckFunction) -> CheckFunction:
     """Return a check that returns the evidence of the first of some checks that has any.
 
-    >>> found = [leave_unchecked(Check.ISA, "its counts differ")]
-    >>> first(lambda *_: [], lambda *_: found)(None, None, None) == found
+    >>> unmade = [leave_unchecked(Check.ISA, "its counts differ")]
+    >>> first(lambda *_: [], lambda *_: unmade)(None, None, None) == unmade
     True
     """
 
     def check(run: Run, subject: Any, operand: Any) -> list[Evidence]:
-        return next(filter(None, (one(run, subject, operand) for one in checks)), [])
+        return next(filter(None, (attempt(run, subject, operand) for attempt in checks)), [])
 
     return check
 
 
-def needs_confirmed(*others: Property) -> Need:
+def needs_confirmed(*premises: Property) -> Need:
     """Return the need that every claim of other properties is confirmed."""
 
     def need(_: object, __: object, before: Sequence[Verdict]) -> str:
-        for other in others:
+        for premise in premises:
             for verdict in before:
-                if verdict.claim.prop.key == other.key and not verdict.status.confirmed:
-                    return f"its premise is not verified: {verdict.claim.part} {other.words} is {verdict.status}"
+                if verdict.claim.prop.key == premise.key and not verdict.status.confirmed:
+                    return f"its premise is not verified: {verdict.claim.part} {premise.words} is {verdict.status}"
         return ""
 
     return need
@@ -140,9 +140,9 @@ class Run:
 
     def verdict(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> Verdict:
         """Return the verdict on the claim of one property about one unit: the one place where evidence is joined."""
-        found = join(claim_of(row, subject, operand), self.evidence(row, subject, operand, before))
+        joined = join(claim_of(row, subject, operand), self.evidence(row, subject, operand, before))
         place = row.place(subject, operand)
-        return found if place is None else found._replace(place=place)
+        return joined if place is None else joined._replace(place=place)
 
     def _add_shared(
         self, key: tuple[Sequence[Property], Hashable], subject: Any, operand: Any, verdicts: list[Verdict]
@@ -181,8 +181,8 @@ class Run:
             return function(self, subject, operand)
         part = operand.name if row.scope == Scope.OPERAND else ""
         name = shared_name(subject.name, part, row.scope)
-        found = self.memo.get((check, row.key, key), lambda: tuple(function(self, subject, operand)))
-        return self.memo.share(found, name)
+        evidence = self.memo.get((check, row.key, key), lambda: tuple(function(self, subject, operand)))
+        return self.memo.share(evidence, name)
 
     def list_checks(self, row: Property) -> list[Check]:
         """Return the checks of a property that this run makes."""

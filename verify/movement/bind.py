@@ -55,9 +55,9 @@ def _of_entry(entry: Entry) -> list[Movement]:
     sort = SORTS.get(sort_of(entry.table))
     if sort is None:
         entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
-    found = values(entry, sort)
+    given = values(entry, sort)
     with as_keys(entry):
-        return [bind(sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **found))]
+        return [bind(sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **given))]
 
 
 def bind(spec: Spec) -> Movement:
@@ -90,7 +90,7 @@ def _hand_over(spec: HandOverSpec) -> HandOver:
         raise SpecError("major", "is the order of rows in memory; this hand-over has no rows in memory")
     if spec.major and (spec.major not in axes if spec.major != "MN" else "K" not in axes):
         raise SpecError("major", f"{wanted.operand} has the axes {' and '.join(axes)}, found {spec.major!r}")
-    derived = all(one is None for one in (rows, values, spec.tiles, spec.times))
+    derived = all(option is None for option in (rows, values, spec.tiles, spec.times))
     return HandOver(given, wanted, derived=derived, major=spec.major).place(rows, values)
 
 
@@ -221,6 +221,8 @@ def _majors_and_steps(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
     """
     least = (name for name in isa_tables.mnemonics(FAMILY) if LEAST in name)
     operands = [isa_tables.instruction(name, A_space="smem").operands["B"] for name in least]
-    found = {(operand.majors, (operand.extent[1], operand.extent[0])) for operand in operands if operand.bits == bits}
-    (one,) = found
-    return one
+    distinct = {
+        (operand.majors, (operand.extent[1], operand.extent[0])) for operand in operands if operand.bits == bits
+    }
+    (majors_and_steps,) = distinct
+    return majors_and_steps

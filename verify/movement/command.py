@@ -73,10 +73,10 @@ def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     """Print one swizzle for all accesses; UsageError where their elements differ in width."""
     if options.format != "text":
         raise UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
-    accesses = [one.accesses[-1] for one in movements if one.accesses and one.operand is None]
+    accesses = [movement.accesses[-1] for movement in movements if movement.accesses and movement.operand is None]
     if len(accesses) != len(movements):
         raise UsageError("--search-swizzle needs accesses: --shared with --access, or a FILE of them")
-    if len({one.element for one in accesses}) > 1:
+    if len({access.element for access in accesses}) > 1:
         raise UsageError("--search-swizzle: the accesses have elements of different widths")
     try:
         swizzle, free, line = search(accesses)

@@ -33,13 +33,13 @@ def enumerate_accesses(run: object, _: object, access: SmemAccess) -> list[Evide
     Two lanes conflict by different words of one bank, in one phase: no question about one map, so no search asks it.
     """
     started = time.perf_counter()
-    each = [one for base in range(0, WORD, min(access.unit, WORD)) for one in access.accesses(base)]
-    found = [_split_phases(one) for one in each]
-    total = sum(one.through(PLAIN).total for one in access.accesses())
-    first = next(((number, one.conflict) for number, one in enumerate(found) if one.conflict), None)
-    wrong = None if first is None else _conflicting(access, *first, found)
+    each = [single for base in range(0, WORD, min(access.unit, WORD)) for single in access.accesses(base)]
+    wavefronts = [_split_phases(single) for single in each]
+    total = sum(single.through(PLAIN).total for single in access.accesses())
+    first = next(((number, split.conflict) for number, split in enumerate(wavefronts) if split.conflict), None)
+    wrong = None if first is None else _conflicting(access, *first, wavefronts)
     method, seconds = f"every base within a word; at base 0, {total} wavefronts", time.perf_counter() - started
-    return [finding(Check.ISA, wrong, method, len(found), "numpy", seconds=seconds)]
+    return [finding(Check.ISA, wrong, method, len(wavefronts), "numpy", seconds=seconds)]
 
 
 def _split_phases(access: Access) -> Wavefronts:
@@ -49,25 +49,25 @@ def _split_phases(access: Access) -> Wavefronts:
 
 
 def _conflicting(
-    access: SmemAccess, number: int, conflict: BankConflict, found: Sequence[Wavefronts]
+    access: SmemAccess, number: int, conflict: BankConflict, wavefronts: Sequence[Wavefronts]
 ) -> Counterexample:
     """Two threads that conflict in a bank, in the access of this number, counted from the first base on."""
     here, there = conflict.words
     warps = len(range(0, size(access.threads[0]), LANES))
     turn, start = number // warps, number % warps * LANES
-    one, other = (start + lane for lane in conflict.lanes)
+    first, second = (start + lane for lane in conflict.lanes)
     steps = size(access.threads[1]) // access.vector
     base, step = divmod(turn, steps)
     warp = range(start, min(start + LANES, size(access.threads[0])))
     where = f"in access {step}" + (f", at base {base * access.unit}" if base else "")
-    based = found[base * steps * warps : (base + 1) * steps * warps]
+    based = wavefronts[base * steps * warps : (base + 1) * steps * warps]
     total, least = sum(f.total for f in based), sum(len(f.phases) for f in based)
     swizzle, free, line = search([access])
     return Counterexample(
-        {"thread": one, "other": other, "step": step, "bank": conflict.bank},
-        f"{_in_words((one, other), conflict.bank, conflict.words)} {where}",
+        {"thread": first, "other": second, "step": step, "bank": conflict.bank},
+        f"{_in_words((first, second), conflict.bank, conflict.words)} {where}",
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
-        extent=f"a {max(f.degree for f in found)}-way conflict",
+        extent=f"a {max(f.degree for f in wavefronts)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
         proposals=(Proposal(line, partial(_swizzle_smem, swizzle)),) if free and swizzle.bits else (),
         reproduced=here % 32 == there % 32 == conflict.bank
@@ -83,10 +83,10 @@ def _swizzle_smem(swizzle: Swizzle, spec: Any) -> Any:
 
 def _in_words(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> str:
     """Return the statement that two threads conflict in a bank."""
-    (one, other), (here, there) = threads, words
+    (first, second), (here, there) = threads, words
     if here == there:
-        return f"T{one} and T{other} both write word {here} of bank {bank}, and copies do not share a word"
-    return f"T{one} and T{other} access words {here} and {there} of bank {bank}"
+        return f"T{first} and T{second} both write word {here} of bank {bank}, and copies do not share a word"
+    return f"T{first} and T{second} access words {here} and {there} of bank {bank}"
 
 
 def prove(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
@@ -109,21 +109,21 @@ def find_measurement(run: object, _: object, access: SmemAccess) -> list[Evidenc
         (o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recorded
     }
     excess, where = [], ""
-    for one in access.accesses():
-        operation = f"{access.how}.x{max(1, len(one.addresses) // 8)}" if access.how in MATRICES else access.how
-        found = known.get((operation, one.bits, one.addresses))
-        phases, least = len(_split_phases(one).phases), LEAST.get(access.how, 0)
-        if found is None:
+    for single in access.accesses():
+        operation = f"{access.how}.x{max(1, len(single.addresses) // 8)}" if access.how in MATRICES else access.how
+        observation = known.get((operation, single.bits, single.addresses))
+        phases, least = len(_split_phases(single).phases), LEAST.get(access.how, 0)
+        if observation is None:
             of = f"the model was, on {len(recorded)} patterns" if recorded else "no pattern was"
             return [leave_unchecked(Check.GPU, f"these addresses were not measured; {of}")]
-        if len(one.through(PLAIN).phases) < phases:
-            merged = f"{found.wavefronts} wavefronts were measured for {phases} phases"
+        if len(single.through(PLAIN).phases) < phases:
+            merged = f"{observation.wavefronts} wavefronts were measured for {phases} phases"
             return [leave_unchecked(Check.GPU, f"phases of this load merge: {merged}")]
-        if phases < least == found.wavefronts:
+        if phases < least == observation.wavefronts:
             few = f"takes the time of at least {least} wavefronts; these have {phases}"
             return [leave_unchecked(Check.GPU, f"a {access.how} {few}")]
-        excess.append(found.wavefronts - phases)
-        where = f"measured on {found.device.gpu}, {found.device.sm}, driver {found.device.driver}"
+        excess.append(observation.wavefronts - phases)
+        where = f"measured on {observation.device.gpu}, {observation.device.sm}, driver {observation.device.driver}"
     status = Status.REFUTED if any(excess) else Status.AGREES
     wrong = Counterexample({}, f"{sum(excess)} wavefronts too many were measured") if any(excess) else None
     return [Evidence(Check.GPU, status, where, len(excess), "gpu_checks", counterexample=wrong)]
@@ -134,11 +134,11 @@ def search(accesses: Sequence[SmemAccess]) -> tuple[Swizzle, bool, str]:
 
     With it: whether no access has a conflict under it, and the line that says so.
     """
-    best = best_swizzle([one for access in accesses for one in replace(access, swizzle=PLAIN).accesses()])
+    best = best_swizzle([single for access in accesses for single in replace(access, swizzle=PLAIN).accesses()])
     shrunk = (accesses[0].element // BYTE).bit_length() - 1
     swizzle = Swizzle(best.swizzle.bits, best.swizzle.base - shrunk, best.swizzle.shift)
     total = sum(best.totals)
-    found = f"no conflict, {total} wavefronts"
+    outcome = f"no conflict, {total} wavefronts"
     if not best.free:
-        found = f"the best there is, {total} wavefronts where {total - best.excess} would do without conflicts"
-    return swizzle, best.free, f"{swizzle} of elements: {found}"
+        outcome = f"the best there is, {total} wavefronts where {total - best.excess} would do without conflicts"
+    return swizzle, best.free, f"{swizzle} of elements: {outcome}"

@@ -27,9 +27,11 @@ from verify.pictures.picture import Cell, Panel, Picture, Window, grid
 def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of a movement with what the verdicts found wrong."""
     notes = [
-        "; ".join(filter(None, (f"{one.status}: {one.counterexample.statement}", *one.counterexample.damage)))
-        for one in verdicts
-        if one.counterexample is not None
+        "; ".join(
+            filter(None, (f"{verdict.status}: {verdict.counterexample.statement}", *verdict.counterexample.damage))
+        )
+        for verdict in verdicts
+        if verdict.counterexample is not None
     ]
     panels: list[Panel] = []
     if movement.over is not None:
@@ -52,7 +54,7 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
 
 def _apply_repair(access: SmemAccess, verdicts: Sequence[Verdict]) -> SmemAccess:
     """Return the access with the swizzle of its repair, if it has one that was verified; else itself."""
-    repairs = [one.counterexample.repair for one in verdicts if one.counterexample is not None]
+    repairs = [verdict.counterexample.repair for verdict in verdicts if verdict.counterexample is not None]
     if access.swizzle.bits or not any(repairs):
         return access
     swizzle, _, line = search([access])
@@ -65,7 +67,7 @@ def _access(access: SmemAccess, mended: SmemAccess, column: int, window: Window)
     Below each phase is the same one through the swizzle, that of its repair if it has none.
     """
     plain = replace(access, swizzle=PLAIN).accesses(access.base or 0)
-    times = [one.through(PLAIN).total for one in plain]
+    times = [single.through(PLAIN).total for single in plain]
     number = times.index(max(times))
     chosen: Access = plain[number]
     warps = -(-size(access.threads[0]) // 32)
@@ -98,15 +100,15 @@ def _hand_over(over: HandOver, window: Window) -> Iterator[Panel]:
         column, row = divmod(numbers[lane][value], wanted.extent[0])
         return row, column
 
-    found = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, MapOrigin("what arrives"))
-    panel = maps.tile("to", found, theirs, place=(0, 1), copies=_copies(theirs), window=window)
+    arrived = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, MapOrigin("what arrives"))
+    panel = maps.tile("to", arrived, theirs, place=(0, 1), copies=_copies(theirs), window=window)
     rows = f"row r of memory begins at element {over.rows}" if given.rows else f"value v is value {over.order}"
     yield replace(panel, captions=(f"from: {given.mnemonic}", f"to: {wanted.operand} of {wanted.mnemonic}", rows))
 
 
-def _copies(found: FragmentMap) -> int:
+def _copies(fragment: FragmentMap) -> int:
     """Return the owners of each element of an operand."""
-    return max(1, len(found) // prod(axis.extent for axis in found.outputs))
+    return max(1, len(fragment) // prod(axis.extent for axis in fragment.outputs))
 
 
 def _map(operand: RegisterOperand) -> FragmentMap:
@@ -121,25 +123,25 @@ def _map(operand: RegisterOperand) -> FragmentMap:
     return FragmentMap.tabulate(locate, inputs, outputs, origin)
 
 
-def _descriptor(found: FittedDescriptor, window: Window) -> Iterator[Panel]:
+def _descriptor(fitted: FittedDescriptor, window: Window) -> Iterator[Panel]:
     """Return a descriptor's fields, and the bytes of the tile in chunks of 16, by the layout and by the descriptor."""
-    if not found.swizzle:
+    if not fitted.swizzle:
         return
-    said = {field.name: (field.low, field.high) for field in found.table.fields}
+    said = {field.name: (field.low, field.high) for field in fitted.table.fields}
     rows = []
     for number, (low, high) in enumerate(said.values()):
-        value = found.word >> low & (1 << high - low + 1) - 1
+        value = fitted.word >> low & (1 << high - low + 1) - 1
         rows.append((Cell((f"{low}-{high}",)), Cell((str(value),), number % 8)))
-    heading = f"descriptor {found.word:#018x} at address 0"
+    heading = f"descriptor {fitted.word:#018x} at address 0"
     fields = tuple(said)
     yield grid("descriptor", heading, ("field", ""), (len(rows), 2), lambda row, column: rows[row][column],
-               window=window, captions=(found.fields,),
+               window=window, captions=(fitted.fields,),
                names=(lambda row: fields[row], lambda column: ("bits", "value")[column]))  # fmt: skip
-    access, wide = found.operand.access, CHUNK * BYTE // found.operand.access.element
+    access, wide = fitted.operand.access, CHUNK * BYTE // fitted.operand.access.element
     mn, k = (size(mode) for mode in access.tile)
-    mine = access.bytes(found.operand.bytes)
-    theirs = np.broadcast_to(found.address(*found.operand.grid), mine.shape)
-    steps = (wide, 1) if found.major == "MN" else (1, wide)
+    mine = access.bytes(fitted.operand.bytes)
+    theirs = np.broadcast_to(fitted.address(*fitted.operand.grid), mine.shape)
+    steps = (wide, 1) if fitted.major == "MN" else (1, wide)
 
     def at(row: int, column: int) -> Cell:
         point = row * steps[0], column * steps[1]

@@ -46,9 +46,9 @@ def _counts_equal(_: Movement, over: HandOver, __: Sequence[Verdict]) -> str:
 def _whole(_: Movement, __: SmemAccess, before: Sequence[Verdict]) -> str:
     return next(
         (
-            f"its premise is not verified: {WHOLE.words} is {one.status}"
-            for one in before
-            if one.claim.prop == WHOLE and not one.claim.part and not one.status.confirmed
+            f"its premise is not verified: {WHOLE.words} is {verdict.status}"
+            for verdict in before
+            if verdict.claim.prop == WHOLE and not verdict.claim.part and not verdict.status.confirmed
         ),
         "",
     )
@@ -180,12 +180,12 @@ class MovementChecker(Run):
 
     def case(self, movement: Movement) -> Case:
         """Return a movement with the verdicts on it."""
-        found = settle(self.verdicts(PROPERTIES, movement), movement.spec, self.confirms)
+        verdicts = settle(self.verdicts(PROPERTIES, movement), movement.spec, self.confirms)
         return Case(
             movement.name,
-            tuple(add_replay(verdict, lambda: movement.replay) for verdict in found),
+            tuple(add_replay(verdict, lambda: movement.replay) for verdict in verdicts),
             notes=_describe_names(movement.spec),
-            picture=lambda window: _draw(movement, found, window),
+            picture=lambda window: _draw(movement, verdicts, window),
             drawn_by=drawing_command(movement.replay),
         )
 

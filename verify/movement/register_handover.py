@@ -115,7 +115,7 @@ def compare_counts(run: object, _: object, over: HandOver) -> list[Evidence]:
     if over.miscount:
         fills = given.rows and given.lanes == wanted.lanes and not wanted.values % given.values
         often = wanted.values // given.values if fills else 0
-        more = Proposal(f"issue it {often} times as often (--times)", lambda one: _more_often(one, often))
+        more = Proposal(f"issue it {often} times as often (--times)", lambda spec: _more_often(spec, often))
         at = {"given": given.values, "wanted": wanted.values}
         wrong = Counterexample(at, over.miscount, proposals=(more,) if fills else ())
     return [finding(Check.ISA, wrong, "counted", 1)]
@@ -145,8 +145,8 @@ def compare_arrays(run: object, _: object, over: HandOver) -> list[Evidence]:
     started = time.perf_counter()
     points = over.wanted.lanes * over.wanted.values
     try:
-        found = _locate_difference(over)
-        wrong = None if found is None else _counterexample(over, found)
+        difference = _locate_difference(over)
+        wrong = None if difference is None else _counterexample(over, difference)
     except EvaluationMismatch as fault:
         wrong = fault.counterexample
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy", seconds=time.perf_counter() - started)]
@@ -154,8 +154,8 @@ def compare_arrays(run: object, _: object, over: HandOver) -> list[Evidence]:
 
 def _table(layout: Layout, extent: int) -> Table:
     """Return the values at every index below an extent."""
-    found: Table = batched.compose(layout, Layout(extent)).values()
-    return found
+    values: Table = batched.compose(layout, Layout(extent)).values()
+    return values
 
 
 def arriving(over: HandOver) -> Table:
@@ -163,8 +163,8 @@ def arriving(over: HandOver) -> Table:
     shape = over.wanted.lanes, over.wanted.values
     row, column = over.given.locate(np.arange(shape[0])[:, None], _table(over.order, shape[1]))
     rows, columns = map(_table, (over.rows, over.columns), over.given.extent)
-    found: Table = rows[np.broadcast_to(row, shape)] + columns[np.broadcast_to(column, shape)]
-    return found
+    numbers: Table = rows[np.broadcast_to(row, shape)] + columns[np.broadcast_to(column, shape)]
+    return numbers
 
 
 def _place(over: HandOver, lane: int, value: int) -> int:
@@ -175,14 +175,18 @@ def _place(over: HandOver, lane: int, value: int) -> int:
 
 def _locate_difference(over: HandOver) -> search.Disagreement | None:
     """Return the first (lane, value) that gets another element than it wants. Raise EvaluationMismatch."""
-    wanted, found = over.wanted, arriving(over)
+    wanted, arrived = over.wanted, arriving(over)
     inputs, elements = (Axis("lane", wanted.lanes), Axis("value", wanted.values)), (Axis("element", LARGEST),)
     numbers = wanted.number(np.arange(wanted.lanes)[:, None], np.arange(wanted.values)[None, :])
     arrives = ArrayMap(
-        ("arrives", over), inputs, (found,), elements, lambda lane, v: (_place(over, lane, int(image(over.order, v))),)
+        ("arrives", over),
+        inputs,
+        (arrived,),
+        elements,
+        lambda lane, v: (_place(over, lane, int(image(over.order, v))),),
     )
     wants = ArrayMap(
-        ("wants", over), inputs, (np.broadcast_to(numbers, found.shape),), elements,
+        ("wants", over), inputs, (np.broadcast_to(numbers, arrived.shape),), elements,
         lambda lane, value: (int(wanted.number(lane, value)),),
     )  # fmt: skip
     return search.locate_difference(arrives, wants)
@@ -197,12 +201,12 @@ def _counterexample(over: HandOver, differs: search.Disagreement) -> Counterexam
     gets, wants = place(lane, chosen), int(wanted.number(lane, value))
     holders = [(t, v) for t in range(given.lanes) for v in range(given.values) if place(t, v) == wants]
     here = [v for t, v in holders if t == lane]
-    found = f"lane {lane} holds it as value {here[0]}" if here else "no lane holds it"
+    holding = f"lane {lane} holds it as value {here[0]}" if here else "no lane holds it"
     if holders and not here:
-        found = f"lane {holders[0][0]} holds it as value {holders[0][1]}: no order of the values brings it here"
+        holding = f"lane {holders[0][0]} holds it as value {holders[0][1]}: no order of the values brings it here"
     return Counterexample(
         {"lane": lane, "value": value},
-        f"T{lane} V{value} wants {wanted.spell_element(wants)} and gets {wanted.spell_element(gets)}; {found}",
+        f"T{lane} V{value} wants {wanted.spell_element(wants)} and gets {wanted.spell_element(gets)}; {holding}",
         f"{wanted.citation}: {wants}; {given.citation}: value {chosen}, ({row}, {column}), {gets}",
         extent="unique" if bad == 1 else "smallest",
         damage=(f"{bad} of {wanted.lanes * wanted.values} points disagree",),
@@ -234,20 +238,22 @@ def find_recording(run: object, _: object, over: HandOver) -> list[Evidence]:
         return frozenset(mnemonic.split("."))
 
     named = (words(over.given.mnemonic), words(over.wanted.mnemonic), over.wanted.operand)
-    for one in runs():
-        product, reuse = one.tiling.product.mnemonic, one.tiling.reuse
+    for recorded in runs():
+        product, reuse = recorded.tiling.product.mnemonic, recorded.tiling.reuse
         pairs = [
-            (feed.load.mnemonic, product, x) for x, feed in (("A", one.tiling.A), ("B", one.tiling.B)) if feed.load
+            (feed.load.mnemonic, product, x)
+            for x, feed in (("A", recorded.tiling.A), ("B", recorded.tiling.B))
+            if feed.load
         ]
         pairs += [(product, reuse.product.mnemonic, "A")] if reuse else []
         if (
-            one.equal
-            and one.finds_controls
+            recorded.equal
+            and recorded.finds_controls
             and named in [(words(first), words(second), x) for first, second, x in pairs]
         ):
-            gpu = f"{one.device.gpu}, {one.device.sm}, driver {one.device.driver}"
-            method = f"kernel {one.tiling.name!r} with both, equal to numpy on {gpu}"
-            return [Evidence(Check.GPU, Status.AGREES, method, one.elements, "gpu_checks")]
+            gpu = f"{recorded.device.gpu}, {recorded.device.sm}, driver {recorded.device.driver}"
+            method = f"kernel {recorded.tiling.name!r} with both, equal to numpy on {gpu}"
+            return [Evidence(Check.GPU, Status.AGREES, method, recorded.elements, "gpu_checks")]
     return [leave_unchecked(Check.GPU, "no recorded kernel has both instructions in a row")]
 
 
@@ -279,20 +285,20 @@ def _propose_trans(over: HandOver, axis: str) -> tuple[Proposal, ...]:
     """Return the load or store with .trans, or without it, where its rows then run along the axis; else none."""
     name, given = over.given.mnemonic, over.given
     transposed = ".trans" in name
-    other = name.replace(".trans", "") if transposed else name.replace(".shared", ".trans.shared")
+    toggled = name.replace(".trans", "") if transposed else name.replace(".shared", ".trans.shared")
     try:
-        found = register_operand("from", other, "").split(given.bits)
+        candidate = register_operand("from", toggled, "").split(given.bits)
     except SpecError:
         return ()
-    found = found.tile("row", given.lanes // found.lanes, warps=True)
-    found = found.tile("row", given.extent[0] // found.extent[0])
-    turned = replace(over, given=found).place(order=over.order)
+    candidate = candidate.tile("row", given.lanes // candidate.lanes, warps=True)
+    candidate = candidate.tile("row", given.extent[0] // candidate.extent[0])
+    turned = replace(over, given=candidate).place(order=over.order)
     if turned.miscount or turned.along != axis or _locate_difference(turned) is not None:
         return ()
     change = f"{name.partition('.')[0]} {'without' if transposed else 'with'} .trans"
     key, rows = "to" if over.store else "from_", None if over.derived else turned.rows
     words = change if over.derived else f"{change}, rows {turned.rows}"
-    return (Proposal(words, lambda one: replace(one, rows=rows, **{key: other})),)
+    return (Proposal(words, lambda spec: replace(spec, rows=rows, **{key: toggled})),)
 
 
 def major_proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
@@ -304,7 +310,7 @@ def major_proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
     for axis in over.axes:
         step = wanted.parts if axis == wanted.axes[0] else wanted.extent[0]
         line = Layout((wanted.parts, over.given.extent[1] // wanted.parts), (1, step))
-        found = _proof(run, over, line, f"; in a row along {axis} it gets")
-        if found.counterexample is None:
+        proof = _proof(run, over, line, f"; in a row along {axis} it gets")
+        if proof.counterexample is None:
             break
-    return [found]
+    return [proof]

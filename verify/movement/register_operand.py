@@ -68,8 +68,8 @@ class RegisterOperand:
             return (row + tile * x, column) if along == 0 else (row, column + tile * y)
 
         extent = (x * count, y) if along == 0 else (x, y * count)
-        found = replace(self, locate=locate, extent=extent)
-        return replace(found, lanes=lanes * count) if warps else replace(found, values=values * count)
+        tiled = replace(self, locate=locate, extent=extent)
+        return replace(tiled, lanes=lanes * count) if warps else replace(tiled, values=values * count)
 
     def split(self, bits: int) -> RegisterOperand:
         """Return the same registers in elements of fewer bits: side by side in a row, parts of an element in a tile."""
@@ -122,15 +122,15 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
     wanted = "C" if key == "from" else operand
     space = atoms[name].space.get(wanted, "reg") if isinstance(atoms.get(name), Atom) else "reg"
     if space != "reg":  # though its instruction may also take it from registers
-        other = name.replace("_SS", "_RS")
-        near = f"; {other} takes it from registers" if wanted == "A" and other != name and other in atoms else ""
+        variant = name.replace("_SS", "_RS")
+        near = f"; {variant} takes it from registers" if wanted == "A" and variant != name and variant in atoms else ""
         raise SpecError(key, f"{name}: {wanted} is not in registers ({space}){near}")
     if not {"D", "B"} <= instruction.operands.keys() or (key == "to" and wanted == "C"):
         raise SpecError(key, f"{name}: expected an mma: its accumulators are a source, its A or B a destination")
     if wanted == "A" and "E" in instruction.operands:
         raise SpecError(key, f"{name}: A is compressed by metadata, which no other instruction produces")
     if wanted not in AXES or (wanted not in instruction.operands and wanted != "C"):
-        have = ", ".join(one for one in instruction.operands if one in AXES)
+        have = ", ".join(letter for letter in instruction.operands if letter in AXES)
         raise SpecError(key, f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
     return _registers(key, instruction, wanted)
 

@@ -85,11 +85,11 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence of every access at base 0: all bases are alike, multiples of the width and of the swizzle's period."""
     m, expected = _map_elements(access), _map_neighbours(access)
     try:
-        found, wrong = search.locate_difference(m, expected), None
+        difference, wrong = search.locate_difference(m, expected), None
     except EvaluationMismatch as fault:
-        found, wrong = None, fault.counterexample
-    if found is not None:
-        thread, value = found.point
+        difference, wrong = None, fault.counterexample
+    if difference is not None:
+        thread, value = difference.point
         start = value - value % access.vector
         here, first = access.offset(thread, value), access.offset(thread, start)
         statement = f"T{thread} V{start} lies at element {first}, which is no multiple of {access.vector}"
@@ -97,8 +97,8 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
             expected_at = f"V{start} at {first}: expected {value - start} further on"
             statement = f"T{thread} V{value} lies at element {here}, {expected_at}"
         widths = [w for w in sorted(WIDTHS[access.how], reverse=True) if access.element <= w < access.width]
-        narrower = (one for one in (replace(access, width=w) for w in widths) if _is_whole(one))
-        widest = next((one.width for one in narrower), 0)
+        narrower = (candidate for candidate in (replace(access, width=w) for w in widths) if _is_whole(candidate))
+        widest = next((candidate.width for candidate in narrower), 0)
         alone = f"accesses of {widest} bits are whole"
         wrong = Counterexample(
             {"thread": thread, "value": value},
@@ -106,7 +106,7 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
             extent="smallest",
             damage=(alone,) if widest else (),
             proposals=(Proposal(f"--width {widest}", partial(replace, width=widest)),) if widest else (),
-            reproduced=found.reproduced,
+            reproduced=difference.reproduced,
         )
     return [finding(Check.ISA, wrong, "exhaustive", len(m), "numpy")]
 
@@ -155,16 +155,16 @@ def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         lambda number: (int(access.place(int(index[number]))),),
     )  # fmt: skip
     try:
-        found, wrong = search.locate_collision(m), None
+        collision, wrong = search.locate_collision(m), None
     except EvaluationMismatch as fault:
-        found, wrong = None, fault.counterexample
-    if found is not None:
-        one, other = (int(index[point[0]]) for point in (found.first, found.second))
+        collision, wrong = None, fault.counterexample
+    if collision is not None:
+        left, right = (int(index[point[0]]) for point in (collision.first, collision.second))
         written = {index for row in walks(access.threads) for index in row}
         wrong = Counterexample(
             {},
-            f"elements {one} and {other} of the tile are both written to element {found.image}",
-            reproduced=found.reproduced and {one, other} <= written,
+            f"elements {left} and {right} of the tile are both written to element {collision.image}",
+            reproduced=collision.reproduced and {left, right} <= written,
         )
     return [finding(Check.ISA, wrong, "exhaustive", size(access.threads), "numpy")]
 

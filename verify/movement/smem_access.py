@@ -79,8 +79,8 @@ class SmemAccess:
 
     def indices(self) -> Table:
         """Return the index in the tile of each (thread, value)."""
-        found: Table = batched.table(self.threads)
-        return found
+        table: Table = batched.table(self.threads)
+        return table
 
     @property
     def places(self) -> batched.Batch:
@@ -90,8 +90,8 @@ class SmemAccess:
     def offsets(self) -> Table:
         """Return the element of memory of each (thread, access, place in the access), from base 0."""
         threads, values = map(size, self.threads)
-        found: Table = batched.compose(self.places, self.threads).values().reshape(values, threads).T
-        return found.reshape(threads, -1, self.vector)
+        table: Table = batched.compose(self.places, self.threads).values().reshape(values, threads).T
+        return table.reshape(threads, -1, self.vector)
 
     def place(self, index: int) -> int:
         """One of `places`, in plain integers."""

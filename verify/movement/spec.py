@@ -55,15 +55,15 @@ def layout(value: object) -> Layout:
     return limit_layout(parse_layout(text(value)), value)
 
 
-def limit_layout(found: Layout, value: object) -> Layout:
+def limit_layout(layout: Layout, value: object) -> Layout:
     """Return the layout, if it has at most 2^20 points, all below 2^56, and no negative strides. Raise ValueError."""
-    if size(found) > POINTS:
+    if size(layout) > POINTS:
         raise ValueError(f"{value} has more than {POINTS} points")
-    if cosize(found) > LARGEST:
-        raise ValueError(f"{value} goes up to {cosize(found) - 1}, beyond 2^56")
-    if any(d < 0 for d in leaves(found.stride)):
-        raise ValueError(f"{found} has a negative stride; addresses are counted from the lowest")
-    return found
+    if cosize(layout) > LARGEST:
+        raise ValueError(f"{value} goes up to {cosize(layout) - 1}, beyond 2^56")
+    if any(d < 0 for d in leaves(layout.stride)):
+        raise ValueError(f"{layout} has a negative stride; addresses are counted from the lowest")
+    return layout
 
 
 class Tile(NamedTuple):
@@ -91,18 +91,18 @@ def parse_tile(value: object) -> Tile:
 
 def tile(value: object) -> Tile:
     """Return a layout of shared memory, or a swizzle of one, with two coordinates. Raise ValueError."""
-    found = parse_tile(value)
-    if len(found.layout) != 2:
-        raise ValueError(f"{value} has rank {len(found.layout)}: expected 2, rows and columns")
-    return found
+    parsed = parse_tile(value)
+    if len(parsed.layout) != 2:
+        raise ValueError(f"{value} has rank {len(parsed.layout)}: expected 2, rows and columns")
+    return parsed
 
 
 def architecture(value: object) -> str:
     """Return an architecture whose size of shared memory is known. Raise ValueError."""
-    found = str(value).rstrip("af")
-    if found not in CAPACITY:
+    name = str(value).rstrip("af")
+    if name not in CAPACITY:
         raise ValueError(f"expected one of {', '.join(CAPACITY)}, found {str(value)!r}")
-    return found
+    return name
 
 
 BYTE = Between(0, ADDRESSES - 1, "of bytes ")
@@ -187,9 +187,9 @@ UNITS = ("", "BITS", "BYTES", "N")
 def options() -> dict[str, Key]:
     """Return the keys of all sorts, in the order of --help: texts, then numbers by what they count."""
     of_accesses = keys(AccessSpec)
-    found = {name: one for name, one in keys(HandOverSpec).items() if name not in of_accesses}
-    found |= of_accesses | keys(DescriptorSpec)
-    return dict(sorted(found.items(), key=lambda item: UNITS.index(item[1].unit)))
+    every = {name: option for name, option in keys(HandOverSpec).items() if name not in of_accesses}
+    every |= of_accesses | keys(DescriptorSpec)
+    return dict(sorted(every.items(), key=lambda item: UNITS.index(item[1].unit)))
 
 
 def sort_of(table: Mapping[str, object]) -> str:

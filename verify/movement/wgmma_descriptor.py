@@ -57,8 +57,8 @@ class SharedOperand:
     @property
     def bytes(self) -> Table:
         """The byte at which each element (mn, k) lies, before the swizzle."""
-        found: Table = batched.table(self.access.tile) * self.access.element // BYTE
-        return found
+        addresses: Table = batched.table(self.access.tile) * self.access.element // BYTE
+        return addresses
 
     def byte(self, mn: int, k: int) -> int:
         """One of `bytes`, in plain integers."""
@@ -109,7 +109,7 @@ class FittedDescriptor:
 
 def fit(operand: SharedOperand) -> FittedDescriptor:
     """Return the descriptor of fewest differences, with the major and offsets of the spec where it has them."""
-    return min(_candidates(operand), key=lambda one: (one.bad, bool(one.fault)))
+    return min(_candidates(operand), key=lambda candidate: (candidate.bad, bool(candidate.fault)))
 
 
 def _candidates(operand: SharedOperand) -> list[FittedDescriptor]:
@@ -148,15 +148,15 @@ def _fit_offsets(bare: FittedDescriptor) -> FittedDescriptor:
     operand, (mn, k) = bare.operand, bare.operand.grid
 
     def find_differences(lbo: int, sbo: int) -> Table:
-        found: Table = np.asarray(operand.access.bytes(np.asarray(replace(bare, lbo=lbo, sbo=sbo).address(mn, k))))
-        return np.broadcast_to(found, (mn.size, k.size))
+        addresses: Table = np.asarray(operand.access.bytes(np.asarray(replace(bare, lbo=lbo, sbo=sbo).address(mn, k))))
+        return np.broadcast_to(addresses, (mn.size, k.size))
 
     zero, wanted = find_differences(0, 0), operand.bytes
     unit = 1 << 20  # above every other part of an address, outside the swizzle's fields
     leading, stride = (find_differences(unit, 0) - zero) // unit, (find_differences(0, unit) - zero) // unit
 
-    def read_off(mine: Table, other: Table) -> int:
-        places = np.argwhere((mine == 1) & (other == 0))
+    def read_off(mine: Table, theirs: Table) -> int:
+        places = np.argwhere((mine == 1) & (theirs == 0))
         at = (int(places[0][0]), int(places[0][1])) if len(places) else None
         return 0 if at is None else max(0, operand.byte(*at) - int(zero[at]))
 
@@ -169,12 +169,12 @@ def _fit_offsets(bare: FittedDescriptor) -> FittedDescriptor:
         fault, again = str(error), True
     fitted = replace(bare, lbo=lbo, sbo=sbo, word=word, fault=fault, fault_again=again)
     try:
-        found = _locate_difference(fitted, wanted, find_differences(lbo, sbo))
+        difference = _locate_difference(fitted, wanted, find_differences(lbo, sbo))
     except EvaluationMismatch as mismatch:
         return replace(fitted, fault=mismatch.counterexample.statement, fault_again=False)
-    if found is None:
+    if difference is None:
         return fitted
-    return replace(fitted, bad=found.wrong, first=(found.point[0], found.point[1]))
+    return replace(fitted, bad=difference.wrong, first=(difference.point[0], difference.point[1]))
 
 
 def _locate_difference(fitted: FittedDescriptor, bytes_: Table, described: Table) -> search.Disagreement | None:
@@ -198,25 +198,25 @@ def _find_shared_address(operand: SharedOperand) -> tuple[str, bool]:
         ("is at", operand), inputs, (bytes_.T,), memory, lambda k, mn: (int(operand.access.bytes(operand.byte(mn, k))),)
     )
     try:
-        found = search.locate_collision(m)
+        collision = search.locate_collision(m)
     except EvaluationMismatch as mismatch:
         return mismatch.counterexample.statement, False
-    if found is None:
+    if collision is None:
         return "", True
-    here, there = (f"(mn={mn}, k={k})" for k, mn in (found.first, found.second))
-    return f"{here} and {there} both lie at byte {found.image}", found.reproduced
+    here, there = (f"(mn={mn}, k={k})" for k, mn in (collision.first, collision.second))
+    return f"{here} and {there} both lie at byte {collision.image}", collision.reproduced
 
 
-def steps_claim(_: object, found: FittedDescriptor) -> Statement:
+def steps_claim(_: object, fitted: FittedDescriptor) -> Statement:
     """Return the claim that the tile is a multiple of wgmma's steps."""
-    step = " x ".join(map(str, found.operand.steps))
+    step = " x ".join(map(str, fitted.operand.steps))
     return Statement("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
 
 
-def steps(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
+def steps(run: object, _: object, fitted: FittedDescriptor) -> list[Evidence]:
     """Evidence that both extents are multiples of the step."""
-    access, wrong = found.operand.access, None
-    for axis, mode, least in zip(("mn", "k"), access.tile, found.operand.steps, strict=True):
+    access, wrong = fitted.operand.access, None
+    for axis, mode, least in zip(("mn", "k"), access.tile, fitted.operand.steps, strict=True):
         whole = size(mode)
         if whole % least and wrong is None:
             near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
@@ -230,55 +230,56 @@ def steps(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
     return [finding(Check.ISA, wrong, "counted", 2)]
 
 
-def claim(_: object, found: FittedDescriptor) -> Statement:
+def claim(_: object, fitted: FittedDescriptor) -> Statement:
     """Return the claim that the layout is that of a descriptor, with its fields and its start addresses."""
-    named = f"the descriptor {found.fields}" if found.swizzle else "a matrix descriptor"
-    if found.width:
-        starts = [str(image(found.starts, part)) for part in range(size(found.starts))]
+    named = f"the descriptor {fitted.fields}" if fitted.swizzle else "a matrix descriptor"
+    if fitted.width:
+        starts = [str(image(fitted.starts, part)) for part in range(size(fitted.starts))]
         shown = ", ".join([*starts[:FEW], *[".."] * (len(starts) > FEW + 1), *starts[FEW:][-1:]])
-        named += f", from a start address for each {found.width} along k (bytes {shown})"
-    section, provenance = found.table.section, found.table.provenance
+        named += f", from a start address for each {fitted.width} along k (bytes {shown})"
+    section, provenance = fitted.table.section, fitted.table.provenance
     return Statement("", f"the layout is that of {named}, PTX ISA {section} ({provenance})", provenance)
 
 
-def compare_addresses(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
+def compare_addresses(run: object, _: object, fitted: FittedDescriptor) -> list[Evidence]:
     """Evidence that every element lies where the descriptor has it, each at a byte of its own."""
-    operand, fault, points = found.operand, found.fault, size(found.operand.access.tile)
-    if not found.swizzle:
+    operand, fault, points = fitted.operand, fitted.fault, size(fitted.operand.access.tile)
+    if not fitted.swizzle:
         return [finding(Check.ISA, Counterexample({}, fault), "compared", 1)]
-    if not found.bad and not fault:
-        method = f"exhaustive; at address 0 the descriptor is {found.word:#018x}"
+    if not fitted.bad and not fault:
+        method = f"exhaustive; at address 0 the descriptor is {fitted.word:#018x}"
         return [finding(Check.ISA, None, method, points, "numpy")]
     read = fit(replace(operand, lbo=None, sbo=None))
     given = partial(replace, lbo=read.lbo, sbo=read.sbo)
-    proposals = () if read.bad or read.fault or read.fields == found.fields else (Proposal(read.fields, given),)
-    again = all(one.is_reproduced for one in _candidates(operand))  # a descriptor of another major fits no better
+    proposals = () if read.bad or read.fault or read.fields == fitted.fields else (Proposal(read.fields, given),)
+    # a descriptor of another major fits no better
+    again = all(candidate.is_reproduced for candidate in _candidates(operand))
     wrong = Counterexample({}, fault, reproduced=again, proposals=proposals)
-    if found.bad:
-        (row, column), (mine, theirs) = found.first, found.bytes_of_first
+    if fitted.bad:
+        (row, column), (mine, theirs) = fitted.first, fitted.bytes_of_first
         wrong = Counterexample(
             {"mn": row, "k": column},
             f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
             extent="smallest",
-            damage=(f"{found.bad} of {points} elements lie elsewhere",),
+            damage=(f"{fitted.bad} of {points} elements lie elsewhere",),
             reproduced=again,
             proposals=proposals,
         )
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy")]
 
 
-def prove(run: Run, _: object, found: FittedDescriptor) -> list[Evidence]:
+def prove(run: Run, _: object, fitted: FittedDescriptor) -> list[Evidence]:
     """Return the proof from the layout's shape and stride; both addresses are taken before the swizzle.
 
     The solver is given the place of single elements alone: it finds no second element at an address.
     """
-    if found.fault:
+    if fitted.fault:
         return []
-    access = found.operand.access
+    access = fitted.operand.access
     swizzle, bytes_ = access.bytes, access.element // BYTE
 
     def expect_address(mn: Any, k: Any) -> Any:
-        address = found.address(mn, k)
+        address = fitted.address(mn, k)
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
     rows, columns = (Layout(mode.shape, scale(mode.stride, bytes_)) for mode in access.tile)

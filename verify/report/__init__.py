@@ -286,8 +286,8 @@ class Report(Judgement):
     @property
     def surprises(self) -> dict[str, str]:
         """Subjects that are not what their entries expect, and how; known defects count only with `expect_known`."""
-        found = {case.name: find_surprise(case, self.expect_known) for case in self.cases}
-        return {name: how for name, how in found.items() if how}
+        surprises = {case.name: find_surprise(case, self.expect_known) for case in self.cases}
+        return {name: how for name, how in surprises.items() if how}
 
     @property
     def unchecked_cases(self) -> list[Case]:

@@ -81,17 +81,17 @@ OTHERS = {
 def alerts(report: Report) -> list[Alert]:
     """Return the alerts of a report: case by case, then those on the run."""
     cases = {case.name: case for case in report.cases}
-    found = [alert for first, *_ in group_alike(report.cases) for alert in alerts_of(first, report)]
+    listed = [alert for first, *_ in group_alike(report.cases) for alert in alerts_of(first, report)]
     for name, how in report.surprises.items():
-        found.append(_alert_of("known_defect", name, write_surprise(name, how), cases[name].place))
+        listed.append(_alert_of("known_defect", name, write_surprise(name, how), cases[name].place))
     for name, reason in report.unmet():
         text = f"{name}: required, and not made: {reason}"
-        found.append(_alert_of("required", name, text, cases[name].place, Level.WARNING))
+        listed.append(_alert_of("required", name, text, cases[name].place, Level.WARNING))
     for failure in report.failures:
-        found.append(_alert_of("readable", failure.name, failure.message, failure.place))
+        listed.append(_alert_of("readable", failure.name, failure.message, failure.place))
     if not report.complete:
-        found.append(_alert_of("complete", "", cut_short(report.missing)))
-    return found
+        listed.append(_alert_of("complete", "", cut_short(report.missing)))
+    return listed
 
 
 def _alert_of(rule: str, subject: str, text: str, place: Place | None = None, level: Level = Level.ERROR) -> Alert:
@@ -126,12 +126,12 @@ def _open(verdict: Verdict) -> bool:
 def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: str = "") -> Alert:
     prop, part = verdict.claim.prop, verdict.claim.part
     place = verdict.place or case.place
-    elsewhere = [one for one in case.consequences(verdict) if one.place is not None and one.place != place]
-    related = tuple((consequence(one), one.place) for one in elsewhere if one.place is not None)
+    elsewhere = [effect for effect in case.consequences(verdict) if effect.place is not None and effect.place != place]
+    related = tuple((consequence(effect), effect.place) for effect in elsewhere if effect.place is not None)
     exact = text.replace(case.name, case.family) if case.family else text
     # the text and the fingerprint of an alert stay as they are with other sizes and seeds
     text = re.sub(r" --seed \d+", "", exact) if case.family else text
-    fixes = tuple(one for one in verdict.fixes if one.edits)
+    fixes = tuple(fix for fix in verdict.fixes if fix.edits)
     causes = verdict.counterexample.causes if verdict.counterexample is not None else ()
     subject = case.family or case.name
     return Alert(prop.key, prop.words, level, subject, text, part, place, known, related, fixes, exact, causes)
@@ -140,10 +140,10 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
 def _split_causes(alert: Alert, verdict: Verdict) -> Iterator[Alert]:
     """Yield the alert of a verdict, and one for each further cause, where that is."""
     yield alert
-    for one in verdict.counterexample.further if verdict.counterexample is not None else ():
-        text, exact = (_tell_instead(one.text, whole) for whole in (alert.text, alert.exact))
-        place = one.place or alert.place
-        yield replace(alert, text=text, exact=exact, place=place, causes=one.causes, related=(), fixes=())
+    for cause in verdict.counterexample.further if verdict.counterexample is not None else ():
+        text, exact = (_tell_instead(cause.text, whole) for whole in (alert.text, alert.exact))
+        place = cause.place or alert.place
+        yield replace(alert, text=text, exact=exact, place=place, causes=cause.causes, related=(), fixes=())
 
 
 def _tell_instead(cause: str, whole: str) -> str:
@@ -157,7 +157,7 @@ def _text(case: Case, verdict: Verdict) -> str:
     wrong = verdict.counterexample
     if wrong is None:
         return "\n".join(filter(None, (head, verdict.reason)))
-    apart = {one.text for one in wrong.further}
+    apart = {cause.text for cause in wrong.further}
     damage = (line for line in wrong.damage if line not in apart)
     lines = [head, "; ".join(filter(None, (wrong.statement, wrong.arithmetic, wrong.extent))), *damage]
     lines += [f"repair: {wrong.repair}"] if wrong.repair else []

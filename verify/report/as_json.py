@@ -42,8 +42,12 @@ def _as_accepted(accepted: Accepted) -> dict[str, Any]:
 def of_failures(failures: Iterable[Failure]) -> list[dict[str, Any]]:
     """Say what could not be verified: its name, why, and where a file is wrong."""
     return [
-        {"name": one.name, "message": one.message, **({"place": one.place._asdict()} if one.place else {})}
-        for one in failures
+        {
+            "name": failure.name,
+            "message": failure.message,
+            **({"place": failure.place._asdict()} if failure.place else {}),
+        }
+        for failure in failures
     ]
 
 
@@ -78,15 +82,15 @@ def _product(wrong: WrongProduct) -> dict[str, Any]:
 
 def _product_operand(operand: ProductOperand) -> dict[str, Any]:
     """Return an operand with a line for each row: its slots are separated by blanks, a - is a slot of nothing known."""
-    found = {
+    fields = {
         "name": operand.name,
-        "holds": [" ".join(one or "-" for one in row) for row in operand.holds],
-        "wants": [" ".join(one or "-" for one in row) for row in operand.wants],
+        "holds": [" ".join(element or "-" for element in row) for row in operand.holds],
+        "wants": [" ".join(element or "-" for element in row) for row in operand.wants],
     }
     if not operand.slots:
-        return {**found, "elsewhere": operand.elsewhere}
+        return {**fields, "elsewhere": operand.elsewhere}
     slots = [" ".join(f"{lane}.{value}" if lane >= 0 else "-" for lane, value in row) for row in operand.slots]
-    return {**found, "slots": slots, "bits": operand.bits}
+    return {**fields, "slots": slots, "bits": operand.bits}
 
 
 def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
@@ -107,7 +111,7 @@ def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
 
 
 def _evidence(evidence: Evidence, verbose: bool) -> dict[str, Any]:
-    found = {
+    fields = {
         "check": evidence.check.value,
         "status": evidence.status.value,
         "method": evidence.method,
@@ -117,7 +121,7 @@ def _evidence(evidence: Evidence, verbose: bool) -> dict[str, Any]:
         "reason": evidence.reason or None,
         "counterexample": _counterexample(evidence.counterexample),
     }
-    return found | ({"seconds": round(evidence.seconds, 6)} if verbose else {})
+    return fields | ({"seconds": round(evidence.seconds, 6)} if verbose else {})
 
 
 def _counterexample(wrong: Counterexample | None) -> dict[str, Any] | None:

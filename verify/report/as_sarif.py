@@ -24,8 +24,8 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 def render(report: Report) -> str:
     """Return the report as one SARIF log with one run."""
-    found = alerts(report)
-    rules = {alert.rule: alert.words for alert in found}
+    listed = alerts(report)
+    rules = {alert.rule: alert.words for alert in listed}
     run = {
         "tool": {
             "driver": {
@@ -38,7 +38,7 @@ def render(report: Report) -> str:
         "invocations": [
             {"executionSuccessful": report.complete and not report.failures, "exitCode": int(report.exit())}
         ],
-        "results": [_result(alert, list(rules).index(alert.rule)) for alert in found],
+        "results": [_result(alert, list(rules).index(alert.rule)) for alert in listed],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -47,11 +47,11 @@ def render(report: Report) -> str:
 def _rule(rule: str, words: str) -> dict[str, Any]:
     """Return a rule, 3.49, with what its findings mean and how to fix them if that is known."""
     described = {"id": rule, "shortDescription": {"text": words}}
-    if (one := read_findings().get(rule)) is None:
+    if (finding := read_findings().get(rule)) is None:
         return described
-    text = f"{one['means']}\nExample: {one['example']}\nFix: {one['fix']}"
-    markdown = f"{one['means']}\n\n- **Example.** {one['example']}\n- **Fix.** {one['fix']}"
-    return {**described, "fullDescription": {"text": one["means"]}, "help": {"text": text, "markdown": markdown}}
+    text = f"{finding['means']}\nExample: {finding['example']}\nFix: {finding['fix']}"
+    markdown = f"{finding['means']}\n\n- **Example.** {finding['example']}\n- **Fix.** {finding['fix']}"
+    return {**described, "fullDescription": {"text": finding["means"]}, "help": {"text": text, "markdown": markdown}}
 
 
 def _result(alert: Alert, rule: int) -> dict[str, Any]:
@@ -83,7 +83,9 @@ def _fix(fix: Fix) -> dict[str, Any]:
         region = {**_region(edit.begin), **end}  # behind the last character: 3.30.8
         change = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
         files.setdefault(edit.begin.file, []).append(change)
-    changes = [{"artifactLocation": _artifact(file), "replacements": found} for file, found in files.items()]
+    changes = [
+        {"artifactLocation": _artifact(file), "replacements": replacements} for file, replacements in files.items()
+    ]
     return {"description": {"text": fix.words}, "artifactChanges": changes}
 
 

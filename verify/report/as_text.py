@@ -38,11 +38,11 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
         room = min(NAME_WIDTH, max((len(case.name) for case in report.cases), default=0))
         sources = {source for case in report.cases if (source := _source(case))}
         alike = len(sources) == 1 and len(report.cases) > 1  # then they are printed once
-        for first, *others in [[one] for one in report.cases] if verbose else group_alike(report.cases):
+        for first, *rest in [[case] for case in report.cases] if verbose else group_alike(report.cases):
             brief = not verbose and first.status == "VERIFIED" and _has_wrong_sizes(first, report)
             lines += [_headline(first, room, alike)] if brief else _case(first, verbose, room, alike)
             lines += [f"  {report.why_accepted(first)}"] if report.is_accepted(first) else []
-            lines += [f"  so too   {'; '.join(map(name_sizes, others))}"] if others else []
+            lines += [f"  so too   {'; '.join(map(name_sizes, rest))}"] if rest else []
         lines += [write_surprise(name, how) for name, how in report.surprises.items()]
         lines += [f"gpu: {source}" for source in sources if alike]
         lines += totals(report) if len(report.cases) >= MANY else []
@@ -51,7 +51,9 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 
 def _has_wrong_sizes(case: Case, report: Report) -> bool:
     """Return whether a kernel is wrong at other sizes: what is right is a line then."""
-    return bool(case.family) and any(one.family == case.family and one.status == Status.REFUTED for one in report.cases)
+    return bool(case.family) and any(
+        sibling.family == case.family and sibling.status == Status.REFUTED for sibling in report.cases
+    )
 
 
 def summary(report: Report) -> str:
@@ -194,14 +196,14 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
         yield from _counterexample(verdict)
     elif verdict.reason:
         yield f"  {verdict.reason}"
-    others = [e for e in verdict.evidence if e is not deciding]
+    rest = [e for e in verdict.evidence if e is not deciding]
     if contradicted or verbose:
         yield from (f"  {describe(case, evidence)}" for evidence in verdict.evidence)
-    elif others:
-        yield f"  also {'; '.join(_brief(case, e) for e in others)}"
-    for one in case.consequences(verdict):
-        yield f"  {consequence(one)}"
-        yield from (f"      {describe(case, evidence)}" for evidence in one.evidence if verbose)
+    elif rest:
+        yield f"  also {'; '.join(_brief(case, e) for e in rest)}"
+    for effect in case.consequences(verdict):
+        yield f"  {consequence(effect)}"
+        yield from (f"      {describe(case, evidence)}" for evidence in effect.evidence if verbose)
 
 
 def _counterexample(verdict: Verdict) -> Iterator[str]:

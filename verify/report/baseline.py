@@ -39,26 +39,26 @@ def read_baseline(file: str) -> Baseline:
         raise ValueError(f"{file} is not UTF-8: a baseline is SARIF; {HOW}") from None
     try:
         runs = [run for run in document["runs"] if run["tool"]["driver"]["name"] == "Lanecheck"]
-        results = [one for run in runs for one in run["results"]]
-        refuted = (one for one in results if one["ruleId"] not in OTHERS and one["level"] != Level.WARNING)
-        found = frozenset(map(_fingerprint, refuted))
+        results = [result for run in runs for result in run["results"]]
+        refuted = (result for result in results if result["ruleId"] not in OTHERS and result["level"] != Level.WARNING)
+        findings = frozenset(map(_fingerprint, refuted))
     except (KeyError, TypeError):
-        runs, found = [], frozenset()
-    if not runs or None in found:
+        runs, findings = [], frozenset()
+    if not runs or None in findings:
         raise ValueError(f"{file} is no SARIF log of Lanecheck; {HOW}")
-    return Baseline(file, frozenset(filter(None, found)))
+    return Baseline(file, frozenset(filter(None, findings)))
 
 
 def _fingerprint(result: Any) -> str | None:
     """Return the fingerprint of a result; None if it has none."""
-    found = result["partialFingerprints"].get(FINGERPRINT)
-    return found if isinstance(found, str) else None
+    fingerprint = result["partialFingerprints"].get(FINGERPRINT)
+    return fingerprint if isinstance(fingerprint, str) else None
 
 
 def accept(report: Report, baseline: Baseline) -> Report:
     """Return a report that accepts each case of whose refutations the baseline has all."""
     every = {case.name: _refutations(case, report) for case in report.cases}
-    names = frozenset(name for name, found in every.items() if found and found <= baseline.findings)
+    names = frozenset(name for name, refutations in every.items() if refutations and refutations <= baseline.findings)
     gone = len(baseline.findings.difference(*every.values()))
     return replace(report, accepted=Accepted(baseline.file, names, gone))
 
@@ -67,5 +67,7 @@ def _refutations(case: Case, report: Report) -> frozenset[str]:
     """Return the fingerprints of what refutes a case; nothing of one that is a contradiction."""
     if case.contradiction:
         return frozenset()
-    found = (one for one in alerts_of(case, report) if one.rule not in OTHERS and one.level is not Level.WARNING)
-    return frozenset(one.fingerprint for one in found)
+    refuting = (
+        alert for alert in alerts_of(case, report) if alert.rule not in OTHERS and alert.level is not Level.WARNING
+    )
+    return frozenset(alert.fingerprint for alert in refuting)

@@ -12,7 +12,7 @@ from pathlib import Path
 @cache
 def read_findings() -> Mapping[str, Mapping[str, str]]:
     """Read the texts of each finding, by its code."""
-    found: dict[str, dict[str, str]] = tomllib.loads(
+    findings: dict[str, dict[str, str]] = tomllib.loads(
         Path(__file__).with_name("findings.toml").read_text(encoding="utf-8")
     )
-    return found
+    return findings

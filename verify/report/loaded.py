@@ -30,8 +30,8 @@ class LoadedFiles(Generic[S]):
         """Return those that names and patterns select, all without any. Raises SpecError for a name of none."""
         if not names:
             return self
-        chosen = select(names, dict.fromkeys(one.name for one in self.items), what)
-        return replace(self, items=tuple(one for one in self.items if one.name in chosen))
+        chosen = select(names, dict.fromkeys(subject.name for subject in self.items), what)
+        return replace(self, items=tuple(subject for subject in self.items if subject.name in chosen))
 
     def adding(self, failures: Sequence[Failure]) -> LoadedFiles[S]:
         """Return those with the errors of further files."""

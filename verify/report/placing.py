@@ -43,7 +43,10 @@ def locate_operands(case: Case, document: Document, table: str) -> Case:
     def in_file(fix: Fix) -> Fix:
         own = fix.keys if case.name == table else {}  # a member of a family shares its table with the others
         changes = change_keys(document, table, own) if own else ()
-        edits = (Edit(Place(document.file, *one.begin), Place(document.file, *one.end), one.text) for one in changes)
+        edits = (
+            Edit(Place(document.file, *change.begin), Place(document.file, *change.end), change.text)
+            for change in changes
+        )
         return fix._replace(edits=fix.edits or tuple(edits))
 
     return replace(case, place=case.place or place(), verdicts=tuple(map(at_its_key, case.verdicts)))
