@@ -82,8 +82,8 @@ class Barriers:
         here = self.barriers.setdefault((cta, number), Barrier())
         expected = int(np.broadcast_to(count, len(self.state))[mine[0]]) if count is not None else 0
         if here.arrived and here.expected != expected:
-            other = f"{here.expected or 'all'} at line {here.line}"
-            text = f"barrier {number} counts {expected or 'all'} threads here, {other}"
+            before = f"{here.expected or 'all'} at line {here.line}"
+            text = f"barrier {number} counts {expected or 'all'} threads here, {before}"
             self.findings.add("barrier with two counts", Severity.STUCK, text, SECTION)
         if expected % 32:
             text = f"barrier {number} counts {expected} threads, no multiple of 32: whole warps arrive"
@@ -103,7 +103,7 @@ class Barriers:
         order = self.shared.order
         late = order.known[mine] < here.came
         if late.any():
-            row, column = (int(one[0]) for one in np.nonzero(late))
+            row, column = (int(indices[0]) for indices in np.nonzero(late))
             text = f"{self.shared.who(int(mine[row]))} comes to barrier {number} and may count for its last phase: "
             text += f"nothing orders it after the end of that phase, to which thread {column} comes at line {here.line}"
             self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)

@@ -51,8 +51,8 @@ def fold_findings(findings: Iterable[Finding]) -> list[Finding]:
 
     One cause: the same words but for numbers; for what has no meaning, the same problem before the instruction's text.
 
-    >>> one = Finding("no meaning", Severity.UNKNOWN, 3, "no meaning for the opcode frob: frob %r1;")
-    >>> [each.text for each in fold_findings([one, one._replace(line=5, text=one.text.replace("1", "2"))])]
+    >>> finding = Finding("no meaning", Severity.UNKNOWN, 3, "no meaning for the opcode frob: frob %r1;")
+    >>> [each.text for each in fold_findings([finding, finding._replace(line=5, text=finding.text.replace("1", "2"))])]
     ['no meaning for the opcode frob: frob %r1; (also at line 5)']
     """
     return [tell_once(several) for several in group_findings(findings)]
@@ -61,9 +61,9 @@ def fold_findings(findings: Iterable[Finding]) -> list[Finding]:
 def group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return the findings, those of one cause together, in the order of the first."""
     causes: dict[tuple[str, Severity, str], list[Finding]] = {}
-    for one in findings:
-        words = one.text.rpartition(": ")[0] if one.kind == "no meaning" else ""
-        causes.setdefault((one.kind, one.severity, words or mask_numbers(one.text)), []).append(one)
+    for finding in findings:
+        words = finding.text.rpartition(": ")[0] if finding.kind == "no meaning" else ""
+        causes.setdefault((finding.kind, finding.severity, words or mask_numbers(finding.text)), []).append(finding)
     return list(causes.values())
 
 
@@ -84,10 +84,10 @@ _LINES = 4  # that are named of one cause
 
 def tell_once(several: Sequence[Finding]) -> Finding:
     """Return the first of some findings of one cause, which says how many lines have it."""
-    first, *others = several
-    if not others:
+    first, *rest = several
+    if not rest:
         return first
-    places = {one.line: one.source for one in sorted(others, key=lambda one: one.line)}
+    places = {finding.line: finding.source for finding in sorted(rest, key=lambda finding: finding.line)}
     lines = [line for line in places if line not in (first.line, 0)]
     named = ", ".join(map(str, lines[:_LINES])) + (f" and {len(lines) - _LINES} more" if len(lines) > _LINES else "")
     sources = ", ".join(dict.fromkeys(places[line] for line in lines[:_LINES] if places[line] != first.source))
@@ -140,13 +140,13 @@ class Findings:
 
     def worsen(self, kind: str, severity: Severity) -> None:
         """Give the findings of a kind another severity."""
-        for key, one in self.found.items():
-            if one.kind == kind:
-                self.found[key] = one._replace(severity=severity)
+        for key, finding in self.found.items():
+            if finding.kind == kind:
+                self.found[key] = finding._replace(severity=severity)
 
     def withdrawn(self, kind: str) -> bool:
         """Take back the finding at this line whose kind begins so; whether there was one."""
-        found = [key for key in self.found if key[1] == self.line and key[0].startswith(kind)]
-        for key in found:
+        keys = [key for key in self.found if key[1] == self.line and key[0].startswith(kind)]
+        for key in keys:
             del self.found[key]
-        return bool(found)
+        return bool(keys)

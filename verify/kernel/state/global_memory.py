@@ -68,8 +68,8 @@ class Global:
     @cached_property
     def before(self) -> Ids:
         """The residues, modulo the first prime, of what outputs hold before the grid writes them, ascending."""
-        outputs = [one for one in self.arrays if one.array.out and not one.array.zero]
-        spans = (self.values.residues[0, one.first : one.first + len(one.places)] for one in outputs)
+        outputs = [region for region in self.arrays if region.array.out and not region.array.zero]
+        spans = (self.values.residues[0, output.first : output.first + len(output.places)] for output in outputs)
         return np.sort(np.concatenate([np.zeros(0, np.uint32), *spans]))
 
     def who(self, thread: int) -> str:
@@ -86,16 +86,16 @@ class Global:
         place = region.find_kept(octets)
         number = place // region.size
         inside = (number >= 0) & (number < len(region.elements))
-        found = region.elements.take(number, mode="clip")
+        elements = region.elements.take(number, mode="clip")
         if not inside.all():
-            found = np.where(inside, found, -1)
-        if (found < 0).any():
-            row, column = (int(one[0]) for one in np.nonzero(found < 0))
-            many = int((found < 0).any(1).sum())
+            elements = np.where(inside, elements, -1)
+        if (elements < 0).any():
+            row, column = (int(indices[0]) for indices in np.nonzero(elements < 0))
+            many = int((elements < 0).any(1).sum())
             where = region.array.where(int(octets[row, column]) // region.size)
             text = f"{self.who(int(threads[row]))} {verb} {where}; {many} threads of this instruction do so"
             self.findings.add("global memory out of bounds", Severity.MEMORY, text)
-        return found, place
+        return elements, place
 
     def load(
         self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0, ends: list[Ended] | None = None
@@ -159,25 +159,25 @@ class Global:
         Of several that wrote equal values, a read comes after any, and a write (`writes`) after all.
         """
         writer, mine = stored.writer[place], (threads + self.base)[:, None]
-        other: Mask = (writer >= 0) & (writer != mine)
+        foreign: Mask = (writer >= 0) & (writer != mine)
         if stored.adders is not None and not self.values.opaque:  # the last of several that add knows no other's sum
             added = np.isin(stored.atomic[place], (ATOMIC, WITHIN))
-            other |= (writer >= 0) & added & stored.adders.are_several(place)
+            foreign |= (writer >= 0) & added & stored.adders.are_several(place)
         several = writes & (stored.atomic[place] == SEVERAL)
-        other |= several
-        if other.any() and self.order is not None:
-            same = other & (writer // self.threads == mine // self.threads)
+        foreign |= several
+        if foreign.any() and self.order is not None:
+            same = foreign & (writer // self.threads == mine // self.threads)
             known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
             several |= np.isin(stored.atomic[place], (ATOMIC, WITHIN))  # several may have added
             known = np.where(several, self.order.floor[threads][:, None], known)
-            other = other & ~(same & (stored.written[place] <= known))
-        return other
+            foreign = foreign & ~(same & (stored.written[place] <= known))
+        return foreign
 
     def _check_constant(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         """Report a read of ld.global.nc of what the grid wrote before: that way may have what was there before."""
         written = stored.writer[place] >= 0
         if written.any():
-            row, column = (int(one[0]) for one in np.nonzero(written))
+            row, column = (int(indices[0]) for indices in np.nonzero(written))
             text = f"{self.who(int(threads[row]))} reads {region.where(int(place[row, column]))} "
             text += "by ld.global.nc, and the grid wrote it before: what comes may be older"
             self.findings.add("a stale read", Severity.MEMORY, text, NC)
@@ -198,7 +198,7 @@ class Global:
             fences = np.maximum(self.fenced[np.where(late, writer, 0)], self.fenced[threads][:, None])
             late &= fences < stored.written[place]
         if late.any():
-            row, column = (int(one[0]) for one in np.nonzero(late))
+            row, column = (int(indices[0]) for indices in np.nonzero(late))
             text = f"{region.where(int(place[row, column]))}, which thread "
             text += (
                 f"{int(writer[row, column]) % self.threads} wrote, is read by a bulk copy with no fence.proxy.async of "
@@ -208,7 +208,7 @@ class Global:
     def _check_flying(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
         """Report an access of what a bulk copy writes, for which its thread has not waited."""
         if self.flies and (flying := stored.flying[place]).any():
-            row, column = (int(one[0]) for one in np.nonzero(flying))
+            row, column = (int(indices[0]) for indices in np.nonzero(flying))
             text = f"{self.who(int(threads[row]))} {verb} {region.where(int(place[row, column]))}, "
             text += f"to which the bulk copy of line {flying[row, column]} may still write: no wait_group since, and "
             self.findings.add("bulk copy on its way", Severity.RACE, f"{text}`.read` waits for its source alone", BULK)
@@ -216,10 +216,10 @@ class Global:
     def _check_read(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         self._check_flying(region, stored, place, threads, "reads")
         self._check_adders(region, stored, place, threads, "reads")
-        other = self._others(stored, place, threads)
-        if other.any():
-            self.meetings.note(region, place, other)
-            row, column = (int(one[0]) for one in np.nonzero(other))
+        foreign = self._others(stored, place, threads)
+        if foreign.any():
+            self.meetings.note(region, place, foreign)
+            row, column = (int(indices[0]) for indices in np.nonzero(foreign))
             where = region.where(int(place[row, column]))
             by = int(stored.writer[place[row, column]])
             text = f"{self.who(int(threads[row]))} reads {where}, which {self.who(by - self.base)} wrote; nothing "
@@ -241,21 +241,21 @@ class Global:
     def _unordered_reads(self, stored: Stored, place: Ints, threads: Ints) -> Mask:
         """Find bytes that other threads read, where nothing orders that before what a thread does now."""
         reader, mine = stored.reader[place], (threads + self.base)[:, None]
-        other: Mask = (reader != -1) & (reader != mine)
-        if not other.any() or self.order is None:
-            return other
+        foreign: Mask = (reader != -1) & (reader != mine)
+        if not foreign.any() or self.order is None:
+            return foreign
         same = (stored.reader_cta[place] == mine // self.threads) & (reader > -3)
         floor = self.order.floor[threads][:, None]
         known = self.order.known[threads[:, None], np.where(same & (reader >= 0), reader % self.threads, 0)]
         late = stored.read[place] > np.where(reader >= 0, np.maximum(known, floor), floor)
-        return np.asarray(other & (~same | late))
+        return np.asarray(foreign & (~same | late))
 
     def check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         """Report a write of what another thread has read, with nothing to order the two."""
         self._check_flying(region, stored, place, threads, "writes")
         self._check_adders(region, stored, place, threads, "writes")
         if self.constants and (lines := stored.constant[place]).any():
-            row, column = (int(one[0]) for one in np.nonzero(lines))
+            row, column = (int(indices[0]) for indices in np.nonzero(lines))
             text = f"{self.who(int(threads[row]))} writes {region.where(int(place[row, column]))}, "
             text += f"which the ld.global.nc of line {lines[row, column]} read: that is for what no thread writes"
             self.findings.add("a write after ld.global.nc", Severity.LETTER, text, NC)
@@ -265,7 +265,7 @@ class Global:
         wrong = self._unordered_reads(stored, place, threads)
         if wrong.any():
             self.meetings.note(region, place, wrong)
-            row, column = (int(one[0]) for one in np.nonzero(wrong))
+            row, column = (int(indices[0]) for indices in np.nonzero(wrong))
             where = region.where(int(place[row, column]))
             text = (
                 f"{self.who(int(threads[row]))} writes {where}, which another thread has read; nothing orders the two"
@@ -290,25 +290,25 @@ class Global:
                 self.check_known(region, place, who, label)
             self.meetings.check_owner(region, place, mine)
             self.check_overwritten(region, stored, place, who)
-            other = self._others(stored, place, who, writes=True)
-            apart = other & (stored.writer[place] // self.threads != mine // self.threads)
+            foreign = self._others(stored, place, who, writes=True)
+            apart = foreign & (stored.writer[place] // self.threads != mine // self.threads)
             stored.writer[place], stored.atomic[place] = mine, ENGINE if flying else PLAIN
             stored.written[place] = self.order.now if self.order is not None else 0
             double = stored.writer[place] != mine
-            if other.any() or double.any():
+            if foreign.any() or double.any():
                 old = stored.labels[place]
                 same, unknown = self._same(stored, place, label, octet), find_unknown(self.values, old, label)
                 nearly = self._same(stored, place, label, octet, BEFORE)
-                label = join_labels(self.values, stored.labels[place], label, same & other)
+                label = join_labels(self.values, stored.labels[place], label, same & foreign)
                 stored.labels[place], stored.plain[place] = label, octet
                 old = stored.labels[place]
                 again, later = self._same(stored, place, label, octet), find_unknown(self.values, old, label)
                 label = join_labels(self.values, stored.labels[place], label, again & double)
-                alike, maybe = np.where(other, same, again), np.where(other, unknown, later)
-                near = np.where(other, nearly, self._same(stored, place, label, octet, BEFORE))
-                self._check_write(region, place, who, other | double, alike, (near, maybe))
+                alike, maybe = np.where(foreign, same, again), np.where(foreign, unknown, later)
+                near = np.where(foreign, nearly, self._same(stored, place, label, octet, BEFORE))
+                self._check_write(region, place, who, foreign | double, alike, (near, maybe))
                 apart |= double & (stored.writer[place] // self.threads != mine // self.threads)
-                stored.atomic[place[other | double]], stored.written[place[apart]] = SEVERAL, ALWAYS
+                stored.atomic[place[foreign | double]], stored.written[place[apart]] = SEVERAL, ALWAYS
             stored.labels[place], stored.plain[place] = label, octet
             stored.labels[place[double]] = label[double]
             if flying or self.flies:
@@ -321,7 +321,7 @@ class Global:
         lost = (labels > 0) & (labels < FIRST << 3)
         if lost.any():
             certain = lost & (labels >> np.uint32(3) != self.values.maybe)
-            row, column = (int(one[0]) for one in np.nonzero(certain if certain.any() else lost))
+            row, column = (int(indices[0]) for indices in np.nonzero(certain if certain.any() else lost))
             line, text = self.values.causes[int(labels[row, column]) >> 3]
             source = f"a value that {text}" if not line else f"line {line}: {text}"
             where = region.where(int(place[row, column]))
@@ -334,7 +334,7 @@ class Global:
         mine = (threads + self.base)[:, None]
         late = stored.adders.late(place, mine, mine // self.threads, self.order.floor[threads][:, None])
         if late.any():
-            row, column = (int(one[0]) for one in np.nonzero(late))
+            row, column = (int(indices[0]) for indices in np.nonzero(late))
             report_late(self.findings, self.who(int(threads[row])), verb, region.where(int(place[row, column])))
 
     def read_anywhere(self, region: Region, place: Ints, threads: Ints, constant: bool) -> bool:
@@ -356,8 +356,8 @@ class Global:
         places = np.broadcast_to(place, (len(threads), len(place)))
         self.check_known(region, places[:1, :1], threads[:1], np.full((1, 1), label, np.uint32))
         self.check_overwritten(region, stored, places, threads)
-        other = self._others(stored, places, threads, writes=True)
-        if len(threads) > 1 or other.any():
+        foreign = self._others(stored, places, threads, writes=True)
+        if len(threads) > 1 or foreign.any():
             text = f"{self.who(int(threads[0]))} may write any byte from {region.where(int(place[0]))} to "
             text += f"{region.where(int(place[-1]))}, as data decide, and another thread writes there too; nothing "
             self.findings.add(DECIDED, Severity.RACE, f"{text}orders the two")
@@ -388,15 +388,15 @@ class Global:
         adders, stored.adders = stored.adders, None  # those of one another do not race
         self.check_overwritten(region, stored, places, threads)
         stored.adders = adders
-        other = self._others(stored, places, threads, writes=True)
-        if other.any():
-            row, column = (int(one[0]) for one in np.nonzero(other))
+        foreign = self._others(stored, places, threads, writes=True)
+        if foreign.any():
+            row, column = (int(indices[0]) for indices in np.nonzero(foreign))
             text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, which "
             self.findings.add(KIND, Severity.RACE, f"{text}another thread writes plainly; nothing orders the two")
         floor = self.order.floor[threads][:, None]
         near = adders.add(places, mine, mine // self.threads, floor, self.order.now, narrow)
         if near.any():
-            row, column = (int(one[0]) for one in np.nonzero(near))
+            row, column = (int(indices[0]) for indices in np.nonzero(near))
             text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, as "
             text += "another CTA does, "
             self.findings.add("race: atomics of a CTA", Severity.RACE, f"{text}and one of the two has the scope .cta")
@@ -415,21 +415,21 @@ class Global:
         return np.asarray(find_equal(self.values, stored.labels[place], labels, most) & (stored.plain[place] == plain))
 
     def _check_write(
-        self, region: Region, place: Ints, threads: Ints, other: Mask, same: Mask, open_: tuple[Mask, Mask]
+        self, region: Region, place: Ints, threads: Ints, several: Mask, same: Mask, open_: tuple[Mask, Mask]
     ) -> None:
         """Report bytes that several threads write: other values, equal ones, or values that may be equal.
 
         `open_` finds values that are equal but for how they were rounded, and values that have no meaning.
         """
-        differ = other & ~same
+        differ = several & ~same
         ways = (
             ("race: two writes in global memory", Severity.RACE, differ & ~open_[0] & ~open_[1]),
             (f"race: {NEARLY}", Severity.UNKNOWN, differ & open_[0]),
             ("race: write of values that have no meaning", Severity.UNKNOWN, differ),
-            ("equal values written twice", Severity.EQUAL, other),
+            ("equal values written twice", Severity.EQUAL, several),
         )
-        kind, severity, shown = next(one for one in ways if one[2].any())
-        row, column = (int(one[0]) for one in np.nonzero(shown))
+        kind, severity, shown = next(way for way in ways if way[2].any())
+        row, column = (int(indices[0]) for indices in np.nonzero(shown))
         where = region.where(int(place[row, column]))
         text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"
         self.findings.add(kind, severity, text + "; both write the same value" * (severity is Severity.EQUAL))

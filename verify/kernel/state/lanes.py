@@ -85,8 +85,8 @@ class Lanes:
             warp = outside[outside // WARP == outside[0] // WARP]
             text = f"{machine.shared.who(int(outside[0]))}: its warp's lanes {ranges((warp % WARP).tolist())} execute "
             text += "this instruction, and their own mask does not name them"
-            found = meaning(machine.kernel.instructions[number].opcode)
-            section = found.row.section if found else ""
+            decoded = meaning(machine.kernel.instructions[number].opcode)
+            section = decoded.row.section if decoded else ""
             machine.findings.add("a lane outside of its mask", Severity.STUCK, text, section)
 
     def partners(self, number: int, there: Mask | None) -> Mask:
@@ -119,8 +119,8 @@ class Lanes:
         named = np.ones(WARP, bool) if masks is None else _lanes_of(masks)[first]
         absent = named & (machine.state[warp] != DONE) & ~there[warp]
         text = f": lanes {ranges(_LANES[absent].tolist())} do not come" if absent.any() else ""
-        if masks is not None and (other := named & there[warp] & (masks[warp] != masks[first])).any():
-            text += f": lanes {ranges(_LANES[other].tolist())} name other lanes than the mask {int(masks[first]):#x}"
+        if masks is not None and (differ := named & there[warp] & (masks[warp] != masks[first])).any():
+            text += f": lanes {ranges(_LANES[differ].tolist())} name other lanes than the mask {int(masks[first]):#x}"
         return text
 
     def apart(self, waiting: Ints) -> bool:
@@ -129,7 +129,7 @@ class Lanes:
         warp = waiting[waiting // WARP == first // WARP]
         numbers = sort_distinct(machine.pc[warp])
         return len(numbers) > 1 and all(
-            machine.kernel.instructions[one].words[:2] == ("bar", "warp") for one in numbers
+            machine.kernel.instructions[number].words[:2] == ("bar", "warp") for number in numbers
         )
 
     def _warp(self) -> Ints:
@@ -140,8 +140,8 @@ class Lanes:
 
 def parts_warps(kernel: Kernel) -> bool:
     """Return whether a kernel has a bar.warp.sync of another mask than that of the whole warp, or of a register."""
-    masks = [one.operands[0] for one in kernel.instructions if one.words[:2] == ("bar", "warp") and one.operands]
-    return any(not isinstance(one, Immediate) or one.bits & int(_FULL) != int(_FULL) for one in masks)
+    masks = [inst.operands[0] for inst in kernel.instructions if inst.words[:2] == ("bar", "warp") and inst.operands]
+    return any(not isinstance(mask, Immediate) or mask.bits & int(_FULL) != int(_FULL) for mask in masks)
 
 
 def _lanes_of(masks: Bits) -> Mask:

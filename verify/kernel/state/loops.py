@@ -102,7 +102,7 @@ class Loops:
 
     def _endless(self, loop: Loop, mask: Mask) -> None:
         machine = self.machine
-        flag = any(one.is_strong for one in machine.kernel.instructions[loop.first : loop.last])
+        flag = any(inst.is_strong for inst in machine.kernel.instructions[loop.first : loop.last])
         if flag or ((machine.state == RUNNING) & ~mask).any():
             # A spin lock or a flag: whether it ends depends on the other threads, which may still write, and on CTAs
             # that come later.
@@ -176,11 +176,13 @@ def _equal(old: NDArray[Any], new: NDArray[Any]) -> bool:
 def _condition(instructions: list[PtxInstruction], loop: Loop) -> PtxInstruction | None:
     """Return the comparison of whole numbers that decides the branch which closes a loop; None without one."""
     guard = instructions[loop.last].guard
-    for one in reversed(instructions[loop.first : loop.last]) if guard is not None else ():
-        made = one.operands[0] if one.operands else None
+    for inst in reversed(instructions[loop.first : loop.last]) if guard is not None else ():
+        made = inst.operands[0] if inst.operands else None
         if guard is not None and isinstance(made, Register) and made.index == guard.index:
             return (
-                one if one.words[0] == "setp" and one.words[-1] in ("s32", "u32") and len(one.operands) == 3 else None
+                inst
+                if inst.words[0] == "setp" and inst.words[-1] in ("s32", "u32") and len(inst.operands) == 3
+                else None
             )
     return None
 

@@ -81,7 +81,7 @@ class Machine:
         self.bound: list[BoundInstruction] = []
         # the threads of a CTA
         self.real = int(np.prod(launch.block))
-        grouped = any(one.words[0] in _GROUPED for one in kernel.instructions)
+        grouped = any(inst.words[0] in _GROUPED for inst in kernel.instructions)
         size = 4 * WARP if grouped else WARP
         self.threads = -(-self.real // size) * size  # and with those that fill up its last warp, which never run
         # the memory of a CTA and of a thread
@@ -89,7 +89,7 @@ class Machine:
         self.symbols = self.placement.symbols
         self.cell = 1  # bytes of shared memory that are compared together
         self.local = LocalMemory(kernel, findings)
-        self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
+        self.asynchronous = any(inst.words[0] == "wgmma" for inst in kernel.instructions)
         self.kinds: dict[str, Any] = {}  # of fragments of wmma, by their words
         self.arrangement = 0  # which of all arrangements those have
         # the schedule
@@ -150,10 +150,10 @@ class Machine:
 
     def unit(self, kind: type[U]) -> U:
         """Return the batch's unit of a kind."""
-        found = self.units.get(kind)
-        if found is None:
-            found = self.units[kind] = kind.make(self)
-        return cast(U, found)
+        unit = self.units.get(kind)
+        if unit is None:
+            unit = self.units[kind] = kind.make(self)
+        return cast(U, unit)
 
     # ---- operands
 
@@ -177,10 +177,10 @@ class Machine:
 
     def constant(self, bits: int) -> Word:
         """Return a constant; what it knows of itself are numbers of values, which are others in the next batch."""
-        found = self.constants.get(bits)
-        if found is None:
-            found = self.constants[bits] = Word(np.array([bits], np.uint64))
-        return found
+        word = self.constants.get(bits)
+        if word is None:
+            word = self.constants[bits] = Word(np.array([bits], np.uint64))
+        return word
 
     def register(self, index: int) -> Word:
         """Return the contents of a register."""
@@ -190,28 +190,28 @@ class Machine:
             line = self.loading[index]
             text = f"{self.kernel.names[index]} is read, and the tcgen05.ld of line {line} was not waited for"
             self.findings.add("no tcgen05.wait::ld", Severity.LETTER, text, "9.7.16.8.5")
-            self.loading = {key: other for key, other in self.loading.items() if other != line}
-        found = self.registers[index]
-        if found is None:
+            self.loading = {key: at for key, at in self.loading.items() if at != line}
+        word = self.registers[index]
+        if word is None:
             self.unwritten.setdefault(index, self.findings.line)
-            found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
-        return found
+            word = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+        return word
 
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
         """Return an operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
-        found = settle(read(), self.values)
-        if found.data(mask):
-            self.unclear(found, mask, what)
-        return found.bits
+        word = settle(read(), self.values)
+        if word.data(mask):
+            self.unclear(word, mask, what)
+        return word.bits
 
-    def unclear(self, found: Word, mask: Mask | None, what: str) -> None:
+    def unclear(self, word: Word, mask: Mask | None, what: str) -> None:
         """End the run: data are where plain bits must be."""
-        raise Unclear(self.findings.line, f"{self.describe_data(found, mask)} is used as {what}")
+        raise Unclear(self.findings.line, f"{self.describe_data(word, mask)} is used as {what}")
 
-    def describe_data(self, found: Word, mask: Mask | None) -> str:
+    def describe_data(self, word: Word, mask: Mask | None) -> str:
         """Say what data in a register are, in words: the reason if they have no meaning."""
-        assert found.labels is not None
-        labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
+        assert word.labels is not None
+        labels = word.labels if mask is None or len(word.labels) == 1 else word.labels[mask]
         first = int(labels[labels > 0][0]) >> 3
         if first < len(self.values.causes):
             line, text = self.values.causes[first]
@@ -220,8 +220,8 @@ class Machine:
 
     def unknown(self, reason: str, width: int) -> Word:
         """Return a register of so many bytes that has no meaning: what depends on it is unknown."""
-        found = self.values.reason(reason)
-        return Word(np.zeros(1, np.uint64), np.full((1, width), found << 3, np.uint32))
+        cause = self.values.reason(reason)
+        return Word(np.zeros(1, np.uint64), np.full((1, width), cause << 3, np.uint32))
 
     def write(self, index: int, word: Word, mask: Mask | None) -> None:
         """Write a register in some threads."""
@@ -305,28 +305,28 @@ class Machine:
         instructions, findings = self.kernel.instructions, self.findings
         everyone, self.active = bool(active.all()), active
         while pc < limit:
-            one, bound = instructions[pc], self.bound[pc]
+            inst, bound = instructions[pc], self.bound[pc]
             self.steps += 1
             self.shared.order.now += 1
             if self.steps - self.begun > self.budget:
-                raise Unclear(one.line, self.loops.describe_unfinished())
+                raise Unclear(inst.line, self.loops.describe_unfinished())
             if not self.steps & 0x3FF:
                 self.ticked(self.steps)
-            findings.line = self.values.line = one.line
+            findings.line = self.values.line = inst.line
             self.number = pc
             self.ran[pc] = True
             self.effects += not bound.pure
             mask = None if everyone else active
-            if one.guard is not None:
+            if inst.guard is not None:
                 if self.fork is not None and self.fork(pc, active):
                     return
-                mask = self.guard_mask(one.guard, active, mask)
+                mask = self.guard_mask(inst.guard, active, mask)
                 if (seen := self.guards.get(pc, 0)) != 3:
-                    self.guards[pc] = seen | self._values_of(one.guard, active)
+                    self.guards[pc] = seen | self._values_of(inst.guard, active)
             if bound.lanes > 1 and not (mask is None and bound.members is None) and self._short(pc, active, mask):
                 return
             if bound.control:
-                if self._control(bound, one, active, active if mask is None else mask, pc):
+                if self._control(bound, inst, active, active if mask is None else mask, pc):
                     return
             elif mask is None or mask.any():
                 bound.run(mask) if self.unsure is None or self.run_unsure is None else self.run_unsure(pc, mask)
@@ -339,13 +339,13 @@ class Machine:
 
     def guard_mask(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
         """Return the threads in which the guard of the instruction is true, or may be; None for all of the CTA."""
-        found = self.register(guard.index)
+        word = self.register(guard.index)
         self.unsure = None
-        if self.run_unsure is not None and self.bound[self.number].doubts and found.data(active):
-            self.unsure = active & find_decided(found)
-            bits = found.bits
+        if self.run_unsure is not None and self.bound[self.number].doubts and word.data(active):
+            self.unsure = active & find_decided(word)
+            bits = word.bits
         else:
-            bits = self.numbers(lambda: found, mask, "the guard of an instruction")
+            bits = self.numbers(lambda: word, mask, "the guard of an instruction")
         taken = (bits == 0) if guard.negated else (bits != 0)
         if self.unsure is not None:
             taken = taken | self.unsure
@@ -387,19 +387,19 @@ class Machine:
                 some = True
         return some
 
-    def _control(self, bound: BoundInstruction, one: PtxInstruction, active: Mask, mask: Mask, pc: int) -> bool:
+    def _control(self, bound: BoundInstruction, inst: PtxInstruction, active: Mask, mask: Mask, pc: int) -> bool:
         """Execute a branch, an exit or a barrier; whether the threads may have parted."""
         control = bound.control
         if control in ("branch", "exit"):
             bound.run(None if mask is active else mask)
         if control == "branch":
-            if len(one.targets) > 1 or one.words[0] == "brx":
-                self._branch_by_index(one, active, mask, pc)
+            if len(inst.targets) > 1 or inst.words[0] == "brx":
+                self._branch_by_index(inst, active, mask, pc)
                 return True
             self.pc[active] = pc + 1
-            self.pc[mask] = one.target
-            if one.target <= pc and mask.any():
-                self.loops.back(pc, one.target, mask)
+            self.pc[mask] = inst.target
+            if inst.target <= pc and mask.any():
+                self.loops.back(pc, inst.target, mask)
             return True
         if control == "exit":
             self.pc[active] = pc + 1
@@ -416,12 +416,12 @@ class Machine:
         self.pc[active & ~blocked] = pc + 1
         return True
 
-    def _branch_by_index(self, one: PtxInstruction, active: Mask, mask: Mask, pc: int) -> None:
-        index = np.broadcast_to(self.numbers(self.reader(one.operands[0]), mask, "a branch's index"), self.count)
-        if (index[mask] >= len(one.targets)).any():
-            raise Unclear(one.line, "the index of a branch is beyond its targets")
+    def _branch_by_index(self, inst: PtxInstruction, active: Mask, mask: Mask, pc: int) -> None:
+        index = np.broadcast_to(self.numbers(self.reader(inst.operands[0]), mask, "a branch's index"), self.count)
+        if (index[mask] >= len(inst.targets)).any():
+            raise Unclear(inst.line, "the index of a branch is beyond its targets")
         self.pc[active] = pc + 1
-        self.pc[mask] = np.array(one.targets, np.int32)[index[mask].astype(np.int64)]
+        self.pc[mask] = np.array(inst.targets, np.int32)[index[mask].astype(np.int64)]
 
     # ---- waits
 

@@ -40,14 +40,14 @@ class Meetings:
 
     def list_owners(self, regions: list[Region]) -> dict[int, Numbers] | None:
         """Return the thread that wrote each byte on which two met; None if one was not written plainly."""
-        found = {}
+        owners = {}
         for number, met in self.met.items():
             stored = regions[number].stored
             assert stored is not None
             if (met & ((stored.atomic != PLAIN) | (stored.writer < 0))).any():
                 return None
-            found[number] = np.where(met, stored.writer, -1).astype(np.int32)
-        return found
+            owners[number] = np.where(met, stored.writer, -1).astype(np.int32)
+        return owners
 
     def find_lost(self, region: Region, place: Ints, mine: Ints) -> Mask | None:
         """Return where a thread reads what another one may be writing; None for nowhere."""

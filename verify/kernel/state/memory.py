@@ -116,7 +116,7 @@ class Shared:
         """Labels in which bytes that nobody wrote say so."""
         empty = labels == (UNWRITTEN << 3)
         if empty.any():
-            row, column = (int(one[0]) for one in np.nonzero(empty))
+            row, column = (int(indices[0]) for indices in np.nonzero(empty))
             byte = self.placement.spell(int(places[row, column]) % self.span)
             text = f"{self.who(int(threads[row]))} reads from shared byte {byte}, which nobody has written"
             labels[empty] = self.values.nowhere(text) << 3
@@ -142,11 +142,11 @@ class Shared:
         return self.placement.spell(cell * self.cell % self.span)
 
     def _race(  # noqa: PLR0913, PLR0917 - what the sentence has
-        self, kind: str, does: str, did: str, cells: Ints, who: Ints, where: Mask, other: NDArray[np.int32],
+        self, kind: str, does: str, did: str, cells: Ints, who: Ints, where: Mask, last: NDArray[np.int32],
         lines: NDArray[np.int32], severity: Severity = Severity.RACE,
     ) -> None:  # fmt: skip
         at = int(np.flatnonzero(where)[0])
-        cell, thread = int(cells[at]), int(other[cells[at]])
+        cell, thread = int(cells[at]), int(last[cells[at]])
         by = f"thread {thread % self.threads}" if thread >= 0 else "several threads"
         text = (
             f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
@@ -179,10 +179,10 @@ class Shared:
         self._check_others(cells, who, "changes", plain=False)
         early, late = order.unordered_read(cells, who), order.unordered_write(cells, who)
         read = early[0] | early[1] if early is not None else None
-        for found, did, other in ((late, "wrote", order.writer), (read, "read", order.reader)):
-            if found is not None:
+        for where, did, last in ((late, "wrote", order.writer), (read, "read", order.reader)):
+            if where is not None:
                 lines = order.write_line if did == "wrote" else order.read_line
-                self._race(KIND.removeprefix("race: "), "changes", did, cells, who, found, other, lines)
+                self._race(KIND.removeprefix("race: "), "changes", did, cells, who, where, last, lines)
         if self.copies and self.pending[cells].any():
             text = f"an atomic operation where the cp.async of line {int(self.pending[cells].max())} still copies"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
@@ -248,19 +248,19 @@ class Shared:
         same = self._same(places, labels, plain)
         self._twice(cells, who, double, double & same.repeat(len(cells) // len(places)), "writes")
         joined = join_labels(self.values, self.labels[places], labels, same[:, None])
-        other = np.flatnonzero((joined != labels).any(1))
-        self.labels[places[other]] = joined[other]
+        changed = np.flatnonzero((joined != labels).any(1))
+        self.labels[places[changed]] = joined[changed]
 
     def _same(self, places: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the accesses whose bytes hold equal values already, or the same bits."""
         bits = self.plain[places] == plain
-        found = np.asarray((find_equal(self.values, self.labels[places], labels) & bits).all(1))
-        self.nearly = self.maybe = found
-        if not found.all():  # as warps do that compute the same
+        same = np.asarray((find_equal(self.values, self.labels[places], labels) & bits).all(1))
+        self.nearly = self.maybe = same
+        if not same.all():  # as warps do that compute the same
             near = find_equal(self.values, self.labels[places], labels, BEFORE) & bits
             self.nearly = np.asarray(near.all(1))
             self.maybe = np.asarray((near | find_unknown(self.values, self.labels[places], labels)).all(1))
-        return found
+        return same
 
     def _twice(self, cells: Ints, who: Ints, where: Mask, equal: Mask | None, did: str) -> None:
         """Report writes that nothing orders: all of equal values, or those that are not."""
@@ -271,10 +271,10 @@ class Shared:
             if like.repeat(len(where) // max(len(like), 1))[where].all():
                 severity, kind = Severity.UNKNOWN, name
                 break
-        shown, other = where if alike or equal is None else where & ~equal, self.order.writer
+        shown, last = where if alike or equal is None else where & ~equal, self.order.writer
         if did == "wrote":
-            other = np.where(self.order.several, np.int32(SEVERAL), other)
-        self._race(kind, "writes", did, cells, who, shown, other, self.order.write_line, severity)
+            last = np.where(self.order.several, np.int32(SEVERAL), last)
+        self._race(kind, "writes", did, cells, who, shown, last, self.order.write_line, severity)
 
     def hold(self, address: int, thread: int, line: int) -> None:
         """Give 8 bytes of a thread's CTA to an mbarrier, by the line that initialises it; 0 takes them back."""
@@ -399,7 +399,7 @@ class Shared:
         the clock of who knows that these copies have ended.
         """
         columns = np.zeros(len(self.order.known), np.int64)
-        columns[members] = [self.order.column(("copies", one)) for one in self.order.local[members].tolist()]
+        columns[members] = [self.order.column(("copies", thread)) for thread in self.order.local[members].tolist()]
         for copy in [*self.copies]:
             here = copy.open & np.isin(copy.threads, members)
             if copy.counted is not None or not here.any():

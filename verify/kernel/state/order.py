@@ -39,10 +39,10 @@ def latest(*clocks: NDArray[np.int32]) -> NDArray[np.int32]:
     >>> latest(np.array([1, 5]), np.array([3, 2, 4])).tolist()
     [3, 5, 4]
     """
-    found = np.zeros(max(map(len, clocks)), np.int32)
+    times = np.zeros(max(map(len, clocks)), np.int32)
     for clock in clocks:
-        found[: len(clock)] = np.maximum(found[: len(clock)], clock)
-    return found
+        times[: len(clock)] = np.maximum(times[: len(clock)], clock)
+    return times
 
 
 class Order:
@@ -134,16 +134,16 @@ class Order:
 
     def column(self, key: Hashable) -> int:
         """Return the column of `engine` for an mbarrier or a thread that issues products; a new one if it has none."""
-        found = self.columns.setdefault(key, len(self.columns))
-        if found >= self.engine.shape[1]:
+        column = self.columns.setdefault(key, len(self.columns))
+        if column >= self.engine.shape[1]:
             self.engine = np.pad(self.engine, ((0, 0), (0, 8)))
-        return found
+        return column
 
     def end_clock(self, columns: int | Ints, time: int) -> NDArray[np.int32]:
         """Return the clock that says that the work of some columns up to a time has ended."""
-        found = np.zeros(self.threads + int(np.max(columns)) + 1, np.int32)
-        found[self.threads + columns] = time
-        return found
+        clock = np.zeros(self.threads + int(np.max(columns)) + 1, np.int32)
+        clock[self.threads + columns] = time
+        return clock
 
     def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:
         """Order what was released before what these threads do next."""
@@ -165,13 +165,13 @@ class Order:
         if not recent.any():
             return None
         writer = self.writer[cells]
-        found: Mask = recent & (writer != threads) & (writer >= 0)
-        if found.any():
-            found = found & (self.written[cells] > self.known[threads, self.local[np.maximum(writer, 0)]])
-        for at in np.flatnonzero(recent & ~found & self.several[cells]) if beside and self.beside else ():
-            me, others = int(threads[at]), self.beside[int(cells[at])].items()
-            found[at] = any(one != me and time > self.known[me, self.local[one]] for one, time in others)
-        return found if found.any() else None
+        unordered: Mask = recent & (writer != threads) & (writer >= 0)
+        if unordered.any():
+            unordered = unordered & (self.written[cells] > self.known[threads, self.local[np.maximum(writer, 0)]])
+        for at in np.flatnonzero(recent & ~unordered & self.several[cells]) if beside and self.beside else ():
+            me, writers = int(threads[at]), self.beside[int(cells[at])].items()
+            unordered[at] = any(thread != me and time > self.known[me, self.local[thread]] for thread, time in writers)
+        return unordered if unordered.any() else None
 
     def unordered_atomic(self, cells: Ints, threads: Ints) -> Mask | None:
         """Where the last atomic operation of other threads on a cell is not ordered before a plain access."""
@@ -179,13 +179,13 @@ class Order:
         if not recent.any():
             return None
         adder = self.adder[cells]
-        found: Mask = recent & (adder != threads)
-        found &= (adder == SEVERAL) | (self.added[cells] > self.known[threads, self.local[np.maximum(adder, 0)]])
-        if (many := np.flatnonzero(found & (adder == SEVERAL))).size:
+        unordered: Mask = recent & (adder != threads)
+        unordered &= (adder == SEVERAL) | (self.added[cells] > self.known[threads, self.local[np.maximum(adder, 0)]])
+        if (many := np.flatnonzero(unordered & (adder == SEVERAL))).size:
             # Only the last time of a warp is kept, not its lane: all lanes must be known up to it.
             known = self.known[threads[many]].reshape(len(many), -1, self.lanes).min(2)
-            found[many] = (self.added_by_lanes[:, cells[many]].T > known).any(1)
-        return found if found.any() else None
+            unordered[many] = (self.added_by_lanes[:, cells[many]].T > known).any(1)
+        return unordered if unordered.any() else None
 
     def note_atomic(self, cells: Ints, threads: Ints) -> None:
         """Remember an atomic operation: of one thread, or of several that no barrier tells apart."""

@@ -43,8 +43,8 @@ class Executed:
         top = self.known[members]
         top[np.arange(len(members)), self.local[members]] = self.order.now
         self.news[members // 32] = True
-        found: Clock = top.max(0)
-        return found
+        clock: Clock = top.max(0)
+        return clock
 
     def learn(self, members: Ints, clock: Clock) -> None:
         """Put what was released before what these threads do next."""
@@ -212,6 +212,6 @@ def judge_late(findings: Findings) -> None:
     memory they race. In Tensor Memory the same breaks the letter of the ISA, and `loose` has the threads. What a wgmma
     reads is no such use: its warpgroup has issued it, and so looked, before any wait for it returns.
     """
-    race = any(one.severity is Severity.RACE for one in findings.found.values())
+    race = any(finding.severity is Severity.RACE for finding in findings.found.values())
     if race or findings.late & findings.loose:
         findings.worsen(LATE, Severity.RACE)

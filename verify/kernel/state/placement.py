@@ -47,7 +47,7 @@ class Placement:
         self.symbols = {room.name: room.first for room in self.rooms}
         self.align = 0  # of dynamic memory
         if kernel.dynamic:
-            stated = max(one.align for one in kernel.dynamic.values())
+            stated = max(extern.align for extern in kernel.dynamic.values())
             declared = max(stated, LEAST)
             self.align = smem_align or (declared if self.rooms else max(declared, SHARED_BASE))
             top = _odd(top, self.align)
@@ -82,13 +82,15 @@ class Placement:
 
     def spell(self, address: int) -> str:
         """Return an address, and the byte of its variable that it is, if it is of one."""
-        room = next((one for one in self.rooms if one.first <= address < one.first + one.size), None)
+        room = next((place for place in self.rooms if place.first <= address < place.first + place.size), None)
         return str(address) if room is None else f"{address} ({shorten(room.name)} + {address - room.first})"
 
     def near(self, address: int) -> str:
         """Return the variable that begins next before an address, in words."""
-        room = max((one for one in self.rooms if one.first <= address), key=lambda one: one.first, default=None)
-        room = room or min(self.rooms, key=lambda one: one.first, default=None)
+        room = max(
+            (place for place in self.rooms if place.first <= address), key=lambda place: place.first, default=None
+        )
+        room = room or min(self.rooms, key=lambda place: place.first, default=None)
         if room is None:
             return "of which the kernel has none"
         if not room.size:
@@ -116,8 +118,8 @@ def shorten(name: str) -> str:
     >>> shorten("_ZZ7reverseE4tile"), shorten("_ZZN2my1kEvE1s_0"), shorten("global_smem")
     ('tile', 's', 'global_smem')
     """
-    found = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", name)
-    return found[2][: int(found[1])] if found else name
+    match = re.fullmatch(r"_ZZ.*E(\d+)(\w+)", name)
+    return match[2][: int(match[1])] if match else name
 
 
 def _odd(top: int, align: int) -> int:

@@ -211,7 +211,7 @@ class Products:
                 self.complete[group], clock = self.committed[group].pop(0)
                 if clock is not None and self.barriers.executed is not None:  # all four warps have issued it
                     self.barriers.executed.learn(group * GROUP + np.arange(GROUP), clock)
-            done = [one for one in self.spans[group] if one[0] <= self.complete[group]]
+            done = [span for span in self.spans[group] if span[0] <= self.complete[group]]
             for serial, cells in done:
                 self.reads.ends(group, cells, self.lines[serial], serial)
             self.spans[group] = self.spans[group][len(done) :]

@@ -43,10 +43,10 @@ class Stored:
     def begin_fetch(self, place: Ints, mine: Ints, ctas: Ints) -> Fetches:
         """Note that asynchronous reads of bytes begin, by a thread of the grid each; other CTAs know of none."""
         self.fetches = self.fetches or Fetches(len(self.labels))
-        first, other = self.reader[place] == -1, self.reader_cta[place] != ctas
+        first, foreign = self.reader[place] == -1, self.reader_cta[place] != ctas
         self.read[place[first]], self.reader_cta[place[first]] = 0, ctas[first]
         self.reader[place[first]] = mine[first]
-        self.reader[place[~first & other]] = -3
+        self.reader[place[~first & foreign]] = -3
         return self.fetches
 
 

@@ -16,7 +16,7 @@ RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
 AXES = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
 CLOCKS = {"%clock": 4, "%clock_hi": 4, "%clock64": 8, "%globaltimer": 8, "%globaltimer_lo": 4, "%globaltimer_hi": 4}
 """Special registers that hold the time, any number, and their bytes."""
-SPECIALS = frozenset({f"%{one}.{axis}" for one in AXES for axis in "xyz"} | {"%laneid", *RANKS, *CLOCKS})
+SPECIALS = frozenset({f"%{name}.{axis}" for name in AXES for axis in "xyz"} | {"%laneid", *RANKS, *CLOCKS})
 
 
 def special_registers(
@@ -33,7 +33,7 @@ def special_registers(
     }
     for axis, letter in enumerate("xyz"):
         named[f"%ntid.{letter}"] = np.array([(x, y, z)[axis]])
-        named[f"%ctaid.{letter}"] = np.repeat([one[axis] for one in ctas], len(thread) // len(ctas))
+        named[f"%ctaid.{letter}"] = np.repeat([cta[axis] for cta in ctas], len(thread) // len(ctas))
         named[f"%nctaid.{letter}"] = np.array([launch.grid[axis]])
         named[f"%cluster_ctaid.{letter}"] = np.array([0])
         named[f"%cluster_nctaid.{letter}"] = np.array([1])
@@ -41,4 +41,4 @@ def special_registers(
         named[f"%nclusterid.{letter}"] = named[f"%nctaid.{letter}"]
     time = values.reason("is what a clock said", 0) << 3
     clocks = {name: Word(np.zeros(1, np.uint64), np.full((1, size), time, np.uint32)) for name, size in CLOCKS.items()}
-    return clocks | {name: Word(found.astype(np.uint64)) for name, found in named.items()}
+    return clocks | {name: Word(numbers.astype(np.uint64)) for name, numbers in named.items()}

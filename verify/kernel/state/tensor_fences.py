@@ -44,12 +44,12 @@ class TensorFences:
         more = self.order.engine.shape[1] - self.products.shape[1]
         self.products = np.pad(self.products, ((0, 0), (0, more))) if more else self.products
 
-    def missing(self, thread: int, other: int, when: int) -> str:
-        """Return which fence is missing between what a thread did until a time, and what another does now."""
-        if thread == other:
+    def missing(self, thread: int, earlier: int, when: int) -> str:
+        """Return which fence is missing between what thread `earlier` did until a time, and what a thread does now."""
+        if thread == earlier:
             return ""
-        times = self.before.get(other, [])
+        times = self.before.get(earlier, [])
         place = bisect_left(times, when)
-        if place == len(times) or times[place] > self.order.known[thread, self.order.local[other]]:
+        if place == len(times) or times[place] > self.order.known[thread, self.order.local[earlier]]:
             return "before_thread_sync"
-        return "" if times[place] <= self.known[thread, self.order.local[other]] else "after_thread_sync"
+        return "" if times[place] <= self.known[thread, self.order.local[earlier]] else "after_thread_sync"

@@ -133,7 +133,7 @@ class TensorMemory(Unit):
         there &= self.allocated[ctas, np.where(columns < COLUMNS, columns, 0)]
         if not there.all():
             at = tuple(part[0] for part in np.nonzero(~there))
-            each = [int(np.broadcast_to(one, there.shape)[at]) for one in (threads, lanes, columns)]
+            each = [int(np.broadcast_to(index, there.shape)[at]) for index in (threads, lanes, columns)]
             text = (
                 f"{self.shared.who(each[0])} accesses lane {each[1]}, column {each[2]} of Tensor Memory, which is not "
             )
@@ -154,7 +154,7 @@ class TensorMemory(Unit):
         empty = labels == UNWRITTEN << 3
         if empty.any():
             at = tuple(part[0] for part in np.nonzero(empty.any(-1)))
-            each = [int(np.broadcast_to(one, there.shape)[at]) for one in (threads, lanes, columns)]
+            each = [int(np.broadcast_to(index, there.shape)[at]) for index in (threads, lanes, columns)]
             text = f"{self.shared.who(each[0])} reads lane {each[1]}, column {each[2]} of Tensor Memory, which nothing "
             labels = np.where(empty, np.uint32(self.shared.values.nowhere(f"{text}has written") << 3), labels)
         return labels, plain
@@ -163,7 +163,9 @@ class TensorMemory(Unit):
         """Write labels and plain bytes (.., bytes) into the lowest bytes of cells; nobody has written the others."""
         there = self.inside(ctas, lanes, columns, threads)
         count = labels.shape[-1]
-        cta, lane, column = (np.broadcast_to(one, there.shape)[there] for one in (ctas, lanes, columns - self.first))
+        cta, lane, column = (
+            np.broadcast_to(index, there.shape)[there] for index in (ctas, lanes, columns - self.first)
+        )
         self.labels[cta, lane, column] = UNWRITTEN << 3
         self.labels[cta, lane, column, :count] = labels[there]
         self.plain[cta, lane, column, :count] = plain[there]
@@ -193,9 +195,9 @@ class TensorMemory(Unit):
     def column(self, thread: int) -> int:
         """Return the column of `order.engine` that says which products of a thread have ended."""
         local = int(self.order.local[thread])
-        found = self.order.column(("tcgen05.mma", local))
-        self.issuers[found] = local
-        return found
+        column = self.order.column(("tcgen05.mma", local))
+        self.issuers[column] = local
+        return column
 
     def _after_products(self, ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
         number, issuer = self.product[ctas, parts, columns], self.issuer[ctas, parts, columns]
@@ -234,8 +236,8 @@ class TensorMemory(Unit):
                 self.findings.add(f"after a tcgen05.{what}", _severity(does), text, ORDER)
                 self._loosen(by[apart])
                 continue
-            for other, time in {*zip(by[by >= 0].tolist(), when[by >= 0].tolist(), strict=True)}:
-                if missing := self.fences.missing(thread, other, time):
+            for earlier, time in {*zip(by[by >= 0].tolist(), when[by >= 0].tolist(), strict=True)}:
+                if missing := self.fences.missing(thread, earlier, time):
                     self._report_unfenced(thread, f"{does} after another warp's tcgen05.{what}", missing)
 
     def _loosen(self, warps: Ints) -> None:
