@@ -24,12 +24,12 @@ class ControlFlow:
         """Yield the places to which control may go from one."""
         if place == self.end:
             return
-        one = self.instructions[place]
-        head, sure = one.words[0], one.guard is None
+        inst = self.instructions[place]
+        head, sure = inst.words[0], inst.guard is None
         if head in _ENDS:
             yield self.end
         elif head in ("bra", "brx"):
-            yield from one.targets or (one.target,)
+            yield from inst.targets or (inst.target,)
         if not sure or head not in (*_ENDS, "bra", "brx"):
             yield place + 1
 
@@ -51,12 +51,12 @@ class ControlFlow:
         while changed:
             changed = False
             for place in reversed(order[:-1]):
-                found = -1
+                meet = -1
                 for to in after[place]:
                     if meets[to] >= 0:
-                        found = to if found < 0 else _intersect(meets, number, found, to)
-                if found != meets[place]:
-                    meets[place], changed = found, True
+                        meet = to if meet < 0 else _intersect(meets, number, meet, to)
+                if meet != meets[place]:
+                    meets[place], changed = meet, True
         return meets
 
     def _postorder(self, before: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
@@ -65,7 +65,7 @@ class ControlFlow:
         seen, stack = {self.end}, [(self.end, iter(before[self.end]))]
         while stack:
             place, rest = stack[-1]
-            into = next((one for one in rest if one not in seen), None)
+            into = next((source for source in rest if source not in seen), None)
             if into is None:
                 number[place] = len(order)
                 order.append(place)
@@ -81,20 +81,20 @@ class ControlFlow:
 
     def between(self, branch: int, join: int) -> set[int]:
         """Return the places on some way from a branch to where its ways meet; the branch is one if a loop has it."""
-        found, todo = set[int](), [to for to in self.successors(branch) if to != join]
+        places, todo = set[int](), [to for to in self.successors(branch) if to != join]
         while todo:
             place = todo.pop()
-            if place not in found and place != self.end:
-                found.add(place)
+            if place not in places and place != self.end:
+                places.add(place)
                 todo += [to for to in self.successors(place) if to != join]
-        return found
+        return places
 
 
-def _intersect(meets: Sequence[int], number: Sequence[int], one: int, other: int) -> int:
+def _intersect(meets: Sequence[int], number: Sequence[int], left: int, right: int) -> int:
     """Return the first place that postdominates two."""
-    while one != other:
-        while number[one] < number[other]:
-            one = meets[one]
-        while number[other] < number[one]:
-            other = meets[other]
-    return one
+    while left != right:
+        while number[left] < number[right]:
+            left = meets[left]
+        while number[right] < number[left]:
+            right = meets[right]
+    return left

@@ -42,8 +42,8 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _functions() -> Sequence[tuple[str, tuple[LibraryStep, ...]]]:
-    rows = ((name, one) for name, one in _table().items() if name != "constants")
-    return [(one.get("name", name), tuple(map(_step, _lines(one)))) for name, one in rows]
+    rows = ((name, function) for name, function in _table().items() if name != "constants")
+    return [(function.get("name", name), tuple(map(_step, _lines(function)))) for name, function in rows]
 
 
 def _lines(row: Mapping[str, Any]) -> list[str]:
@@ -66,12 +66,12 @@ def replace_functions(kernel: Kernel) -> list[tuple[int, str]]:
     there, code, search = [], enumerate(kernel.instructions), None
     firsts = {steps[0].words for _, steps in _functions()}
     heads = {words[0] for words in firsts}
-    for start, one in [each for each in code if each[1].words[0] in heads and _plain(each[1].words) in firsts]:
+    for start, inst in [each for each in code if each[1].words[0] in heads and _plain(each[1].words) in firsts]:
         search = search or _Search(kernel)  # of a kernel that may have one of them
         for name, steps in _functions():
-            if _plain(one.words) == steps[0].words and (found := search.match(steps, start)):
-                search.substitute(steps, *found)
-                there.append((one.line, name))
+            if _plain(inst.words) == steps[0].words and (match := search.match(steps, start)):
+                search.substitute(steps, *match)
+                there.append((inst.line, name))
                 break
     return there
 
@@ -80,13 +80,13 @@ def name_others(kernel: Kernel, known: Sequence[tuple[int, str]]) -> list[tuple[
     """Return (line, name) of the first constant of each function of libdevice that isn't one of those known."""
     search, there = _Search(kernel), dict[str, list[int]]()
     names = {constant.bits: name for text, name in _table()["constants"].items() if (constant := literal(text))}
-    for one in kernel.instructions:
-        for operand in map(search.settle, () if one.words[0] == "mov" else one.operands):
+    for inst in kernel.instructions:
+        for operand in map(search.settle, () if inst.words[0] == "mov" else inst.operands):
             bits = operand.bits if isinstance(operand, Immediate) else -1
             if name := names.get(bits) or names.get(bits & _BITS, ""):
-                there.setdefault(name, []).append(one.line)
+                there.setdefault(name, []).append(inst.line)
     for line, name in known:  # whose instructions are still there
-        mine = [one for one in there.get(name, []) if one >= line]
+        mine = [later for later in there.get(name, []) if later >= line]
         there[name].remove(mine[0]) if mine else None
     return [(lines[0], name) for name, lines in there.items() if lines]
 
@@ -95,9 +95,9 @@ def _plain(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for word in words if word != "ftz")
 
 
-def _registers(one: PtxInstruction) -> Iterator[int]:
+def _registers(inst: PtxInstruction) -> Iterator[int]:
     """Yield the registers that an instruction names, also as its guard."""
-    rest: list[Operand] = [*one.operands, *((one.guard,) if one.guard else ())]
+    rest: list[Operand] = [*inst.operands, *((inst.guard,) if inst.guard else ())]
     while rest:
         operand = rest.pop()
         if isinstance(operand, Register):
@@ -111,21 +111,21 @@ class _Search:
 
     def __init__(self, kernel: Kernel) -> None:
         self.code = kernel.instructions
-        self.writes = Counter(self._destination(one) for one in self.code)
-        self.moved = {self._destination(one): one.operands[1] for one in self.code if self._is_move(one)}
-        self.jumps = [(place, to) for place, one in enumerate(self.code) for to in one.targets]
+        self.writes = Counter(self._destination(inst) for inst in self.code)
+        self.moved = {self._destination(inst): inst.operands[1] for inst in self.code if self._is_move(inst)}
+        self.jumps = [(place, to) for place, inst in enumerate(self.code) for to in inst.targets]
 
     @staticmethod
-    def _destination(one: PtxInstruction) -> int:
+    def _destination(inst: PtxInstruction) -> int:
         """Return the register that an instruction writes, as its first operand; -1 for none."""
-        first = one.operands[0] if one.operands else None
+        first = inst.operands[0] if inst.operands else None
         return first.index if isinstance(first, Register) else -1
 
-    def _is_move(self, one: PtxInstruction) -> bool:
+    def _is_move(self, inst: PtxInstruction) -> bool:
         """Return whether an instruction copies a constant, or a register, both of which are written once."""
-        if one.words[0] != "mov" or one.guard is not None or self.writes[self._destination(one)] != 1:
+        if inst.words[0] != "mov" or inst.guard is not None or self.writes[self._destination(inst)] != 1:
             return False
-        source = one.operands[1]
+        source = inst.operands[1]
         return isinstance(source, Immediate) or (isinstance(source, Register) and self.writes[source.index] == 1)
 
     def settle(self, operand: Operand) -> Operand:
@@ -143,27 +143,25 @@ class _Search:
         at = start
         for step in steps:
             last = at + (_APART if places else 1)
-            found = next(
-                (place for place in range(at, min(last, len(self.code))) if self._fits(step, place, names)), -1
-            )
-            if found < 0:
+            here = next((place for place in range(at, min(last, len(self.code))) if self._fits(step, place, names)), -1)
+            if here < 0:
                 return None
-            places.append(found)
-            at = found + 1
+            places.append(here)
+            at = here + 1
         return (places, names) if self._is_closed(steps, places, names) else None
 
     def _fits(self, step: LibraryStep, place: int, names: dict[str, Register]) -> bool:
         """Return whether an instruction is a step of a function, and note its registers."""
-        one = self.code[place]
-        if _plain(one.words) != step.words or bool(one.guard) != bool(step.guard):
+        inst = self.code[place]
+        if _plain(inst.words) != step.words or bool(inst.guard) != bool(step.guard):
             return False
         if step.words == ("bra",):
-            return one.guard is not None and not one.guard.negated and one.guard.index == names[step.guard].index
-        if len(one.operands) != len(step.operands):
+            return inst.guard is not None and not inst.guard.negated and inst.guard.index == names[step.guard].index
+        if len(inst.operands) != len(step.operands):
             return False
-        orders = [one.operands]
+        orders = [inst.operands]
         if step.words[0] in _COMMUTE:
-            result, left, right, *rest = one.operands
+            result, left, right, *rest = inst.operands
             orders.append((result, right, left, *rest))
         for order in orders:
             made = self._name(step.operands, order, names)
@@ -211,12 +209,12 @@ class _Search:
             self._destination(self.code[place]) for step, place in zip(steps, places, strict=True) if step.instead
         ]
         hidden = set(replaced) - {names["y"].index}
-        return not any(hidden & {*_registers(one)} for place, one in enumerate(self.code) if place not in places)
+        return not any(hidden & {*_registers(inst)} for place, inst in enumerate(self.code) if place not in places)
 
     @staticmethod
     def _keeps(source: int, to: int, places: list[int]) -> bool:
         """Return whether a jump from one place to another runs all steps between these or none."""
-        inside, ends = (places[0] < one <= places[-1] for one in (source, to))
+        inside, ends = (places[0] < at <= places[-1] for at in (source, to))
         if not inside and not ends:
             return True
         return inside and ends and source < to and not any(source < place < to for place in places)
@@ -224,11 +222,11 @@ class _Search:
     def substitute(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> None:
         """Put the function in place of some instructions, and take the branch."""
         for step, place in zip(steps, places, strict=True):
-            one = self.code[place]
+            inst = self.code[place]
             if step.guard:
-                self.code[place] = replace(one, guard=None)
+                self.code[place] = replace(inst, guard=None)
             elif step.instead:
                 words, *operands = step.instead
                 given = tuple(names[name] if name in names else literal(name) for name in operands)
                 known = tuple(each for each in given if each is not None)
-                self.code[place] = replace(one, words=tuple(words.split(".")), operands=known)
+                self.code[place] = replace(inst, words=tuple(words.split(".")), operands=known)

@@ -91,10 +91,10 @@ def number(text: str) -> int | None:
     >>> number("-0x10"), number("017U"), number("0f3F800000"), number("%r1")
     (-16, 15, None, None)
     """
-    found = _NUMBER.fullmatch(text)
-    if not found:
+    match = _NUMBER.fullmatch(text)
+    if not match:
         return None
-    sign, hexadecimal, binary, octal, decimal = found.groups()
+    sign, hexadecimal, binary, octal, decimal = match.groups()
     value = next(
         int(digits, base) for digits, base in ((hexadecimal, 16), (binary, 2), (octal, 8), (decimal, 10)) if digits
     )
@@ -108,15 +108,15 @@ def split(text: str) -> list[str]:
     ['{%f1, %f2}', '[%rd1+4]', '%p']
     """
     parts, depth, start = [], 0, 0
-    for found in _SEPARATOR.finditer(text):
-        letter = found[0]
+    for separator in _SEPARATOR.finditer(text):
+        letter = separator[0]
         if letter in "{[(":
             depth += 1
         elif letter in "}])":
             depth -= 1
         elif not depth:
-            parts.append(text[start : found.start()].strip())
-            start = found.end()
+            parts.append(text[start : separator.start()].strip())
+            start = separator.end()
     last = text[start:].strip()
     return [*parts, last] if last else parts
 
@@ -130,21 +130,21 @@ def parse_kernel(text: str, entry: str = "") -> Kernel:
         raise PtxError(1, f"the file has more than {MAX_BYTES >> 20} MiB")
     if "\0" in text[:4096]:
         raise PtxError(1, "this is no PTX text: it has zero bytes")
-    plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), _INLINE.sub(_keep_place, text))
+    plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), _INLINE.sub(_keep_place, text))
     entries = list(_ENTRY.finditer(plain))
     if not entries:
         raise PtxError(1, "no .entry: the file has no kernel")
-    chosen = [one for one in entries if one[1] == entry] or [one for one in entries if entry in one[1]]
+    chosen = [match for match in entries if match[1] == entry] or [match for match in entries if entry in match[1]]
     if len(chosen) != 1:
-        names = ", ".join(one[1] for one in entries[:6])
+        names = ", ".join(match[1] for match in entries[:6])
         problem = f"{len(chosen) or 'no'} kernels have {entry!r} in their name" if entry else "several kernels"
         raise PtxError(plain.count("\n", 0, entries[0].start()) + 1, f"{problem}; there are: {names}")
     return _KernelReader(text, plain, chosen[0]).kernel
 
 
-def _keep_place(found: re.Match[str]) -> str:
+def _keep_place(assembly: re.Match[str]) -> str:
     """Return inline assembly at one place of the source: LLVM counts its lines on from there."""
-    first, loc, rest = found[0].partition(".loc")
+    first, loc, rest = assembly[0].partition(".loc")
     return first + loc + re.sub(r"\.loc\b[^\n]*", "", rest)
 
 
@@ -153,7 +153,7 @@ class _KernelReader:
 
     def __init__(self, text: str, plain: str, entry: re.Match[str]) -> None:
         self.plain = plain
-        self.newlines = [found.start() for found in re.finditer("\n", plain)]
+        self.newlines = [newline.start() for newline in re.finditer("\n", plain)]
         self.scopes: list[dict[str, Register]] = [{}]  # by name
         self.families: list[list[tuple[str, int, int]]] = [[]]  # (prefix, count, first number)
         self.marks: list[dict[str, int]] = [{}]  # label -> number of an instruction
@@ -162,15 +162,15 @@ class _KernelReader:
         self.variables: list[dict[str, str]] = [{}]  # local variable or parameter of a call -> its name in the kernel
         self.returns: list[list[PtxInstruction]] = []  # of the functions that are being read, innermost last
         self.bodies = self.statements = 0  # calls and statements so far
-        self.functions = {found[2]: found for found in _FUNCTION.finditer(plain)}
+        self.functions = {function[2]: function for function in _FUNCTION.finditer(plain)}
         target = re.search(r"\.target\s+(\w+)", plain)
         self.kernel = Kernel(entry[1], target[1] if target else "", {}, {}, {}, [], [], [], None)
         self.source: tuple[int, int] | None = None
         self.column = 0
         self.line = self.line_of(entry.start())
         self._header(entry)
-        for found in re.finditer(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M):
-            self.kernel.files[int(found[1])] = found[2]
+        for file in re.finditer(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M):
+            self.kernel.files[int(file[1])] = file[2]
         self._module(plain)
         self._body(entry.end())
         self._resolve()
@@ -183,23 +183,23 @@ class _KernelReader:
         for position, text in enumerate(split(entry[2] or "")):
             name, variable = self._variable(re.sub(r"^\.param\b", "", " ".join(text.split())), position)
             self.kernel.parameters[name] = variable
-        found = re.search(r"\.reqntid\s+([\d,\s]+)", entry[3])
-        if found:
-            self.kernel.block = tuple(int(one) for one in found[1].split(",") if one.strip())
+        block = re.search(r"\.reqntid\s+([\d,\s]+)", entry[3])
+        if block:
+            self.kernel.block = tuple(int(extent) for extent in block[1].split(",") if extent.strip())
         most = re.search(r"\.maxntid\s+([\d,\s]+)", entry[3])
-        self.kernel.most = prod(int(one) for one in most[1].split(",") if one.strip()) if most else 0
+        self.kernel.most = prod(int(extent) for extent in most[1].split(",") if extent.strip()) if most else 0
         cluster = re.search(r"\.reqnctapercluster\s+([\d,\s]+)", entry[3])
-        if cluster and any(int(one) > 1 for one in cluster[1].split(",") if one.strip()):
+        if cluster and any(int(extent) > 1 for extent in cluster[1].split(",") if extent.strip()):
             self.kernel.clusters = (self.line_of(entry.start(3) + cluster.start()), " ".join(cluster[0].split()))
 
     def _module(self, plain: str) -> None:
         """Variables outside of any function."""
-        for found in re.finditer(r"^\s*(?:\.visible\s+|\.weak\s+)?(\.extern\s+)?\.shared\s+([^;{}]*);", plain, re.M):
-            self.line = self.line_of(found.start())
-            name, variable = self._variable(" ".join(found[2].split()))
-            (self.kernel.dynamic if found[1] else self.kernel.shared)[name] = variable
-        for found in _MODULE.finditer(plain):
-            self.kernel.module.setdefault(found[1], len(self.kernel.module))
+        for declared in re.finditer(r"^\s*(?:\.visible\s+|\.weak\s+)?(\.extern\s+)?\.shared\s+([^;{}]*);", plain, re.M):
+            self.line = self.line_of(declared.start())
+            name, variable = self._variable(" ".join(declared[2].split()))
+            (self.kernel.dynamic if declared[1] else self.kernel.shared)[name] = variable
+        for declared in _MODULE.finditer(plain):
+            self.kernel.module.setdefault(declared[1], len(self.kernel.module))
 
     def _variable(self, text: str, position: int = 0) -> tuple[str, Variable]:
         """(name, variable) of a declaration after its space: `.align 16 .b8 name[32]`."""
@@ -218,16 +218,16 @@ class _KernelReader:
     def _body(self, place: int) -> None:
         depth = 1
         while depth:
-            found = _STATEMENT.match(self.plain, place)
-            if found is None:
+            statement = _STATEMENT.match(self.plain, place)
+            if statement is None:
                 rest = self.plain[place : place + 4096]
                 begin = place + len(rest) - len(rest.lstrip())
                 raise PtxError(self.line_of(begin), "the kernel ends within a statement")
             self.statements += 1
             if self.statements > MAX_STATEMENTS:
                 raise PtxError(self.line_of(place), f"more than {MAX_STATEMENTS} statements")
-            place, kind = found.end(), found.lastgroup
-            self.line = self.line_of(found.start(kind or 0))
+            place, kind = statement.end(), statement.lastgroup
+            self.line = self.line_of(statement.start(kind or 0))
             if kind == "open":
                 depth += 1
                 if depth > MAX_DEPTH:
@@ -238,13 +238,13 @@ class _KernelReader:
                 if depth:
                     self._close()
             elif kind == "label":
-                self._label(found["label"], found.end())
+                self._label(statement["label"], statement.end())
             elif kind == "loc":
-                numbers = re.findall(r"\d+", found["loc"].partition("//")[0])
+                numbers = re.findall(r"\d+", statement["loc"].partition("//")[0])
                 self.source = (int(numbers[0]), int(numbers[1])) if len(numbers) > 1 else None
                 self.column = int(numbers[2]) if len(numbers) > 2 else 0
             else:
-                self._statement(" ".join(found["text"].split()))
+                self._statement(" ".join(statement["text"].split()))
 
     def _open(self) -> None:
         """Begin a scope."""
@@ -260,12 +260,12 @@ class _KernelReader:
 
     def _call(self, text: str) -> None:
         """Put a function's body in place of its call; its parameters are the variables that the call gives."""
-        found = _CALL.fullmatch(text)
-        if found and found[2] in SYSTEM and found[2] not in self.functions:
-            self.kernel.instructions.append(PtxInstruction(self.line, text, ("call", found[2]), None, (), self.source))
+        call = _CALL.fullmatch(text)
+        if call and call[2] in SYSTEM and call[2] not in self.functions:
+            self.kernel.instructions.append(PtxInstruction(self.line, text, ("call", call[2]), None, (), self.source))
             return
-        function = self.functions.get(found[2]) if found else None
-        if found is None or function is None:
+        function = self.functions.get(call[2]) if call else None
+        if call is None or function is None:
             raise PtxError(self.line, f"no function is there for {text[:80]!r}")
         if len(self.returns) >= MAX_CALLS:
             raise PtxError(self.line, f"more than {MAX_CALLS} calls within each other")
@@ -273,16 +273,20 @@ class _KernelReader:
         if self.bodies > MAX_BODIES:
             raise PtxError(self.line, f"more than {MAX_BODIES} calls")
         line, source = self.line, self.source
-        given = [self._name(one) for part in (found[1], found[3]) for one in split(part or "")]
-        formal = [one.split("[")[0].split()[-1] for part in (function[1], function[3]) for one in split(part or "")]
+        given = [self._name(argument) for part in (call[1], call[3]) for argument in split(part or "")]
+        formal = [
+            parameter.split("[")[0].split()[-1]
+            for part in (function[1], function[3])
+            for parameter in split(part or "")
+        ]
         if len(given) != len(formal):
-            raise PtxError(self.line, f"{found[2]} has {len(formal)} parameters, the call gives {len(given)}")
+            raise PtxError(self.line, f"{call[2]} has {len(formal)} parameters, the call gives {len(given)}")
         self._open()
         self.variables[-1].update(zip(formal, given, strict=True))
         self.returns.append([])
         self._body(function.end())
-        for one in self.returns.pop():
-            one.target, one.targets = len(self.kernel.instructions), (len(self.kernel.instructions),)
+        for jump in self.returns.pop():
+            jump.target, jump.targets = len(self.kernel.instructions), (len(self.kernel.instructions),)
         self._close()
         self.line, self.source = line, source
 
@@ -293,7 +297,7 @@ class _KernelReader:
     def _label(self, name: str, place: int) -> None:
         listed = re.compile(r"\s*\.branchtargets\s+([^;]*);").match(self.plain, place)
         if listed:
-            self.tables[-1][name] = [one.strip() for one in listed[1].split(",")]
+            self.tables[-1][name] = [label.strip() for label in listed[1].split(",")]
         self.marks[-1][name] = len(self.kernel.instructions)
 
     def _statement(self, text: str) -> None:
@@ -322,16 +326,16 @@ class _KernelReader:
             self.kernel.instructions.append(self._instruction(text))
 
     def _registers(self, text: str) -> None:
-        found = _REG.fullmatch(text)
-        if found is None or found[1] not in WIDTHS:
+        declared = _REG.fullmatch(text)
+        if declared is None or declared[1] not in WIDTHS:
             raise PtxError(self.line, f"cannot read the declaration {text[:60]!r}")
-        for name in found[2].split(","):
+        for name in declared[2].split(","):
             many = re.fullmatch(r"([%\w$]+)<(\d+)>", name.strip())
             first = len(self.kernel.registers)
             count = int(many[2]) if many else 1
             if first + count > MAX_REGISTERS:
                 raise PtxError(self.line, f"more than {MAX_REGISTERS} registers")
-            self.kernel.registers += [found[1]] * count
+            self.kernel.registers += [declared[1]] * count
             if many:
                 self.families[-1].append((many[1], count, first))
                 self.kernel.names += [f"{many[1]}{number}" for number in range(count)]
@@ -355,10 +359,10 @@ class _KernelReader:
         rest, guard = text, None
         if sum(map(text.count, "{[(!")) > MAX_BRACKETS:
             raise PtxError(self.line, f"more than {MAX_BRACKETS} brackets and signs in {text[:60]!r}")
-        found = _GUARD.match(text)
-        if found:
-            operand = self._operand(found[1] + found[2])
-            rest = text[found.end() :]
+        guarded = _GUARD.match(text)
+        if guarded:
+            operand = self._operand(guarded[1] + guarded[2])
+            rest = text[guarded.end() :]
             if not isinstance(operand, Register):
                 raise PtxError(self.line, f"the guard of {text[:80]!r} is no predicate")
             guard = operand
@@ -399,43 +403,43 @@ class _KernelReader:
         known = self._register(text)
         if known is not None:
             return known
-        found_number = literal(text)
-        if found_number is not None:
-            return found_number
+        immediate = literal(text)
+        if immediate is not None:
+            return immediate
         if text == "WARP_SZ":
             return Immediate(32, text)
         if text == "_" or SPECIAL.fullmatch(text):
             return Symbol(text)
-        found = re.fullmatch(r"([\w$]+)\s*(?:\+\s*(\d+))?", text)
-        if found:
-            return Symbol(self._name(found[1]), int(found[2] or 0))
+        symbol = re.fullmatch(r"([\w$]+)\s*(?:\+\s*(\d+))?", text)
+        if symbol:
+            return Symbol(self._name(symbol[1]), int(symbol[2] or 0))
         if first == "%":
             raise PtxError(self.line, f"the register {text[:40]!r} is not declared")
         raise PtxError(self.line, f"cannot read the operand {text[:60]!r}")
 
     def _address(self, text: str) -> Address:
-        found = _ADDRESS.fullmatch(text)
-        if found is None:
+        match = _ADDRESS.fullmatch(text)
+        if match is None:
             raise PtxError(self.line, f"cannot read the address {text[:60]!r}")
-        offset = number(found[3]) if found[3] else 0
+        offset = number(match[3]) if match[3] else 0
         if offset is None:
             raise PtxError(self.line, f"cannot read the address {text[:60]!r}")
-        tensor = self._operand(found[4]) if found[4] else Vector(())
+        tensor = self._operand(match[4]) if match[4] else Vector(())
         coordinates = tensor.items if isinstance(tensor, Vector) else ()
-        return Address(self._operand(found[1]), -offset if found[2] == "-" else offset, coordinates)
+        return Address(self._operand(match[1]), -offset if match[2] == "-" else offset, coordinates)
 
     def _resolve(self) -> None:
         """Put the numbers of their targets into branches; PtxError for a label that is not there."""
         for branch, marks in self.branches:
             last = branch.operands[-1] if branch.operands else None
             names: Sequence[Operand] = last.items if isinstance(last, Vector) else (last,) if last else ()
-            found = []
+            places = []
             for name in names:
                 label = name.name if isinstance(name, Symbol) else ""
                 place = next((scope[label] for scope in reversed(marks) if label in scope), None)
                 if place is None:
                     raise PtxError(branch.line, f"there is no label {label!r}")
-                found.append(place)
-            if not found:
+                places.append(place)
+            if not places:
                 raise PtxError(branch.line, "a branch without a target")
-            branch.target, branch.targets = found[0], tuple(found)
+            branch.target, branch.targets = places[0], tuple(places)

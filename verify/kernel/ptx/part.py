@@ -30,15 +30,15 @@ def choose_ctas(grid: tuple[int, int, int], seed: int) -> tuple[int, ...]:
     """
     draw = random.Random(seed)
     ends = [sorted({0, extent - 1}) for extent in grid]
-    found = set(product(*ends))
+    chosen = set(product(*ends))
     for axis, extent in enumerate(grid):
         if extent > 2:
-            rest = [ends[other] if other != axis else [draw.randrange(1, extent - 1)] for other in range(3)]
-            found |= set(product(*rest)) if sum(one > 1 for one in grid) > 1 else set()
+            rest = [ends[dim] if dim != axis else [draw.randrange(1, extent - 1)] for dim in range(3)]
+            chosen |= set(product(*rest)) if sum(size > 1 for size in grid) > 1 else set()
     x, y, z = grid
-    numbers = {i + x * (j + y * k) for i, j, k in found}
+    numbers = {i + x * (j + y * k) for i, j, k in chosen}
     left = range(x * y * z)
-    while len(numbers) < min(len(left), len(found) + DRAWN):
+    while len(numbers) < min(len(left), len(chosen) + DRAWN):
         numbers.add(draw.choice(left))
     return tuple(sorted(numbers))
 
@@ -47,14 +47,14 @@ def find_exchange(kernel: Kernel) -> str:
     """Return how CTAs of a kernel may exchange data, with the line; empty if none does."""
     if kernel.clusters:
         return f"line {kernel.clusters[0]}: clusters of several CTAs"
-    for one in kernel.instructions:
-        words = set(one.words)
-        head, shared = one.words[0], any(word.startswith("shared") for word in one.words)
+    for inst in kernel.instructions:
+        words = set(inst.words)
+        head, shared = inst.words[0], any(word.startswith("shared") for word in inst.words)
         cluster = words & {"cluster", "multimem"} and head in ("barrier", "mapa", "multimem", "clusterlaunchcontrol")
         if head in ("multimem", "clusterlaunchcontrol", "mapa") or cluster or (
-            (one.is_strong or head in ("atom", "red")) and not shared
+            (inst.is_strong or head in ("atom", "red")) and not shared
         ) or (head == "cp" and "reduce" in words):  # fmt: skip
-            return f"line {one.line}: {one.text[:60]}"
+            return f"line {inst.line}: {inst.text[:60]}"
     return ""
 
 
@@ -66,19 +66,19 @@ def list_stored(kernel: Kernel) -> frozenset[str]:
     """
     sources: dict[int | str, set[int | str]] = {}
     stored: set[int | str] = set()
-    for one in kernel.instructions:
-        made, *read = one.operands or ((),)
-        loads = one.words[0] in LOADS
+    for inst in kernel.instructions:
+        made, *read = inst.operands or ((),)
+        loads = inst.words[0] in LOADS
         if not loads:
-            first = next((each for each in one.operands if isinstance(each, Address)), None)
+            first = next((each for each in inst.operands if isinstance(each, Address)), None)
             stored |= set(_leaves(first)) if first is not None else set()
         given = {leaf for each in read for leaf in _leaves(each)}
-        if loads and not ELSEWHERE.intersection(one.words):
+        if loads and not ELSEWHERE.intersection(inst.words):
             given.add(KEPT)
         if isinstance(made, Address):
             sources.setdefault(KEPT, set()).update(given)
-        if one.guard is not None:
-            given.add(one.guard.index)
+        if inst.guard is not None:
+            given.add(inst.guard.index)
         for leaf in _leaves(made) if not isinstance(made, Address) else ():
             if isinstance(leaf, int):
                 sources.setdefault(leaf, set()).update(given)

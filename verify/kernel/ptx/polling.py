@@ -35,8 +35,8 @@ def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
     ways = _find_ways(instructions, number)
     if ways is None:
         return False
-    after = [_follow_success(instructions, one) for one in ways.waits]
-    end = next((at for at in after[0] if at not in ways.inner and all(at in other for other in after)), None)
+    after = [_follow_success(instructions, wait) for wait in ways.waits]
+    end = next((at for at in after[0] if at not in ways.inner and all(at in places for places in after)), None)
     if end is None:
         return False
     after = [places[: places.index(end)] for places in after]
@@ -44,35 +44,35 @@ def polls(instructions: Sequence[PtxInstruction], number: int) -> bool:
     inside = {*ways.inner, *ways.waits, *(at for places in after for at in places)}
     changed = {index for at in inside for index in _list_written(instructions[at])}
     fresh = _find_fresh(instructions, ways, changed)
-    told = [_read_results(instructions, *one) for one in pairs]
-    clean = {index for index, value in told[0].items() if all(other.get(index) == value for other in told)}
+    told = [_read_results(instructions, *pair) for pair in pairs]
+    clean = {index for index, value in told[0].items() if all(results.get(index) == value for results in told)}
     open_ = changed - fresh - clean  # what may depend on the number of failures
-    others = (one for at, one in enumerate(instructions) if at not in inside)
+    outside = (inst for at, inst in enumerate(instructions) if at not in inside)
     return (
-        not any(open_.intersection(_list_read(one)) for one in others)
-        and not any(_needs(instructions, one) & (changed - fresh) for one in ways.waits)
-        and all(_reads_results(instructions, *one, changed - fresh) for one in pairs)
+        not any(open_.intersection(_list_read(inst)) for inst in outside)
+        and not any(_needs(instructions, wait) & (changed - fresh) for wait in ways.waits)
+        and all(_reads_results(instructions, *pair, changed - fresh) for pair in pairs)
         and all(_keeps(instructions, at, clean, open_) for at in ways.inner)
     )
 
 
 def _find_ways(instructions: Sequence[PtxInstruction], number: int) -> _Ways | None:
     """Return the ways back from the failures of a wait, and of those that it leads to; None if one leads elsewhere."""
-    found, inner = [number], set[int]()
-    for wait in found:
+    waits, inner = [number], set[int]()
+    for wait in waits:
         ways = _follow_failure(instructions, wait)
         if ways is None:
             return None
         if not all(place == number or _is_same(instructions[number], instructions[place]) for place in ways[0]):
             return None
-        found += [place for place in ways[0] if place not in found]
+        waits += [place for place in ways[0] if place not in waits]
         inner |= ways[1]
-    return _Ways(found, inner)
+    return _Ways(waits, inner)
 
 
-def _is_same(one: PtxInstruction, other: PtxInstruction) -> bool:
+def _is_same(wait: PtxInstruction, candidate: PtxInstruction) -> bool:
     """Return whether another wait is for the same phase, in all threads."""
-    return other.words == one.words and other.guard is None and other.operands[1:3] == one.operands[1:3]
+    return candidate.words == wait.words and candidate.guard is None and candidate.operands[1:3] == wait.operands[1:3]
 
 
 def _follow_failure(instructions: Sequence[PtxInstruction], wait: int) -> tuple[set[int], set[int]] | None:
@@ -84,33 +84,33 @@ def _follow_failure(instructions: Sequence[PtxInstruction], wait: int) -> tuple[
         place, known, passed = ways.pop()
         if place >= len(instructions) or place in passed or len(done) > _STEPS:
             return None  # an end, or a loop without a wait
-        one = instructions[place]
-        if one.words[0] == "mbarrier" and one.words[1] in _WAITS:
+        inst = instructions[place]
+        if inst.words[0] == "mbarrier" and inst.words[1] in _WAITS:
             waits.add(place)
             continue
-        if one.words[0] not in (*_PLAIN, "bra", "nanosleep"):
+        if inst.words[0] not in (*_PLAIN, "bra", "nanosleep"):
             return None
         state = place, tuple(sorted(known.items()))
         inner.add(place)
         if state not in done:
             done.add(state)
-            ways += [(to, now, passed | {place}) for to, now in _step(one, place, known)]
+            ways += [(to, now, passed | {place}) for to, now in _step(inst, place, known)]
     return waits, inner
 
 
-def _step(one: PtxInstruction, place: int, known: Known) -> Iterator[tuple[int, dict[int, int]]]:
+def _step(inst: PtxInstruction, place: int, known: Known) -> Iterator[tuple[int, dict[int, int]]]:
     """Yield where an instruction leads, and what is known there; both ways of a branch of which nothing is known."""
-    goes = _holds(one.guard, known)
-    if one.words[0] == "bra":
+    goes = _holds(inst.guard, known)
+    if inst.words[0] == "bra":
         if goes is not False:
-            yield one.target, dict(known)
+            yield inst.target, dict(known)
         if goes is not True:
             yield place + 1, dict(known)
         return
     now = dict(known)
-    if goes is not False and one.words[0] != "nanosleep":
-        value = _value(one, known) if goes else None
-        for index in _list_written(one):
+    if goes is not False and inst.words[0] != "nanosleep":
+        value = _value(inst, known) if goes else None
+        for index in _list_written(inst):
             now.pop(index, None)
             if value is not None:
                 now[index] = value
@@ -155,19 +155,19 @@ def _find_fresh(instructions: Sequence[PtxInstruction], ways: _Ways, changed: se
     texts = {index: {_text(instructions[at]) for at in ways.inner if index in _list_written(instructions[at])}
              for index in changed}  # fmt: skip
     outside = {index for at in ways.inner if at not in heads for index in _list_written(instructions[at])}
-    found: set[int] = set()
+    fresh: set[int] = set()
     for at in heads:
-        one = instructions[at]
-        special = any(isinstance(operand, Symbol) and operand.name.startswith("%") for operand in one.operands)
-        if one.guard or special or _list_read(one) & (changed - found):
+        inst = instructions[at]
+        special = any(isinstance(operand, Symbol) and operand.name.startswith("%") for operand in inst.operands)
+        if inst.guard or special or _list_read(inst) & (changed - fresh):
             continue
-        found |= {index for index in _list_written(one) if index not in outside and len(texts[index]) == 1}
-    return found
+        fresh |= {index for index in _list_written(inst) if index not in outside and len(texts[index]) == 1}
+    return fresh
 
 
 def _list_head(instructions: Sequence[PtxInstruction], wait: int, inner: set[int]) -> list[int]:
     """Return the places just before a wait that are always executed before it, and in this order."""
-    targets = {one.target for one in instructions if one.words[0] == "bra"}
+    targets = {inst.target for inst in instructions if inst.words[0] == "bra"}
     first = wait
     while first - 1 in inner and instructions[first - 1].words[0] in _PLAIN and first not in targets:
         first -= 1
@@ -176,39 +176,39 @@ def _list_head(instructions: Sequence[PtxInstruction], wait: int, inner: set[int
 
 def _keeps(instructions: Sequence[PtxInstruction], place: int, clean: set[int], open_: set[int]) -> bool:
     """Return whether an instruction on a way back writes no result that depends on the number of failures."""
-    one = instructions[place]
-    return not clean.intersection(_list_written(one)) or not open_.intersection(_list_read(one))
+    inst = instructions[place]
+    return not clean.intersection(_list_written(inst)) or not open_.intersection(_list_read(inst))
 
 
 def _needs(instructions: Sequence[PtxInstruction], wait: int) -> set[int]:
     """Return the registers that say whether and for what a wait waits."""
-    one = instructions[wait]
-    guard = set() if one.guard is None else {one.guard.index}
-    return guard | {index for operand in one.operands[1:3] for index in _registers(operand)}
+    inst = instructions[wait]
+    guard = set() if inst.guard is None else {inst.guard.index}
+    return guard | {index for operand in inst.operands[1:3] for index in _registers(operand)}
 
 
-def _list_read(one: PtxInstruction) -> set[int]:
+def _list_read(inst: PtxInstruction) -> set[int]:
     """Return the registers that an instruction reads, and those of its first operand if that may be a source."""
-    guard = set() if one.guard is None else {one.guard.index}
-    writes = one.words[0] in _PLAIN or (one.words[0] == "mbarrier" and one.words[1] in _WAITS)
-    first = () if writes else one.operands[:1]
-    return guard | {index for operand in (*first, *one.operands[1:]) for index in _registers(operand)}
+    guard = set() if inst.guard is None else {inst.guard.index}
+    writes = inst.words[0] in _PLAIN or (inst.words[0] == "mbarrier" and inst.words[1] in _WAITS)
+    first = () if writes else inst.operands[:1]
+    return guard | {index for operand in (*first, *inst.operands[1:]) for index in _registers(operand)}
 
 
-def _list_written(one: PtxInstruction) -> set[int]:
+def _list_written(inst: PtxInstruction) -> set[int]:
     """Return the registers that a plain instruction or a wait writes."""
-    return _registers(one.operands[0]) if one.operands and one.words[0] not in ("bra", "nanosleep") else set()
+    return _registers(inst.operands[0]) if inst.operands and inst.words[0] not in ("bra", "nanosleep") else set()
 
 
-def _text(one: PtxInstruction) -> tuple[object, ...]:
-    return one.words, one.operands[1:]
+def _text(inst: PtxInstruction) -> tuple[object, ...]:
+    return inst.words, inst.operands[1:]
 
 
 def _registers(operand: Operand) -> set[int]:
     if isinstance(operand, Register):
         return {operand.index}
     if isinstance(operand, Vector):
-        return {index for one in operand.items for index in _registers(one)}
+        return {index for part in operand.items for index in _registers(part)}
     return _registers(operand.base) if isinstance(operand, Address) else set()
 
 
@@ -219,19 +219,19 @@ def _holds(guard: Register | None, known: Known) -> bool | None:
     return None if guard.index not in known else bool(known[guard.index]) != guard.negated
 
 
-def _value(one: PtxInstruction, known: Known) -> int | None:
+def _value(inst: PtxInstruction, known: Known) -> int | None:
     """Return the number that an instruction makes of known ones; None for any other."""
     parts = [
         operand.bits if isinstance(operand, Immediate)
         else known.get(operand.index) if isinstance(operand, Register) and not operand.negated
         else None
-        for operand in one.operands[1:]
+        for operand in inst.operands[1:]
     ]  # fmt: skip
-    head = one.words[0]
+    head = inst.words[0]
     if head == "selp" and parts[-1] is not None:
         return parts[0] if parts[-1] else parts[1]
-    if head == "not" and one.words[-1] == "pred" and parts[0] is not None:
+    if head == "not" and inst.words[-1] == "pred" and parts[0] is not None:
         return int(not parts[0])
-    if head == "setp" and len(parts) == 2 and one.words[1] in _TRUE and None not in parts:
-        return int(_TRUE[one.words[1]](*parts))  # type: ignore[arg-type]
+    if head == "setp" and len(parts) == 2 and inst.words[1] in _TRUE and None not in parts:
+        return int(_TRUE[inst.words[1]](*parts))  # type: ignore[arg-type]
     return parts[0] if head == "mov" else None

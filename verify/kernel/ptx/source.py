@@ -121,10 +121,10 @@ class Kernel:
 
     def parameter_reads(self) -> dict[int, list[int]]:
         """By the number of a parameter, the bytes from which an instruction reads it by its name."""
-        found: dict[int, set[int]] = {}
-        for one in self.instructions:
-            for place in one.operands:
+        offsets: dict[int, set[int]] = {}
+        for inst in self.instructions:
+            for place in inst.operands:
                 if isinstance(place, Address) and isinstance(place.base, Symbol) and place.base.name in self.parameters:
                     number = self.parameters[place.base.name].number
-                    found.setdefault(number, set()).add(place.base.offset + place.offset)
-        return {number: sorted(found[number]) for number in sorted(found)}
+                    offsets.setdefault(number, set()).add(place.base.offset + place.offset)
+        return {number: sorted(offsets[number]) for number in sorted(offsets)}
