@@ -19,8 +19,8 @@ The accumulator of m16n8k16, with the formula of the PTX ISA as a Python functio
 >>> from layouts import Layout
 >>> import proofs
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
->>> lanes, one = Layout.parse("32:1"), Layout.parse("1:0")
->>> f = proofs.OperandLayout(C, (16, 8), lanes, one, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
+>>> lanes, single = Layout.parse("32:1"), Layout.parse("1:0")
+>>> f = proofs.OperandLayout(C, (16, 8), lanes, single, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
 >>> proofs.prove_ownership(f).status, proofs.prove_equals(f).status
 ('unsat', 'unsat')
 
@@ -30,8 +30,8 @@ With two strides exchanged, each element still has one owner, but the layout no 
 >>> wrong = replace(f, layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
 >>> proofs.prove_ownership(wrong).status, proofs.prove_equals(wrong).status
 ('unsat', 'sat')
->>> found = proofs.prove_equals(wrong).model      # value 1 of lane 0 would be element 8, row 8; the ISA has row 0
->>> found["lane"], found["value"], found["element"]
+>>> model = proofs.prove_equals(wrong).model      # value 1 of lane 0 would be element 8, row 8; the ISA has row 0
+>>> model["lane"], model["value"], model["element"]
 (0, 1, 8)
 
 Encodings

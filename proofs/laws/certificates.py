@@ -61,13 +61,13 @@ def certificate(law: Law) -> dict[str, Any]:
 
 def _obligation(obligation: Obligation) -> dict[str, Any]:
     text = obligation.smt()
-    found: dict[str, Any] = {}
+    proved: dict[str, Any] = {}
     for name, run in (("z3", solve.z3), ("cvc5", solve.cvc5)):
         answers = [run(text, seed) for seed in range(SEEDS)]
-        found[name] = {"status": sorted({a.status for a in answers}), "spent": answers[0].spent}
+        proved[name] = {"status": sorted({a.status for a in answers}), "spent": answers[0].spent}
     core = solve.cvc5(text, core=True).core
     unused = [label for label, _, _ in obligation.assumptions if label not in core]
-    return found | ({"unused": unused} if unused else {})
+    return proved | ({"unused": unused} if unused else {})
 
 
 def generate(folder: Path = FOLDER) -> None:
@@ -76,14 +76,19 @@ def generate(folder: Path = FOLDER) -> None:
     laws = {name: law for name, law in list_shipped().items() if not law.why_open}
     for stale in {path.stem for path in folder.glob("*.smt2")} - set(laws):
         (folder / f"{stale}.smt2").unlink()
-    found: dict[str, Any] = {}
+    certificates: dict[str, Any] = {}
     with Progress(len(laws), "laws") as shown:
         for name, law in laws.items():
             shown.begin(name)
             write_file(folder / f"{name}.smt2", problem(law))
-            found[name] = certificate(law)
+            certificates[name] = certificate(law)
             shown.step()
-    index = {"schema": SCHEMA, "engines": [solve.version("z3"), solve.version("cvc5")], "seeds": SEEDS, "laws": found}
+    index = {
+        "schema": SCHEMA,
+        "engines": [solve.version("z3"), solve.version("cvc5")],
+        "seeds": SEEDS,
+        "laws": certificates,
+    }
     write_file(folder / "index.json", _compact(index))
 
 
@@ -127,12 +132,12 @@ def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterab
     yield from (f"{step}: no certificate" for step in sorted(steps.keys() ^ kept["obligations"].keys()))
     yield from (f"{name}: no model in the certificate: {why}" for why in models if why not in kept["models"])
     yield from (f"{name}: a model of nothing: {why}" for why in kept["models"] if why not in models)
-    for step, found in kept["obligations"].items():
+    for step, recorded in kept["obligations"].items():
         for engine in ("z3", "cvc5"):
-            if found[engine]["status"] != ["unsat"]:
-                yield f"{step}: the answer of {engine} is {', '.join(found[engine]['status'])}, not unsat"
-        if not set(found.get("unused", ())) <= steps.get(step, set()):
-            yield f"{step}: lists unused assumptions that it does not have: {', '.join(found['unused'])}"
+            if recorded[engine]["status"] != ["unsat"]:
+                yield f"{step}: the answer of {engine} is {', '.join(recorded[engine]['status'])}, not unsat"
+        if not set(recorded.get("unused", ())) <= steps.get(step, set()):
+            yield f"{step}: lists unused assumptions that it does not have: {', '.join(recorded['unused'])}"
     yield from (
         f"{name}: not a model: {why}: {kept['models'][why]}"
         for why, query in models.items()
@@ -149,7 +154,9 @@ def list_unproved(folder: Path = FOLDER) -> Iterable[str]:
     laws = {name: law for name, law in list_shipped().items() if not law.why_open}
     changed, missing = each(list(laws), lambda name, _: certificate(laws[name]) != kept["laws"][name], "laws", str)
     yield from (
-        f"{name}: proved anew, its certificate is another" for name, other in zip(laws, changed, strict=False) if other
+        f"{name}: proved anew, its certificate is another"
+        for name, differs in zip(laws, changed, strict=False)
+        if differs
     )
     if missing:
         raise KeyboardInterrupt(f"interrupted: {missing} of {len(laws)} laws not proved anew")
@@ -173,18 +180,18 @@ def _main(argv: Sequence[str] | None) -> int:
     if (options.prove or not options.check) and not solve.has_cvc5():
         print("certificates need both solvers: pip install 'lanecheck[recheck]'", file=sys.stderr)
         return Exit.UNDECIDED
-    found: list[str] = []
+    lines: list[str] = []
     try:
         if not options.check:
             generate()
-        found.extend(faults())
-        if options.prove and not found:
-            found.extend(list_unproved())
+        lines.extend(faults())
+        if options.prove and not lines:
+            lines.extend(list_unproved())
     except KeyboardInterrupt:
-        print("".join(f"{line}\n" for line in found), end="")
+        print("".join(f"{line}\n" for line in lines), end="")
         raise
-    print("\n".join(found) or "the certificates are current" + ", and proved anew word for word" * options.prove)
-    return Exit.REFUTED if found else Exit.OK
+    print("\n".join(lines) or "the certificates are current" + ", and proved anew word for word" * options.prove)
+    return Exit.REFUTED if lines else Exit.OK
 
 
 if __name__ == "__main__":

@@ -51,8 +51,8 @@ class LawResult:
 
     def status(self, engine: str) -> str:
         """unsat: it proved all obligations under all seeds; sat: one has a model; "": the engine was not run."""
-        found = {a.status for t in self.tried for a in t.answers if a.engine == engine}
-        return next((s for s in ("sat", "unknown", "unsat") if s in found), "")
+        statuses = {a.status for t in self.tried for a in t.answers if a.engine == engine}
+        return next((s for s in ("sat", "unknown", "unsat") if s in statuses), "")
 
     def seconds(self, engine: str) -> float:
         """Return the time of the engine over all obligations and seeds."""
@@ -74,8 +74,8 @@ def decide_law(
         run = {"z3": solve.z3, "cvc5": solve.cvc5}
         tried.append(Tried(obligation.name, tuple(run[e](problem, seed) for e in engines for seed in range(seeds))))
     hypotheses = nonvacuity(law)
-    found = solve.recall_model(hypotheses, kept) or solve.example(hypotheses)
-    return LawResult(law, tuple(tried), found, solve.counterexamples(law, kept))
+    model = solve.recall_model(hypotheses, kept) or solve.example(hypotheses)
+    return LawResult(law, tuple(tried), model, solve.counterexamples(law, kept))
 
 
 def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[LawResult]:
@@ -83,14 +83,14 @@ def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: 
 
     By ``jobs`` processes, one for each core when 0, this process when 1.
     """
-    one = partial(_decide_named, engines=tuple(engines), seeds=seeds)
+    decide = partial(_decide_named, engines=tuple(engines), seeds=seeds)
     jobs = min(jobs or os.cpu_count() or 1, len(names) or 1)
     if jobs == 1:
-        yield from map(one, names)
+        yield from map(decide, names)
         return
     with processes(jobs) as pool:
         with ignore_interruption():
-            waiting = [pool.submit(one, name) for name in names]
+            waiting = [pool.submit(decide, name) for name in names]
         for future in waiting:  # not by `map`: it cancels the waiting futures, and a pool that is closed then fails
             yield future.result()
 

@@ -40,8 +40,8 @@ def _lines(law: Law, laws: Mapping[str, Law]) -> Iterator[str]:
     below = [name for name in laws if name in ancestors(law, laws)]
     yield f"  rests on     {', '.join(below) or 'nothing'}"
     yield f"  example      {solve.example(nonvacuity(law)).spell()}"
-    found = (solve.counterexample(query) for query in mutants(law))
-    yield from _block("false when", [f"{model.query.why}: {model.spell()}" for model in found])
+    models = (solve.counterexample(query) for query in mutants(law))
+    yield from _block("false when", [f"{model.query.why}: {model.spell()}" for model in models])
 
 
 def _block(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -69,23 +69,23 @@ def _node(tree: ast.expr, text: str) -> Node:
 
 
 def _compound(tree: ast.expr, down: Callable[[ast.expr], Node]) -> Node | None:
-    found: Node | None = None
+    node: Node | None = None
     if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
-        found = (_BINARY[type(tree.op)], down(tree.left), down(tree.right))
+        node = (_BINARY[type(tree.op)], down(tree.left), down(tree.right))
     elif isinstance(tree, ast.UnaryOp) and type(tree.op) in _BINARY:
-        found = (_BINARY[type(tree.op)], down(tree.operand))
+        node = (_BINARY[type(tree.op)], down(tree.operand))
     elif isinstance(tree, ast.BoolOp):
-        found = (_BINARY[type(tree.op)], *map(down, tree.values))
+        node = (_BINARY[type(tree.op)], *map(down, tree.values))
     elif isinstance(tree, ast.IfExp):
-        found = ("if", down(tree.test), down(tree.body), down(tree.orelse))
+        node = ("if", down(tree.test), down(tree.body), down(tree.orelse))
     elif isinstance(tree, ast.Compare) and all(type(op) in _BINARY for op in tree.ops):
         sides = [down(tree.left), *map(down, tree.comparators)]
         parts = [(_BINARY[type(op)], *pair) for op, pair in zip(tree.ops, pairwise(sides), strict=True)]
-        found = parts[0] if len(parts) == 1 else ("and", *parts)
+        node = parts[0] if len(parts) == 1 else ("and", *parts)
     elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
         head = ("implies",) if tree.func.id == "implies" else ("call", tree.func.id)
-        found = (*head, *map(down, tree.args))
-    return found
+        node = (*head, *map(down, tree.args))
+    return node
 
 
 def substitute(node: Node, by: Mapping[str, Node]) -> Node:

@@ -44,11 +44,11 @@ def obligations(law: Law) -> tuple[Obligation, ...]:
     known = [(f"kind.{x}", text(node), node) for x, node in law.domain]
     known += [(f"hyp.{i}", text(node), node) for i, node in enumerate(law.hyps)]
     known += [(f"hint.{i}", hint.instance, hint.formula) for i, hint in enumerate(law.hints)]
-    found = []
+    cuts = []
     for i, cut in enumerate(law.cuts):
-        found.append(Obligation(law, f"{law.name}.cut{i}", tuple(known), cut))
+        cuts.append(Obligation(law, f"{law.name}.cut{i}", tuple(known), cut))
         known.append((f"cut.{i}", f"cut {i}: {text(cut)}", cut))
-    return (*found, Obligation(law, law.name, tuple(known), conjunction(law.goal)))
+    return (*cuts, Obligation(law, law.name, tuple(known), conjunction(law.goal)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class SatQuery:
 
     def applications(self) -> list[tuple[str | Node, ...]]:
         """Return the different applications of uninterpreted functions."""
-        found = (n for f in self.formulas for n in walk(f))
-        return list(dict.fromkeys(n for n in found if isinstance(n, tuple) and n[0] == "call"))
+        nodes = (n for f in self.formulas for n in walk(f))
+        return list(dict.fromkeys(n for n in nodes if isinstance(n, tuple) and n[0] == "call"))
 
     def names(self) -> tuple[str, ...]:
         """Return the names whose values make up a model: variables, applications and their arguments."""
@@ -129,7 +129,7 @@ def interesting(law: Law, level: int) -> list[Node]:
     if level < 2:
         wishes += [("!=", x, 0) for x in (*law.natural, *law.integer)]
     if level < 1:
-        wishes += [("!=", x, one) for x in (*law.natural, *law.integer) for one in (1, -1)]
+        wishes += [("!=", x, unit) for x in (*law.natural, *law.integer) for unit in (1, -1)]
         wishes += [("!=", *law.positive)] * (len(law.positive) > 1)
     return wishes
 

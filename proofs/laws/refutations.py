@@ -62,10 +62,10 @@ def catalogue() -> Mapping[str, Refutation]:
 
 def explain_refutation(refutation: Refutation) -> str:
     """Return a refuted claim explained as text."""
-    found = search(refutation)
+    smallest = search(refutation)
     lines = [
         f"{refutation.name}: {refutation.claim}", f"  claimed by   {refutation.source}", "  status       false",
-        f"  smallest     {found.reason if found else 'none found'}", f"  published    {refutation.published}",
+        f"  smallest     {smallest.reason if smallest else 'none found'}", f"  published    {refutation.published}",
         f"  confirmed    {refutation.confirmed}", f"  holds        {refutation.repair}",
         f"  proved by    {', '.join(refutation.repaired_by) or 'enumeration (tests)'}",
     ]  # fmt: skip
@@ -149,9 +149,9 @@ def _modes() -> Iterator[tuple[Flat, Flat]]:
 
 
 def _layouts_with_target() -> Iterator[tuple[Flat, int]]:
-    ones = [((n,), (d,), t) for n in range(2, 5) for d in range(1, 5) for t in range(1, 13)]
-    twos = [((2, n), (d, e), t) for n in (2, 3) for d in (1, 2) for e in range(2 * d, 8) for t in range(1, 13)]
-    for shapes, strides, t in sorted([*ones, *twos], key=lambda c: (sum(c[0]) + sum(c[1]) + c[2], c)):
+    rank_1 = [((n,), (d,), t) for n in range(2, 5) for d in range(1, 5) for t in range(1, 13)]
+    rank_2 = [((2, n), (d, e), t) for n in (2, 3) for d in (1, 2) for e in range(2 * d, 8) for t in range(1, 13)]
+    for shapes, strides, t in sorted([*rank_1, *rank_2], key=lambda c: (sum(c[0]) + sum(c[1]) + c[2], c)):
         yield (shapes, strides), t
 
 

@@ -59,10 +59,10 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
     Raises ImportError when it is missing.
     """
     started = time.perf_counter()
-    found = read_answers(f"{problem}(check-sat)", budget, seed, core)
-    status = found.answers[-1]
+    reply = read_answers(f"{problem}(check-sat)", budget, seed, core)
+    status = reply.answers[-1]
     reason = f"cvc5 gave up within {budget} resource units" if status == "unknown" else ""
-    return SolverAnswer("cvc5", status, found.spent, time.perf_counter() - started, reason, found.core)
+    return SolverAnswer("cvc5", status, reply.spent, time.perf_counter() - started, reason, reply.core)
 
 
 def version(engine: str) -> str:
@@ -146,10 +146,10 @@ def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Mod
 
     All mutants of a law share its declarations and the bounds near 0, which are read once.
     """
-    found = [(query, recall_model(query, kept)) for query in mutants(law)]
-    searched = [query for query, model in found if model is None]
+    models = [(query, recall_model(query, kept)) for query in mutants(law)]
+    searched = [query for query, model in models if model is None]
     if not searched:
-        return tuple(model for _, model in found if model)
+        return tuple(model for _, model in models if model)
     solver = Solver()
     bounds = SatQuery(law, "near 0", tuple(near(law, NEAR[0])))
     session = Session(_seed_problem(bounds.smt(), 0), WISH_BUDGET * len(searched), solver)
@@ -158,7 +158,7 @@ def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Mod
         if session.check_with(query.body()).status == "sat":
             small[query.why] = Model("sat", query, session.values(query.names()))
         session.forget()
-    return tuple(model or small.get(query.why) or counterexample(query, solver) for query, model in found)
+    return tuple(model or small.get(query.why) or counterexample(query, solver) for query, model in models)
 
 
 def example(query: SatQuery) -> Model:

@@ -150,9 +150,9 @@ class _Ownership(BoxClaim):
         element, miscounted = elements[rank], self.miscount() is not None
         facts = self._place(rank)
         if 0 <= element < self.elements:
-            others = (r for r, e in enumerate(elements) if e == element and r != rank)
-            other = next((r for r in others if miscounted or self._owner(r) != self._owner(rank)), None)
-            facts |= {} if other is None else self._place(other, "2")
+            rivals = (r for r, e in enumerate(elements) if e == element and r != rank)
+            rival = next((r for r in rivals if miscounted or self._owner(r) != self._owner(rank)), None)
+            facts |= {} if rival is None else self._place(rival, "2")
         facts["element"] = element
         return facts | {"owners": owners[element]} if miscounted else facts
 

@@ -95,8 +95,8 @@ class Digits(NamedTuple):
 def total(sizes: Iterable[Size]) -> Size:
     """Return the product of some sizes."""
     result = Size(1)
-    for one in sizes:
-        result = result * one
+    for extent in sizes:
+        result = result * extent
     return result
 
 
@@ -111,12 +111,12 @@ def digits(layout: FamilyLayout, elements: Size) -> Digits | None:
     left = [mode for mode in flat if mode[1].factor != 0]
     radix, steps = Size(1), []
     while left:
-        found = next((mode for mode in left if mode[1] == radix), None)
-        if found is None:
+        lowest = next((mode for mode in left if mode[1] == radix), None)
+        if lowest is None:
             return None
-        left.remove(found)
-        steps.append(found)
-        radix = radix * found[0]
+        left.remove(lowest)
+        steps.append(lowest)
+        radix = radix * lowest[0]
     if radix != elements or repeated.names:
         return None
     return Digits(repeated.factor, tuple(steps))
@@ -201,13 +201,13 @@ class Parametric(Script):
         """Declare a parameter: a symbolic integer >= 1."""
         self._lines += [f"(declare-const {symbol(name)} Int)", f"(assert (<= 1 {symbol(name)}))"]
 
-    def product(self, one: Size) -> Term:
+    def product(self, size: Size) -> Term:
         """Return a size as a term. Raises ProblemError when it is a product of two parameters, which is not linear."""
-        if len(one.names) > 1:
-            raise ProblemError(f"{one} is not linear")
-        if not one.names:
-            return self.term(one.factor)
-        return Term(symbol(one.names[0]), 1, UNBOUNDED, None) * one.factor
+        if len(size.names) > 1:
+            raise ProblemError(f"{size} is not linear")
+        if not size.names:
+            return self.term(size.factor)
+        return Term(symbol(size.names[0]), 1, UNBOUNDED, None) * size.factor
 
     def below(self, name: str, limit: Term) -> Term:
         """Return a symbolic integer in [0, limit)."""

@@ -30,9 +30,9 @@ class MixedRadix(NamedTuple):
 
     digits: tuple[tuple[Term, int], ...] = ()
 
-    def plus(self, *others: tuple[MixedRadix, int]) -> MixedRadix:
+    def plus(self, *summands: tuple[MixedRadix, int]) -> MixedRadix:
         """Return the sum of this number and of others, each times a factor."""
-        more = ((digit, weight * factor) for other, factor in others for digit, weight in other.digits)
+        more = ((digit, weight * factor) for number, factor in summands for digit, weight in number.digits)
         return MixedRadix((*self.digits, *more))
 
 
@@ -63,15 +63,15 @@ class MixedRadixScript(Parametric):
 
     def split_digits(self, number: MixedRadix) -> MixedRadix:
         """Return the number with each digit replaced by the digits that it was split into."""
-        found: list[tuple[Term, int]] = []
+        digits: list[tuple[Term, int]] = []
         for digit, weight in number.digits:
             parts = self._parts.get(str(digit.expr))
             if parts is None:
-                found.append((digit, weight))
+                digits.append((digit, weight))
             else:
                 low, high, radix = parts
-                found += self.split_digits(MixedRadix(((low, weight), (high, weight * radix)))).digits
-        return MixedRadix(tuple(found))
+                digits += self.split_digits(MixedRadix(((low, weight), (high, weight * radix)))).digits
+        return MixedRadix(tuple(digits))
 
     def divide(self, number: MixedRadix, radix: int, stem: str) -> tuple[MixedRadix, MixedRadix]:
         """Return (number mod radix, number div radix).
@@ -124,10 +124,10 @@ class MixedRadixScript(Parametric):
 
     def differ(self, first: MixedRadix, second: MixedRadix) -> BoolTerm | bool:
         """Return the condition that two numbers with the same weights differ in a digit."""
-        found: BoolTerm | bool = False
+        condition: BoolTerm | bool = False
         for (a, _), (b, _) in zip(self.split_digits(first).digits, self.split_digits(second).digits, strict=True):
-            found = (a != b) | found
-        return found
+            condition = (a != b) | condition
+        return condition
 
     def _cut_at(self, digit: Term, weight: int, radix: int) -> None:
         extent = digit.hi + 1

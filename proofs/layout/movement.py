@@ -219,16 +219,16 @@ class _Room(_OfAccess):
 @dataclass(frozen=True, slots=True)
 class _Disjoint(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
-        (one, here), (other, there) = (
+        (first, here), (second, there) = (
             self.pose_value(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
         )
-        return (here != there) | (one == other)
+        return (here != there) | (first == second)
 
     def facts(self, point: Point) -> Point | None:
-        (one, here), (other, there) = (self.at(0, point[f"lane{n}"], point[f"value{n}"]) for n in ("", "2"))
-        if here != there or one == other:
+        (first, here), (second, there) = (self.at(0, point[f"lane{n}"], point[f"value{n}"]) for n in ("", "2"))
+        if here != there or first == second:
             return None
-        return {**point, "byte": here, "index": one, "index2": other}
+        return {**point, "byte": here, "index": first, "index2": second}
 
 
 @dataclass(frozen=True, slots=True)

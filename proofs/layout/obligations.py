@@ -42,32 +42,32 @@ def decide_obligations(
     solver = solver or Solver()
     spent, answers = 0, list[Answer]()
     vacuous, model = False, None
-    for one in obligations:
-        known = "".join([one.assumptions, *one.problems(), one.point]), budget
+    for group in obligations:
+        known = "".join([group.assumptions, *group.problems(), group.point]), budget
         if known in solver.proved:
             spent += solver.proved[known]
             continue
-        session = Session(one.assumptions, budget, solver)
-        met = _find_model(one, session)
+        session = Session(group.assumptions, budget, solver)
+        met = _find_model(group, session)
         vacuous = vacuous or met.status == "unsat"
-        found = []
-        for title, goal in one.goals.items():
-            found.append(session.check_assuming(f"(not {goal})"))
-            if found[-1].status == "sat" and refute is None:
-                raise EngineError(f"the solver refutes a theorem, {title}:\n{one.assumptions}(assert (not {goal}))")
-            if found[-1].status == "sat" and refute is not None and model is None:
+        replies = []
+        for title, goal in group.goals.items():
+            replies.append(session.check_assuming(f"(not {goal})"))
+            if replies[-1].status == "sat" and refute is None:
+                raise EngineError(f"the solver refutes a theorem, {title}:\n{group.assumptions}(assert (not {goal}))")
+            if replies[-1].status == "sat" and refute is not None and model is None:
                 model = refute(session)
             session.forget()
-        answers += [*found, met] if met.status == "unknown" else found
+        answers += [*replies, met] if met.status == "unknown" else replies
         spent += session.spent
-        if met.status == "sat" and all(answer.status == "unsat" for answer in found):
+        if met.status == "sat" and all(answer.status == "unsat" for answer in replies):
             solver.proved[known] = session.spent
     doubt = next((answer for answer in answers if answer.status == "unknown"), Answer("unsat"))
     return Outcome(
         status="vacuous" if vacuous else "sat" if model is not None else doubt.status,
         method=method,
         model=model,
-        smt="(reset)\n".join(f"{text}(check-sat)\n" for one in obligations for text in one.problems()),
+        smt="(reset)\n".join(f"{text}(check-sat)\n" for group in obligations for text in group.problems()),
         rlimit=spent,
         engine=engine(),
         seconds=perf_counter() - start,
@@ -75,8 +75,8 @@ def decide_obligations(
     )
 
 
-def _find_model(one: Obligations, session: Session) -> Answer:
+def _find_model(group: Obligations, session: Session) -> Answer:
     """Return the answer to "have the assumptions a model?": the given point, or else any."""
-    at_point = session.check_assuming(one.point)
+    at_point = session.check_assuming(group.point)
     session.forget()
     return at_point if at_point.status == "sat" else session.check()

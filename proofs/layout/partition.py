@@ -281,11 +281,11 @@ def _refutation(p: Partition, session: Session) -> dict[str, int]:
     return facts
 
 
-def _model(p: Partition, session: Session, points: str, others: tuple[str, ...]) -> dict[str, int]:
+def _model(p: Partition, session: Session, points: str, extra: tuple[str, ...]) -> dict[str, int]:
     """Return the digits of one owner or of two in the model."""
     names = [f"{stem}{j}" for stem, flat in zip("tv", top_modes(p.layout), strict=True) for j in range(len(flat))]
     names += [f"{stem}{n}" for stem in "wrR" for n in "xy"]
-    return session.values((*others, *(f"{name}_{which}" for name in names for which in points)))
+    return session.values((*extra, *(f"{name}_{which}" for name in names for which in points)))
 
 
 def _prefixes(flat: Modes) -> list[int]:

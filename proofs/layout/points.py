@@ -118,8 +118,8 @@ class _Equals(BoxClaim):
         return {**point, "lane": lane, "element": element, "x": int(x), "y": int(y)}
 
     def survey(self) -> Survey | None:
-        found = self.disagreements()
-        return Survey(len({(p["thread"], p["value"]) for p in found}), found[0]) if found else None
+        points = self.disagreements()
+        return Survey(len({(p["thread"], p["value"]) for p in points}), points[0]) if points else None
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -102,10 +102,10 @@ class Session:
         ('sat', {'a': 11, 'b': -7})
         """
         text = self._run_command(f"(get-value ({' '.join(names)}))")
-        found = {name: _number(digits) for name, *digits in re.findall(_VALUE, text)}
-        if found.keys() != set(names):
+        values = {name: _number(digits) for name, *digits in re.findall(_VALUE, text)}
+        if values.keys() != set(names):
             raise EngineError(f"z3 gave no values for {', '.join(names)}: {text}")
-        return {name: found[name] for name in names}
+        return {name: values[name] for name in names}
 
     def _check(self, before: str) -> Answer:
         left = self._budget - self.spent

@@ -66,20 +66,20 @@ class Inequalities:
         key = _key(goal)
         kept = _proved.get(key, ())
         if kept and all(fact in self._numbers for fact, _ in kept):
-            found: Multipliers | None = {self._numbers[fact]: by for fact, by in kept}
-            if found is not None and is_certificate(self.facts, goal, found):
-                return found
+            multipliers: Multipliers | None = {self._numbers[fact]: by for fact, by in kept}
+            if multipliers is not None and is_certificate(self.facts, goal, multipliers):
+                return multipliers
         if (self._whole, key) in _failed:
             return None
-        found = self._derive(goal, ())
+        multipliers = self._derive(goal, ())
         for answers in (_proved, _failed):
             if len(answers) > _MOST:
                 answers.clear()
-        if found is None:
+        if multipliers is None:
             _failed.add((self._whole, key))
         else:
-            _proved[key] = tuple((_key(self.facts[number]), by) for number, by in found.items())
-        return found
+            _proved[key] = tuple((_key(self.facts[number]), by) for number, by in multipliers.items())
+        return multipliers
 
     def _derive(self, goal: Linear, extra: Sequence[Linear]) -> Multipliers | None:
         facts = [*self.facts, *extra]
@@ -94,12 +94,12 @@ class Inequalities:
             return None
         if not answer.startswith("sat"):
             return None
-        found = {}
+        multipliers = {}
         for number, above, below, plain in _VALUE.findall(answer):
             value = Fraction(above) / Fraction(below) if above else Fraction(plain)
             if value:
-                found[int(number)] = value
-        return found if is_certificate(facts, goal, found) else None
+                multipliers[int(number)] = value
+        return multipliers if is_certificate(facts, goal, multipliers) else None
 
     def _prepare(self) -> Context:
         """Return the context that knows the facts."""
@@ -187,34 +187,34 @@ def find_point(facts: Sequence[Linear], least: Sequence[str], milliseconds: int 
     symbols = sorted({name for fact in facts for monomial in fact for name in monomial})
     text = [f"(declare-const |{name}| Int)" for name in symbols]
     text += [f"(assert (>= {_polynomial(fact)} 0))" for fact in facts]
-    context, found = Context(), None
+    context, point = Context(), None
     with suppress(Z3Error), _limit_time(context, milliseconds):
         context.evaluate("".join(text))
-        found = _point(context, symbols, "")
-        for name in least if found is not None else ():
-            low, high = 0, found[name]  # type: ignore[index]
+        point = _point(context, symbols, "")
+        for name in least if point is not None else ():
+            low, high = 0, point[name]  # type: ignore[index]
             while low < high:
                 middle = (low + high) // 2
                 smaller = _point(context, symbols, f"(assert (<= |{name}| {middle}))")
                 if smaller is None:
                     low = middle + 1
                 else:
-                    found, high = smaller, smaller[name]
+                    point, high = smaller, smaller[name]
             context.evaluate(f"(assert (<= |{name}| {high}))")
-    if found is None or any(_value(fact, found) < 0 for fact in facts):
+    if point is None or any(_value(fact, point) < 0 for fact in facts):
         return None
-    return found
+    return point
 
 
 def _point(context: Context, symbols: Sequence[str], more: str) -> dict[str, int] | None:
     answer = context.evaluate(f"(push){more}(check-sat)")
-    found = None
+    point = None
     if answer.startswith("sat"):
         listed = context.evaluate(f"(get-value ({' '.join(f'|{name}|' for name in symbols)}))")
         numbers = re.findall(r"\(\|?([^\s|()]+)\|?\s+(?:\(-\s*(\d+)\)|(\d+))\)", listed)
-        found = {name: -int(below) if below else int(above) for name, below, above in numbers}
+        point = {name: -int(below) if below else int(above) for name, below, above in numbers}
     context.evaluate("(pop)")
-    return found if found is not None and len(found) == len(symbols) else None
+    return point if point is not None and len(point) == len(symbols) else None
 
 
 def _polynomial(fact: Linear) -> str:

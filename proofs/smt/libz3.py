@@ -67,7 +67,7 @@ def library() -> CDLL:
 
     Raises ImportError where z3 is not installed.
     """
-    found = load()
+    z3 = load()
     for name, result, *arguments in (
         ("Z3_mk_config", c_void_p),
         ("Z3_del_config", None, c_void_p),
@@ -79,9 +79,9 @@ def library() -> CDLL:
         ("Z3_get_error_msg", c_char_p, c_void_p, c_int),
         ("Z3_get_version", None, c_void_p, c_void_p, c_void_p, c_void_p),
     ):
-        function = getattr(found, name)
+        function = getattr(z3, name)
         function.restype, function.argtypes = result, arguments
-    return found
+    return z3
 
 
 def load() -> CDLL:

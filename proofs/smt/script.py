@@ -61,8 +61,8 @@ class Script:
 
     def total(self, terms: Iterable[Term]) -> Term:
         """Return the sum of any number of terms."""
-        first, *others = [*terms] or [self.term(0)]
-        for term in others:
+        first, *rest = [*terms] or [self.term(0)]
+        for term in rest:
             first = first + term
         return first
 

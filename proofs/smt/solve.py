@@ -63,13 +63,13 @@ class BoxClaim(ABC):
     def disagreements(self) -> list[Point]:
         """Return the facts at every point where the statement fails, in the order of minimisation."""
         box = product(*map(range, self.variables.values()))
-        found = (self.facts(dict(zip(self.variables, values, strict=True))) for values in box)
-        return [facts for facts in found if facts is not None]
+        everywhere = (self.facts(dict(zip(self.variables, values, strict=True))) for values in box)
+        return [facts for facts in everywhere if facts is not None]
 
     def survey(self) -> Survey | None:
         """How many points disagree and the first one, by enumeration; None when none does."""
-        found = self.disagreements()
-        return Survey(len(found), found[0]) if found else None
+        points = self.disagreements()
+        return Survey(len(points), points[0]) if points else None
 
     def miscount(self) -> Point | None:
         """Return counts that refute the statement without a particular point; None when they do not."""

@@ -156,28 +156,28 @@ class Term:
 
     __hash__ = None  # type: ignore[assignment]  # equality is symbolic
 
-    def _lift(self, other: Number) -> Term:
-        if isinstance(other, Term):
-            if other.width != self.width:
-                raise TermError(f"terms of width {self.width} and {other.width} in one operation")
-            return other
-        return constant(index(other), self.width)
+    def _lift(self, operand: Number) -> Term:
+        if isinstance(operand, Term):
+            if operand.width != self.width:
+                raise TermError(f"terms of width {self.width} and {operand.width} in one operation")
+            return operand
+        return constant(index(operand), self.width)
 
-    def _make(self, operator: str, other: Term, interval: tuple[int, int]) -> Term:
+    def _make(self, operator: str, right: Term, interval: tuple[int, int]) -> Term:
         name = operator if self.width is None else _BIT_VECTOR.get(operator, "bv" + operator)
-        return Term((name, self.expr, other.expr), *interval, self.width)
+        return Term((name, self.expr, right.expr), *interval, self.width)
 
-    def _divisor(self, other: Number, symbol: str) -> int:
-        if isinstance(other, Term) or index(other) <= 0:
+    def _divisor(self, divisor: Number, symbol: str) -> int:
+        if isinstance(divisor, Term) or index(divisor) <= 0:
             raise TermError(f"{symbol} needs a positive constant on its right")
         if self.lo < 0:
             raise TermError(f"{symbol} of a value in [{self.lo}, {self.hi}]: its left side must not be negative")
-        return index(other)
+        return index(divisor)
 
-    def _compare(self, symbol: str, other: Number) -> BoolTerm:
-        if not isinstance(other, Term) and not fits(index(other), self.width):
-            return BoolTerm(_truth(_PYTHON[symbol](0, index(other))), self.width)
-        b = self._lift(other)
+    def _compare(self, symbol: str, right: Number) -> BoolTerm:
+        if not isinstance(right, Term) and not fits(index(right), self.width):
+            return BoolTerm(_truth(_PYTHON[symbol](0, index(right))), self.width)
+        b = self._lift(right)
         name = symbol if self.width is None else _BIT_VECTOR[symbol]
         return BoolTerm(("=" if symbol == "==" else name, self.expr, b.expr), self.width)
 
@@ -212,12 +212,12 @@ class BoolTerm:
             raise TermError(f"where over widths {self.width}, {x.width} and {y.width}")
         return Term(("ite", self.expr, x.expr, y.expr), min(x.lo, y.lo), max(x.hi, y.hi), self.width)
 
-    def _join(self, name: str, other: Truth) -> BoolTerm:
-        if isinstance(other, BoolTerm):
-            return BoolTerm((name, self.expr, other.expr), self.width)
-        if not isinstance(other, bool):
-            raise TermError(f"a condition and {other!r}: conditions join with conditions only")
-        return BoolTerm((name, self.expr, _truth(other)), self.width)
+    def _join(self, name: str, right: Truth) -> BoolTerm:
+        if isinstance(right, BoolTerm):
+            return BoolTerm((name, self.expr, right.expr), self.width)
+        if not isinstance(right, bool):
+            raise TermError(f"a condition and {right!r}: conditions join with conditions only")
+        return BoolTerm((name, self.expr, _truth(right)), self.width)
 
 
 _BIT_VECTOR = {
@@ -263,10 +263,10 @@ def _bits_interval(a: Term, b: Term) -> tuple[int, int]:
     return (0 if min(a.lo, b.lo) >= 0 else -top), top - 1
 
 
-def _mask(other: Number, symbol: str) -> int:
-    if isinstance(other, Term) or index(other) < 0:
+def _mask(operand: Number, symbol: str) -> int:
+    if isinstance(operand, Term) or index(operand) < 0:
         raise UnsupportedTerm(f"{symbol} on unbounded integers needs a constant, not negative")
-    return index(other)
+    return index(operand)
 
 
 def _mask_bits(a: Term, mask: int) -> Term:

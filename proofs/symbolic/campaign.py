@@ -99,9 +99,9 @@ def read_recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
     Raises EditedError.
     """
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        kept = dict(found["operations"])
-        whole = found["digest"] == _digest(kept)
+        record = json.loads(file.read_text(encoding="utf-8"))
+        kept = dict(record["operations"])
+        whole = record["digest"] == _digest(kept)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError):
@@ -154,11 +154,11 @@ def restore_result(label: str, entry: Mapping[str, Any]) -> Examined:
     return Examined(label, paths, proved, refused, outside, tuple(entry["unknown"]), wrong, int(entry["unexplored"]))
 
 
-def _entry(found: Examined) -> dict[str, Any]:
-    wrong = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations]
+def _entry(examined: Examined) -> dict[str, Any]:
+    wrong = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in examined.violations]
     return {
-        "paths": found.paths, "proved": found.proved, "refused": found.refused, "outside": found.outside,
-        "unknown": list(found.unknown), "violations": wrong, "unexplored": found.unexplored,
+        "paths": examined.paths, "proved": examined.proved, "refused": examined.refused, "outside": examined.outside,
+        "unknown": list(examined.unknown), "violations": wrong, "unexplored": examined.unexplored,
     }  # fmt: skip
 
 
@@ -221,9 +221,9 @@ def _main(argv: Sequence[str] | None) -> int:
         except KeyboardInterrupt:
             missing = len(operations()) - len(read_recorded())
             raise KeyboardInterrupt(f"interrupted: {missing} of {len(operations())} operations not recorded") from None
-    found = list(faults())
-    print("\n".join(found) or "the record is current")
-    return Exit.REFUTED if found else Exit.OK
+    lines = list(faults())
+    print("\n".join(lines) or "the record is current")
+    return Exit.REFUTED if lines else Exit.OK
 
 
 if __name__ == "__main__":

@@ -247,11 +247,11 @@ def _find_difference(outer: Flat, inner: Flat, result: Flat, left: str, right: s
     return ""
 
 
-def refines(shape: Tree, other: Tree) -> bool:
-    """compatible(other, shape): whether the shape has a part of equal size for each integer of the other."""
-    if isinstance(other, tuple):
-        return isinstance(shape, tuple) and len(shape) == len(other) and all(map(refines, shape, other))
-    return size(flat((shape, shape))) == other
+def refines(shape: Tree, coarse: Tree) -> bool:
+    """compatible(coarse, shape): whether the shape has a part of equal size for each integer of `coarse`."""
+    if isinstance(coarse, tuple):
+        return isinstance(shape, tuple) and len(shape) == len(coarse) and all(map(refines, shape, coarse))
+    return size(flat((shape, shape))) == coarse
 
 
 def _check_complement(a: Pair, target: int, result: Pair) -> str:
@@ -283,8 +283,8 @@ def _check_divide(a: Pair, tiler: Pair, result: Pair) -> str:
         return "its first mode has not the shape of the tiler"
     if wrong := _find_difference(outer, inner, first, "R({k}, 0)", "A(T({k}))"):
         return wrong
-    found = {at(first, i) + at(second, j) for i, j in grid(range(size(first)), range(size(second)))}
-    missing = sorted({at(outer, i) for i in range(size(outer))} - found)
+    values = {at(first, i) + at(second, j) for i, j in grid(range(size(first)), range(size(second)))}
+    missing = sorted({at(outer, i) for i in range(size(outer))} - values)
     return f"A's value {missing[0]} is none of R's" if missing else ""
 
 

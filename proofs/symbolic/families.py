@@ -83,7 +83,7 @@ class OperationFamily:
         known = (*self.granted_assumptions, *narrow)
         names = self.operation.space.names
         samples = [{**at, **fixed} for at in self.operation.space.samples]
-        samples = [{**at, **{name: at[other] for name, other in equal.items()}} for at in samples]
+        samples = [{**at, **{name: at[same] for name, same in equal.items()}} for at in samples]
         kept = tuple(at for at in samples if all(evaluate(node, at, {}) for node in known))
         if not kept and Session(script(names, known), GOAL_BUDGET).check().status == "unsat":
             assumed = ", ".join(text(substitute(node, self.shown_inputs)) for node in self.granted_assumptions)
@@ -102,8 +102,8 @@ def family(operation: str, shape: str, by: str | None) -> OperationFamily:
         raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
     if operation == "composition":
         right, (lists, note) = _layout(right, by, operation), _merge_modes(lists)
-        found = _composition(len(lists[0]), len(right[0]))
-        return _check_family(found, _name_inputs("MD", lists) | _name_inputs("Nr", right), note)
+        composed = _composition(len(lists[0]), len(right[0]))
+        return _check_family(composed, _name_inputs("MD", lists) | _name_inputs("Nr", right), note)
     if operation in ("logical_divide", "logical_product"):
         return _tiling(operation, lists, _layout(right, by, operation) if right else [])
     named = _name_inputs("sd", lists)
@@ -185,15 +185,15 @@ def _follows(mode: tuple[str, str], stride: str) -> bool:
 
 def _name_inputs(letters: str, lists: Lists) -> dict[str, str]:
     """Return the number or letter for each input: the names of the inputs are a letter and the position of the mode."""
-    return {f"{n}{i}": x for n, one in zip(letters, lists, strict=False) for i, x in enumerate(one)}
+    return {f"{n}{i}": x for n, numbers in zip(letters, lists, strict=False) for i, x in enumerate(numbers)}
 
 
 def _check_family(operation: Operation, given: Mapping[str, str], note: str = "") -> OperationFamily:
     """Return the family. Raises InferenceError for an extent below 1, or a letter that is the name of another input."""
-    others = set(operation.space.names) - set(given)
-    if taken := sorted(others & set(given.values())):
+    inputs = set(operation.space.names) - set(given)
+    if taken := sorted(inputs & set(given.values())):
         raise InferenceError(
-            f"the letter {taken[0]} is taken: {operation.label} has the inputs {' '.join(sorted(others))}"
+            f"the letter {taken[0]} is taken: {operation.label} has the inputs {' '.join(sorted(inputs))}"
         )
     low = [x for name, x in given.items() if name[0] in "MsNT" and _number(x) and int(x) < 1]
     if low:
@@ -235,12 +235,12 @@ def _lists(layout: str, option: str) -> Lists:
     parts = [re.sub(r"\s*([(),])\s*", r"\1", part.strip()) for part in layout.split(":")]
     if len(parts) > 2 or not all(map(_is_nested, parts)):
         raise InferenceError(f"{option} {layout} is neither a shape nor a layout, such as (4,M) or (4,M):(1,d)")
-    found = [WORD.findall(part) for part in parts]
-    if len(found) == 2 and len(found[0]) != len(found[1]):
-        raise InferenceError(f"{option} {layout}: {len(found[0])} extents and {len(found[1])} strides")
+    words = [WORD.findall(part) for part in parts]
+    if len(words) == 2 and len(words[0]) != len(words[1]):
+        raise InferenceError(f"{option} {layout}: {len(words[0])} extents and {len(words[1])} strides")
     if len({WORD.sub("x", part).replace(",)", ")") for part in parts}) > 1:
         raise InferenceError(f"{option} {layout}: shape and stride are nested differently")
-    return found
+    return words
 
 
 def _is_nested(part: str) -> bool:

@@ -79,16 +79,21 @@ def infer_conditions(
     head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation) * (":" not in shape)
     lines = [head, *family.head()]
     report(f"{family.operation.label}: its paths are followed for at most {seconds:g} s (--budget)")
-    found = _conditions(family, time.monotonic() + seconds)
-    if found.left and operation == "composition":
-        report(f"{found.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s")
+    conditions = _conditions(family, time.monotonic() + seconds)
+    if conditions.left and operation == "composition":
+        report(
+            f"{conditions.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s"
+        )
         family = families.one_run(shape)
-        lines += [f"  {found.left} paths open after {seconds:g} s from end to end; so run by run:", *_runs_are(family)]
+        lines += [
+            f"  {conditions.left} paths open after {seconds:g} s from end to end; so run by run:",
+            *_runs_are(family),
+        ]
         lines += family.domain()
-        found = _conditions(family, time.monotonic() + 2 * seconds)
-    exact = not (found.left or found.unknown)
-    end = f"UNKNOWN: {found.unknown} cases not proved, {found.left} open after {seconds:g} s (--budget)"
-    return Inferred(tuple(lines), found.ways, f"exact: {found.where}" if exact else end, exact)
+        conditions = _conditions(family, time.monotonic() + 2 * seconds)
+    exact = not (conditions.left or conditions.unknown)
+    end = f"UNKNOWN: {conditions.unknown} cases not proved, {conditions.left} open after {seconds:g} s (--budget)"
+    return Inferred(tuple(lines), conditions.ways, f"exact: {conditions.where}" if exact else end, exact)
 
 
 def _runs_are(family: OperationFamily) -> Iterator[str]:

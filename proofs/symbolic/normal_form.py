@@ -40,8 +40,8 @@ class NameScope:
 def normal_form(node: object, scope: NameScope = NameScope()) -> str:
     r"""Return the normal form of a module, or of a part of it in a scope.
 
-    >>> one, other = "def f(x):\n    'Doc.'\n    y = x\n    return y", "def f(x):\n    z = x\n    return z"
-    >>> normal_form(ast.parse(one)) == normal_form(ast.parse(other))
+    >>> first, second = "def f(x):\n    'Doc.'\n    y = x\n    return y", "def f(x):\n    z = x\n    return z"
+    >>> normal_form(ast.parse(first)) == normal_form(ast.parse(second))
     True
     """
     if isinstance(node, list):
@@ -154,7 +154,7 @@ def _walk_own(*nodes: ast.AST) -> Iterator[ast.AST]:
             if closed and name == "body":
                 continue
             parts = part if isinstance(part, list) else [part]
-            yield from _walk_own(*(one for one in parts if isinstance(one, ast.AST)))
+            yield from _walk_own(*(child for child in parts if isinstance(child, ast.AST)))
 
 
 def _assigned_inside(node: ast.AST) -> Iterator[ast.AST]:

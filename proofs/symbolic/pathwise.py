@@ -43,15 +43,17 @@ def modes(flat: Flat) -> Modes:
 def instance(name: str, *arguments: Node, **functions: Modes) -> Node:
     """Return a law applied to terms, with each of its functions replaced by one of the given layouts."""
     law = list_shipped()[name]
-    found = substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
-    return expand(found, {f: (("index",), at(functions[f], "index")) for f in law.functions})
+    formula = substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
+    return expand(formula, {f: (("index",), at(functions[f], "index")) for f in law.functions})
 
 
 def same(found: Sequence[tuple[Node, Node]], wanted: Sequence[tuple[Node, Node]]) -> Node:
     """Return the condition that modes equal the wanted ones, in number and in value."""
     if len(found) != len(wanted):
         return ("!=", 0, 0)
-    pairs = [("==", x, y) for mode, other in zip(found, wanted, strict=True) for x, y in zip(mode, other, strict=True)]
+    pairs = [
+        ("==", x, y) for mode, target in zip(found, wanted, strict=True) for x, y in zip(mode, target, strict=True)
+    ]
     return conjunction((("==", 0, 0), *pairs))
 
 
@@ -235,8 +237,10 @@ def gaps(path: Path, chain: Modes) -> Modes:
 
 
 def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
-    found = (n for mode in layout for side in mode for n in walk(side) if isinstance(n, tuple) and n[0] in ("//", "%"))
-    yield from dict.fromkeys((("//", n[1], n[2])) for n in found if isinstance(n, tuple))
+    divisions = (
+        n for mode in layout for side in mode for n in walk(side) if isinstance(n, tuple) and n[0] in ("//", "%")
+    )
+    yield from dict.fromkeys((("//", n[1], n[2])) for n in divisions if isinstance(n, tuple))
 
 
 def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
@@ -309,9 +313,9 @@ def invertible_left(a: Modes) -> Node:
     parts: list[Node] = [("or", ("==", s, 1), (">=", d, 1)) for s, d in a]
     for i, (s, d) in enumerate(a):
         for t, e in a[i + 1 :]:
-            one = conjunction((("==", ("%", e, d), 0), ("<=", ("*", s, d), e)))
-            other = conjunction((("==", ("%", d, e), 0), ("<=", ("*", t, e), d)))
-            parts.append(("or", ("==", s, 1), ("==", t, 1), one, other))
+            first_finer = conjunction((("==", ("%", e, d), 0), ("<=", ("*", s, d), e)))
+            second_finer = conjunction((("==", ("%", d, e), 0), ("<=", ("*", t, e), d)))
+            parts.append(("or", ("==", s, 1), ("==", t, 1), first_finer, second_finer))
     return conjunction(tuple(parts))
 
 

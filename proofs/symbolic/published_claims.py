@@ -28,8 +28,8 @@ class Claimed(Published):
     def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
         """Return the modes of A o B, for B of rank 2 or more, when each mode alone is admissible (Shah 2024)."""
         super().by_mode(a, b)  # raises Rejected where a mode alone is not admissible
-        found = self._call(lambda on: on.composition(self._layout(a), self._layout(b)))
-        return [_flat((s, d)) for s, d in zip(*pair(found), strict=True)]
+        returned = self._call(lambda on: on.composition(self._layout(a), self._layout(b)))
+        return [_flat((s, d)) for s, d in zip(*pair(returned), strict=True)]
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
         """Return A o (n:r), when the published guard accepts it."""

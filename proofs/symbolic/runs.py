@@ -83,16 +83,16 @@ def composition_run(rank: int) -> Operation:
         return t.make((n, *carry.used), (value, *carry.used))
 
     def goals(path: Path, result: Any) -> Iterator[Goal]:
-        a, found = modes(flat(layout_of("MD", rank, symbols_of(path)))), modes(flat(pair(result)))
-        n, value = found[0]
+        a, returned = modes(flat(layout_of("MD", rank, symbols_of(path)))), modes(flat(pair(result)))
+        n, value = returned[0]
         first, digits = limit(bounded, "r", "N")
         yield Goal("length", (), (), conjunction((("==", n, first), ("==", ("%", "N", n), 0), (">=", n, 1))))
         yield _first_carry(bounded, n, digits)
         yield Goal("value", (), (), ("==", value, pathwise.at(a, "r")))
-        for i, (digit, m, (u, _)) in enumerate(zip(digits, bounded, found[1:], strict=True)):
+        for i, (digit, m, (u, _)) in enumerate(zip(digits, bounded, returned[1:], strict=True)):
             now: Node = ("+", f"u{i}", ("*", ("-", n, 1), digit))
             yield Goal(f"digit {i}", (), (), conjunction((("==", u, now), ("<", u, m))))
-        yield from _prove_step(a, bounded, n, [u for u, _ in found[1:]])
+        yield from _prove_step(a, bounded, n, [u for u, _ in returned[1:]])
 
     def refuses(path: Path) -> Iterator[Goal]:
         first, digits = limit(bounded, "r", "N")

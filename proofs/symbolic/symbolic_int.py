@@ -331,10 +331,10 @@ def _without(product: Node, factor: Node) -> Node | None:
     if product == factor:
         return 1
     if isinstance(product, tuple) and product[0] == "*":
-        for part, other in ((product[1], product[2]), (product[2], product[1])):
+        for part, cofactor in ((product[1], product[2]), (product[2], product[1])):
             rest = _without(part, factor)
             if rest is not None:
-                return _fold("*", rest, other)
+                return _fold("*", rest, cofactor)
     return None
 
 
