@@ -59,8 +59,8 @@ def _rows(data: Mapping[str, Any], key: str, file: str) -> Sequence[Mapping[str,
 def name_of(mnemonic: str) -> str:
     """Return the name of the instruction, the longest that begins the mnemonic; empty if PTX has none."""
     words = mnemonic[:200].split(".")
-    found = (".".join(words[:count]) for count in range(len(words), 0, -1))
-    return next((name for name in found if name in assembler().names), "")
+    candidates = (".".join(words[:count]) for count in range(len(words), 0, -1))
+    return next((name for name in candidates if name in assembler().names), "")
 
 
 def find_misplaced(mnemonic: str, written: str) -> str:

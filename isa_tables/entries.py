@@ -88,10 +88,10 @@ def entry(variant: Variant, operand: str) -> OperandEntry:
     """
     used = _list_used_words(variant.table, operand)
     key = (variant.types[operand], *map(variant.words.get, used.names))
-    found = used.entries.get(key)
-    if found is None:
-        found = used.entries[key] = _entry(variant, operand)
-    return found
+    shared = used.entries.get(key)
+    if shared is None:
+        shared = used.entries[key] = _entry(variant, operand)
+    return shared
 
 
 class _Used(NamedTuple):
@@ -133,7 +133,7 @@ def _entry(variant: Variant, operand: str) -> OperandEntry:
         axes=(axes[0], axes[1]),
         **counts,
     )
-    found = OperandEntry(
+    operand_entry = OperandEntry(
         key=name,
         fragment=fragment,
         counts=raw,
@@ -149,8 +149,8 @@ def _entry(variant: Variant, operand: str) -> OperandEntry:
         printed=keys.get("printed", {}),
         erratum=keys.get("erratum"),
     )
-    _check_entry(found, variant)
-    return found
+    _check_entry(operand_entry, variant)
+    return operand_entry
 
 
 def _counts(
@@ -192,7 +192,7 @@ def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
 
 def combinations(variant: Variant, operands: Mapping[str, OperandEntry]) -> tuple[dict[str, str], ...]:
     """Every combination of types that the operands of a variant may have together, as its table lists them."""
-    given = {name: found.fragment.type for name, found in operands.items()}
+    given = {name: operand_entry.fragment.type for name, operand_entry in operands.items()}
     file, choices = variant.table.file, variant.table.descriptor
     if not choices:
         return (given,)
@@ -205,14 +205,14 @@ def combinations(variant: Variant, operands: Mapping[str, OperandEntry]) -> tupl
     if len(here) != 1:
         raise TableError(file, "descriptor", f"{len(here)} apply to {variant.mnemonic}, it must be one")
     choice, path = here[0]
-    found = []
+    combined = []
     for row, types in expand(choice["types"], choice.get("operands", schema.DESCRIBED), file, path):
         for name, word in types.items():
             if name not in operands or schema.WIDTH[word] > operands[name].fragment.bits:
                 has = f"has {operands[name].fragment.bits} bits" if name in operands else "is no operand"
                 raise TableError(file, path, f"{row}: {name} of {variant.mnemonic} {has}")
-        found.append({**given, **types})
-    return tuple(found)
+        combined.append({**given, **types})
+    return tuple(combined)
 
 
 def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, path: str) -> bool:
@@ -253,10 +253,10 @@ def number(value: Number, variant: Variant, key: str, positive: bool = True) -> 
     from isa_tables.formula import evaluate
     from isa_tables.formula_parser import parse_in
 
-    found: int = evaluate(parse_in(variant.table.file, key, value, {}, variant.numbers).tree, {})
-    if found < positive:
-        raise TableError(variant.table.file, key, f"{value!r} is {found} for {variant.mnemonic}")
-    return found
+    computed: int = evaluate(parse_in(variant.table.file, key, value, {}, variant.numbers).tree, {})
+    if computed < positive:
+        raise TableError(variant.table.file, key, f"{value!r} is {computed} for {variant.mnemonic}")
+    return computed
 
 
 def _check_entry(entry: OperandEntry, variant: Variant) -> None:

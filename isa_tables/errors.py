@@ -37,5 +37,5 @@ class TableError(IsaError):
 def together(errors: Sequence[TableError]) -> TableError:
     """Return the first of several errors, with all of them in its `errors`."""
     first = errors[0]
-    first.errors = tuple(one for error in errors for one in error.errors)
+    first.errors = tuple(part for error in errors for part in error.errors)
     return first

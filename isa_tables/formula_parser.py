@@ -119,11 +119,11 @@ def _check_text(text: str) -> None:
         depth += (char == "(") - (char == ")")
         if depth > MAX_DEPTH:
             raise FormulaError(f"nested deeper than {MAX_DEPTH}", text, column)
-    other = _NOT_OURS.search(text)
-    if other:
-        operator = other.group()
+    foreign = _NOT_OURS.search(text)
+    if foreign:
+        operator = foreign.group()
         reason = f"{operator!r} is not in the language: write {_PYTHON[operator]!r}"
-        raise FormulaError(reason, text, other.start() + 1)
+        raise FormulaError(reason, text, foreign.start() + 1)
 
 
 def _span(text: str, node: ast.expr) -> tuple[int, int, bool]:

@@ -59,19 +59,19 @@ def decode(kind: str, word: int, path: Path = SHIPPED) -> dict[str, Word]:
 
     Raises IsaError for codes and bits that mean nothing.
     """
-    found: dict[str, Word] = {}
+    chosen: dict[str, Word] = {}
     for part in _of(kind, path).parts:
         code = word >> part.low & (1 << part.high - part.low + 1) - 1
         word &= ~(code << part.low)
         meaning = part.meaning(kind)
         if code not in meaning:
-            known = ", ".join(f"{one} ({what})" for one, what in meaning.items())
+            known = ", ".join(f"{number} ({what})" for number, what in meaning.items())
             place = f"bits {part.low}-{part.high} ({part.name})"
             raise IsaError(f"{place} of a kind::{kind} instruction descriptor are {code}; they may be {known}")
-        found[part.name] = meaning[code]
+        chosen[part.name] = meaning[code]
     if word:
         raise IsaError(f"the instruction descriptor has bits outside its fields: {word:#x}")
-    return found
+    return chosen
 
 
 def encode(kind: str, path: Path = SHIPPED, **chosen: Word) -> int:
@@ -79,11 +79,11 @@ def encode(kind: str, path: Path = SHIPPED, **chosen: Word) -> int:
 
     Raises IsaError for any it lacks.
     """
-    found = _of(kind, path)
-    if unknown := chosen.keys() - {part.name for part in found.parts}:
+    fields = _of(kind, path)
+    if unknown := chosen.keys() - {part.name for part in fields.parts}:
         raise IsaError(f"an instruction descriptor does not choose {', '.join(sorted(unknown))}")
     word = 0
-    for part in found.parts:
+    for part in fields.parts:
         codes = {what: code for code, what in part.meaning(kind).items()}
         what = chosen.get(part.name, next(iter(codes)))
         if what not in codes:
@@ -93,10 +93,10 @@ def encode(kind: str, path: Path = SHIPPED, **chosen: Word) -> int:
 
 
 def _of(kind: str, path: Path) -> Parts:
-    found = read_fields(path)
-    if kind not in found.kinds:
-        raise IsaError(f"no kind::{kind} here; there are: {', '.join(found.kinds)}")
-    return found
+    fields = read_fields(path)
+    if kind not in fields.kinds:
+        raise IsaError(f"no kind::{kind} here; there are: {', '.join(fields.kinds)}")
+    return fields
 
 
 def read_fields(path: Path = SHIPPED) -> Parts:
@@ -111,14 +111,14 @@ def _read_fields(file: str, text: str) -> Parts:
     tables.check_schema(data, file)
     for number, entry in enumerate(data["part"]):
         schema.check(entry, schema.keys()["part"], file, f"part[{number}]", ("name", "low", "high"))
-    found = Parts(file, data["section"], tuple(data["kinds"]), tuple(_part(file, entry) for entry in data["part"]))
+    fields = Parts(file, data["section"], tuple(data["kinds"]), tuple(_part(file, entry) for entry in data["part"]))
     taken: set[int] = set()
-    for part in found.parts:
+    for part in fields.parts:
         bits = set(range(part.low, part.high + 1))
         if not bits or bits & taken or part.high >= _WIDTH:
             raise TableError(file, f"part.{part.name}", f"bits {part.low} to {part.high} are empty, taken or outside")
         taken |= bits
-    return found
+    return fields
 
 
 def _part(file: str, entry: Mapping[str, Any]) -> BitField:

@@ -71,10 +71,10 @@ class Operand(Fragment):
     @cached_property
     def uses(self) -> frozenset[str]:
         """The parameters and selections that the map depends on; those of `holds` are not counted."""
-        found = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "holds"))
+        names = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "holds"))
         for name, formula in reversed(list(self.let.items())):
-            found |= formula.names if name in found else frozenset()
-        return found & self.param.keys()
+            names |= formula.names if name in names else frozenset()
+        return names & self.param.keys()
 
     @cached_property
     def formulas(self) -> str:
@@ -250,51 +250,51 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
         [2, 6]
     """
     variant = find(mnemonic, folder, select or NOTHING)
-    found = entries(variant)
+    described = entries(variant)
     signature = signature_of(variant)
     table, numbers = variant.table, tuple(variant.numbers.items())
-    operands = {name: _operand(name, one, table.file, table.lanes, numbers) for name, one in found.items()}
+    operands = {name: _operand(name, entry, table.file, table.lanes, numbers) for name, entry in described.items()}
     product = parse_in(table.file, "product", table.product or "0", {lane_name(table.lanes): False}, {})
     return Instruction(signature, operands, table.section, table.isa, table.errata, product)
 
 
 @lru_cache(maxsize=1 << 13)
-def _operand(name: str, found: OperandEntry, file: str, lanes: int, numbers: tuple[tuple[str, int], ...]) -> Operand:
+def _operand(name: str, entry: OperandEntry, file: str, lanes: int, numbers: tuple[tuple[str, int], ...]) -> Operand:
     """Return an operand, made once for all instructions that share its entry and have the same numbers."""
     param = dict(numbers)
     coordinates = [lane_name(lanes), _VALUE]
-    if found.placed or found.layouts:
-        coordinates = [*names_of(found.fragment.axes), *([_COPY] if found.placed else [])]
+    if entry.placed or entry.layouts:
+        coordinates = [*names_of(entry.fragment.axes), *([_COPY] if entry.placed else [])]
     names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}
-    for key, text in found.let.items() if found.maps else ():
+    for key, text in entry.let.items() if entry.maps else ():
         if not key.isidentifier() or key in names or key in param:
-            raise TableError(file, f"{found.key}.let.{key}", "must be an identifier that is not a name already")
-        let[key] = parse_in(file, f"{found.key}.let.{key}", text, names, param)
+            raise TableError(file, f"{entry.key}.let.{key}", "must be an identifier that is not a name already")
+        let[key] = parse_in(file, f"{entry.key}.let.{key}", text, names, param)
         names[key] = let[key].signed
-    constants = {"bits": found.fragment.bits, **param}
+    constants = {"bits": entry.fragment.bits, **param}
     of_lane = {key: signed for key, signed in names.items() if key != _VALUE}  # `holds` is a condition of the lane
     maps = {
-        key: parse_in(file, f"{found.key}.{key}", text, of_lane if key == "holds" else names, constants)
-        for key, text in found.maps.items()
+        key: parse_in(file, f"{entry.key}.{key}", text, of_lane if key == "holds" else names, constants)
+        for key, text in entry.maps.items()
     }
     return Operand(
         name=name,
-        **{field.name: getattr(found.fragment, field.name) for field in fields(Fragment)},
+        **{field.name: getattr(entry.fragment, field.name) for field in fields(Fragment)},
         lanes=lanes,
         let=let,
         maps=maps,
-        placed=found.placed,
-        layouts=found.layouts,
-        majors=found.majors,
-        unspecified=found.unspecified,
-        unmapped=found.unmapped,
-        provenance=found.provenance,
-        printed=found.printed,
-        erratum=found.erratum,
+        placed=entry.placed,
+        layouts=entry.layouts,
+        majors=entry.majors,
+        unspecified=entry.unspecified,
+        unmapped=entry.unmapped,
+        provenance=entry.provenance,
+        printed=entry.printed,
+        erratum=entry.erratum,
         file=file,
         param=param,
-        counts=found.counts,
+        counts=entry.counts,
     )
 
 

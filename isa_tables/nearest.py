@@ -77,7 +77,7 @@ def not_selected(
 
 def _around(word: Word, words: Sequence[Word]) -> list[Word]:
     """Return the next number below and above a number; all words where they are not numbers."""
-    numbers = [other for other in words if isinstance(other, int)]
+    numbers = [number for number in words if isinstance(number, int)]
     if not isinstance(word, int) or len(numbers) < len(words):
         return list(words)
     below, above = [n for n in numbers if n < word], [n for n in numbers if n > word]
@@ -111,15 +111,15 @@ def _find_run(words: Sequence[Word]) -> list[int]:
 
 def _nearest(wanted: str, key: Said, known: Sequence[str]) -> list[str]:
     """Return three mnemonics: two of a short name, f32 first, two of another shape, then by likeness of text."""
-    meant = [one for one in known if "." in wanted and is_short_for(wanted, one)]
-    short = sorted(meant, key=lambda one: "f32" not in one.split("."))
+    meant = [name for name in known if "." in wanted and is_short_for(wanted, name)]
+    short = sorted(meant, key=lambda name: "f32" not in name.split("."))
     numbers = _numbers(key.shape)
-    but_shape = [other for other in known if _but_shape(list_parts(other)) == _but_shape(key) and numbers]
+    but_shape = [name for name in known if _but_shape(list_parts(name)) == _but_shape(key) and numbers]
     distance = {
-        other: sum(abs(a - b) for a, b in zip(numbers, _numbers(list_parts(other).shape), strict=False))
-        for other in but_shape
+        name: sum(abs(a - b) for a, b in zip(numbers, _numbers(list_parts(name).shape), strict=False))
+        for name in but_shape
     }
-    close = sorted(distance, key=lambda other: (distance[other], other))[:2]
+    close = sorted(distance, key=lambda name: (distance[name], name))[:2]
     return list(dict.fromkeys([*short[:2], *close, *get_close_matches(repr(wanted), known, 3, 0.3)]))[:3]
 
 

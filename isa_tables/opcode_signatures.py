@@ -3,7 +3,7 @@
 
 A probe is made from a signature, so that what a GPU does with it can contradict the row's formula.
 
->>> (row,) = [one for one in spellings() if one.text == "mul.wide.{type}"]
+>>> (row,) = [row for row in spellings() if row.text == "mul.wide.{type}"]
 >>> row.words["type"], row.types({"type": "s16"})
 (('u16', 'u32', 's16', 's32'), {'d': 's32', 'a': 's16', 'b': 's16'})
 """
@@ -29,8 +29,8 @@ class Spelling:
 
     def types(self, words: Mapping[str, str]) -> dict[str, str]:
         """Return the type of each operand that has one, by role, if the opcode has these words of the lists."""
-        found = {role: type_of(kind, words) for role, kind, _ in self.operands}
-        return {role: kind for role, kind in found.items() if kind}
+        types = {role: type_of(kind, words) for role, kind, _ in self.operands}
+        return {role: kind for role, kind in types.items() if kind}
 
 
 def spellings() -> tuple[Spelling, ...]:

@@ -93,7 +93,7 @@ KINDS: Mapping[str, Constraint] = {
     "places": Constraint(f"a table of {', '.join(SPACES)}", _table_of(lambda v: _is_text(v) and v in SPACES)),
     "maps": Constraint("a table of row and col texts", lambda v: _table_of(_is_text)(v) and v.keys() <= {"row", "col"}),
     "table": Constraint("a table", lambda v: isinstance(v, dict)),
-    "tables": Constraint("a list of tables", lambda v: v != [] and _list_of(lambda one: isinstance(one, dict))(v)),
+    "tables": Constraint("a list of tables", lambda v: v != [] and _list_of(lambda entry: isinstance(entry, dict))(v)),
     "choices": Constraint(
         "a table of lists of words or numbers, none named D, A, B, C or type",
         lambda v: _table_of(_is_choice)(v) and not v.keys() & {*OPERANDS, "type"},

@@ -6,8 +6,8 @@ a last `*` is the rest of an instruction of isa_tables/ptx, under the name `rest
 What has no row has no meaning: a kernel that uses it is rejected. So is a modifier or an operand that no code reads,
 unless its row's `no_effect` says why it changes nothing: `NotedWords` notes what is read.
 
->>> found = meaning("mad.wide.s32")
->>> found.types, found.row.value.text, found.row.meaning
+>>> opcode = meaning("mad.wide.s32")
+>>> opcode.types, opcode.row.value.text, opcode.row.meaning
 ({'d': 's64', 'a': 's32', 'b': 's32', 'c': 's64'}, 'a * b + c', 'integer')
 >>> meaning("mad.strange") is None
 True
@@ -69,13 +69,13 @@ class Row:
     @cached_property
     def parts(self) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
         """The parts of the spelling: (the name of a list or of an optional word, its words, whether optional)."""
-        found = []
+        parts = []
         for part in self.spelling.split("."):
             word = part.rstrip("?")
             optional, listed = part != word, word.startswith("{")
             name = word.strip("{}") if listed else word if optional else _REST.get(word, "")
-            found.append((name, self.words[name] if listed else (word,), optional))
-        return tuple(found)
+            parts.append((name, self.words[name] if listed else (word,), optional))
+        return tuple(parts)
 
     @cached_property
     def modifiers(self) -> tuple[str, ...]:
@@ -137,19 +137,19 @@ class NotedWords(Mapping[str, str]):
         return len(self._content)
 
 
-def unread(found: Meaning, words: NotedWords, types: NotedWords) -> list[str]:
+def unread(opcode: Meaning, words: NotedWords, types: NotedWords) -> list[str]:
     """Return the modifiers of an opcode that nobody has read, without those that change nothing."""
-    return [found.words[name] for name, roles in _effective(found)
+    return [opcode.words[name] for name, roles in _effective(opcode)
             if name not in words.seen and types.seen.isdisjoint(roles)]  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
-def _effective(found: Meaning) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _effective(opcode: Meaning) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the names of modifiers that change something, each with the roles of which it is the type."""
-    free, there = found.row.no_effect, found.words
+    free, there = opcode.row.no_effect, opcode.words
     return tuple(
-        (name, tuple(role for role, kind, _ in found.row.operands if kind == name or (name, kind) == ("type", "wide")))
-        for name in found.row.modifiers
+        (name, tuple(role for role, kind, _ in opcode.row.operands if kind == name or (name, kind) == ("type", "wide")))
+        for name in opcode.row.modifiers
         if name in there and name not in free and there[name] not in free
     )
 
@@ -174,15 +174,15 @@ def _read_shipped() -> Mapping[str, Sequence[_Entry]]:
 
     That is a word of the first line, which is the spelling, or of any line if the spelling begins with a list.
     """
-    found: dict[str, list[_Entry]] = {}
+    rows: dict[str, list[_Entry]] = {}
     for path in sorted(SHIPPED.glob("*.toml")):
         for number, text in enumerate(_entries(tables.text_of(path))):
             first = text.partition("\n")[0]
             words = first[first.index('"') + 1 : -1].split(".")
             needed = frozenset(word for word in words if word[-1] not in "}?*")
             for word in {*_WORD.findall(text if words[0][0] == "{" else first)}:
-                found.setdefault(word, []).append(_Entry(needed, str(path), number, text))
-    return found
+                rows.setdefault(word, []).append(_Entry(needed, str(path), number, text))
+    return rows
 
 
 @lru_cache(maxsize=4096)
@@ -279,7 +279,7 @@ def _choose_words(parts: tuple[tuple[str, tuple[str, ...], bool], ...], text: st
     for word in words:
         end = len(word) + 1
         if text.startswith(word, 1) and (len(text) == end or text[end] == "."):
-            found = _choose_words(parts, text[end:], at + 1)
-            if found is not None:
-                return {name: word, **found} if name else found
+            rest = _choose_words(parts, text[end:], at + 1)
+            if rest is not None:
+                return {name: word, **rest} if name else rest
     return _choose_words(parts, text, at + 1) if optional else None

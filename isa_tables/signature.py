@@ -100,7 +100,7 @@ def signature_of(variant: tables.Variant) -> Signature:
         mnemonic=variant.mnemonic,
         family=key.family,
         shape=_shape(variant, key, operands),
-        operands={name: found.fragment for name, found in operands.items()},
+        operands={name: entry.fragment for name, entry in operands.items()},
         qualifiers=key.qualifiers,
         targets=variant.targets,
         ptx=variant.ptx,
@@ -121,10 +121,10 @@ def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, OperandEnt
     """(m, n, k); raises TableError unless all operands and the shape qualifier agree on it."""
     said_of = _extents(key.shape or "")
     seen: dict[str, int] = {}
-    for name, found in operands.items():
-        for axis, extent in zip(found.fragment.axes, found.fragment.extent, strict=True):
+    for name, entry in operands.items():
+        for axis, extent in zip(entry.fragment.axes, entry.fragment.extent, strict=True):
             if extent != seen.setdefault(axis, said_of.get(axis, extent)):
-                reason = f"{found.fragment.extent} does not fit the other operands of {variant.mnemonic}"
+                reason = f"{entry.fragment.extent} does not fit the other operands of {variant.mnemonic}"
                 raise TableError(variant.table.file, f"{name}.extent", reason)
     if {"m", "n", "k"} <= seen.keys():
         return (seen["m"], seen["n"], seen["k"])
@@ -153,13 +153,13 @@ def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple
     wanted = DENSE if family is None else (family,)
     stems = {list_parts(name).stem for name in wanted}
     every = any(sign in name for name in wanted for sign in "*?[")
-    found: set[str] = set()
+    listed: set[str] = set()
     for path in tables.files(folder):
         if every or path.stem.split("_")[0] in stems:
             for key, variants in tables.variants(tables.read_table(path)).items():
                 if any(fnmatchcase(key.family, name) for name in wanted):
-                    found.add(variants[0].mnemonic)
-    return tuple(sorted(found))
+                    listed.add(variants[0].mnemonic)
+    return tuple(sorted(listed))
 
 
 def expand(short: str, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
@@ -172,9 +172,9 @@ def expand(short: str, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
     >>> expand("ldmatrix.x3")
     ()
     """
-    found = [name for name in mnemonics("*", folder) if is_short_for(short, name)]
-    sparse = {name for name in found if re.search(r"\.sp[.:]", name)}
-    meant = found if ".sp" in short else [name for name in found if name not in sparse]
+    matches = [name for name in mnemonics("*", folder) if is_short_for(short, name)]
+    sparse = {name for name in matches if re.search(r"\.sp[.:]", name)}
+    meant = matches if ".sp" in short else [name for name in matches if name not in sparse]
     return tuple(sorted(meant, key=lambda name: "f32" not in name.split(".")))
 
 
@@ -217,17 +217,17 @@ def _variants(mnemonic: str, folder: Path) -> tuple[tables.Variant, ...]:
     """Return the variants of a table that have a mnemonic; they differ in what the assembly text may choose."""
     key = list_parts(mnemonic)
     read = map(tables.read_table, tables.files(folder, key))
-    found = [variants[key] for variants in map(tables.variants, read) if key in variants]
-    if not found:
+    matches = [variants[key] for variants in map(tables.variants, read) if key in variants]
+    if not matches:
         from isa_tables.nearest import not_found
 
         shipped = folder == tables.SHIPPED
         raise not_found(mnemonic, key, families(folder), in_part(folder), lambda name: mnemonics(name, folder), shipped)
-    if len(found) > 1:
-        raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
-    if mnemonic != (written := found[0][0].mnemonic) and (problem := find_misplaced(mnemonic, written)):
+    if len(matches) > 1:
+        raise TableError(matches[1][0].table.file, "mnemonic", f"{mnemonic} is also in {matches[0][0].table.file}")
+    if mnemonic != (written := matches[0][0].mnemonic) and (problem := find_misplaced(mnemonic, written)):
         raise NotInIsa(f"{mnemonic[:200]!r}: ptxas {assembler().release} rejects the order of its words: {problem}")
-    return tuple(found[0])
+    return tuple(matches[0])
 
 
 def choices(mnemonic: str, name: str) -> frozenset[str | int]:

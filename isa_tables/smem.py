@@ -130,7 +130,7 @@ class Layouts:
                 raise IsaError(f"{place} of the descriptor are {bits}; they must be {constant}")
         if word:
             raise IsaError(f"the descriptor has bits outside its fields: {word:#x}")
-        swizzle = next((one.name for one in self.swizzles.values() if one.code == said["swizzle"]), None)
+        swizzle = next((swizzle.name for swizzle in self.swizzles.values() if swizzle.code == said["swizzle"]), None)
         if swizzle is None:
             raise IsaError(f"no swizzle has the code {said['swizzle']}")
         return Descriptor(said["start"], said["lbo"], said["sbo"], said["base_offset"], swizzle)
@@ -158,7 +158,7 @@ def _read_layouts(file: str, text: str) -> Layouts:
         for number, entry in enumerate(data[key]):
             kinds = schema.keys()[key]
             schema.check(entry, kinds, file, f"{key}[{number}]", tuple(kinds.keys() - {"provenance", "bytes"}))
-    found = Layouts(
+    layouts = Layouts(
         file=file,
         isa=data["isa"],
         section=data["section"],
@@ -171,10 +171,10 @@ def _read_layouts(file: str, text: str) -> Layouts:
     _check_once(file, "layout", [f"{entry['major']} {entry['name']}" for entry in data["layout"]])
     _check_once(file, "swizzle", [entry["name"] for entry in data["swizzle"]])
     for number, entry in enumerate(data["layout"]):
-        if entry["name"] not in found.swizzles:
+        if entry["name"] not in layouts.swizzles:
             raise TableError(file, f"layout[{number}].name", f"no such swizzle: {entry['name']!r}")
-    _check_fields(found)
-    return found
+    _check_fields(layouts)
+    return layouts
 
 
 def _check_once(file: str, key: str, names: list[str]) -> None:
@@ -183,22 +183,22 @@ def _check_once(file: str, key: str, names: list[str]) -> None:
         raise TableError(file, key, f"{twice} is described twice")
 
 
-def _check_fields(found: Layouts) -> None:
+def _check_fields(layouts: Layouts) -> None:
     """Raise TableError unless every field of the descriptor is there and no two share a bit."""
     taken: set[int] = set()
-    for field in found.fields:
+    for field in layouts.fields:
         bits = set(range(field.low, field.high + 1))
         if not bits or bits & taken:
             reason = f"bits {field.low} to {field.high} are an empty range or overlap another field"
-            raise TableError(found.file, f"field.{field.name}", reason)
+            raise TableError(layouts.file, f"field.{field.name}", reason)
         taken |= bits
-    names = [field.name for field in found.fields]
-    _check_once(found.file, "field", names)
+    names = [field.name for field in layouts.fields]
+    _check_once(layouts.file, "field", names)
     for name in _FIELDS:
         if name not in names:
-            raise TableError(found.file, f"field.{name}", "this field is missing")
-        if found.fields[names.index(name)].bytes is None:
-            raise TableError(found.file, f"field.{name}.bytes", "this key is missing")
+            raise TableError(layouts.file, f"field.{name}", "this field is missing")
+        if layouts.fields[names.index(name)].bytes is None:
+            raise TableError(layouts.file, f"field.{name}.bytes", "this key is missing")
 
 
 def _swizzle(file: str, entry: Mapping[str, Any]) -> SmemSwizzle:

@@ -212,20 +212,20 @@ def _check_listed(table: Table) -> None:
 @lru_cache(maxsize=256)
 def variants(table: Table) -> Mapping[Said, tuple[Variant, ...]]:
     """Every instruction of a table by the parts of its mnemonic; several where they differ only in selections."""
-    found: dict[Said, tuple[Variant, ...]] = {}
+    by_parts: dict[Said, tuple[Variant, ...]] = {}
     for form in table.forms:
         for number, variant in enumerate(_expand(table, form)):
             if number == MAX_VARIANTS:
                 raise TableError(table.file, "mnemonic", f"{form['mnemonic']} makes more than {number} instructions")
-            before = found.get(variant.said, ())
-            if any(_overlap(variant, other) for other in before):
+            before = by_parts.get(variant.said, ())
+            if any(_overlap(variant, earlier) for earlier in before):
                 raise TableError(table.file, "mnemonic", f"{variant.mnemonic} is described twice")
-            found[variant.said] = (*before, variant)
-    return found
+            by_parts[variant.said] = (*before, variant)
+    return by_parts
 
 
-def _overlap(one: Variant, other: Variant) -> bool:
-    return all(set(words) & set(other.select.get(name, words)) for name, words in one.select.items())
+def _overlap(left: Variant, right: Variant) -> bool:
+    return all(set(words) & set(right.select.get(name, words)) for name, words in left.select.items())
 
 
 def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
