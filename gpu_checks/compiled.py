@@ -19,8 +19,18 @@ from gpu_checks.tilings.runner import FACTORY
 from gpu_checks.worker import Worker
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.MULTILINE)
-_TYPES = {"u8": 0, "u16": 1, "u32": 2, "s32": 3, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11}  # of the driver
-_SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}
+_TYPES = {
+    "u8": 0,
+    "u16": 1,
+    "u32": 2,
+    "s32": 3,
+    "f16": 6,
+    "f32": 7,
+    "f64": 8,
+    "bf16": 9,
+    "tf32": 11,
+}  # CUtensorMapDataType of cuda.h
+_SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}  # CUtensorMapSwizzle of cuda.h
 
 
 @dataclass(frozen=True, slots=True)

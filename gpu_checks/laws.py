@@ -33,8 +33,8 @@ from lanecheck.console.progress import Progress, each
 
 SCHEMA = 2
 RECORDINGS = Path(__file__).parent / "recordings" / "laws"
-CHUNK = 1 << 22
-ON_GPU, ON_CPU = 10_000_000, 200_000
+CHUNK = 1 << 22  # points of a grid that are evaluated at once: some 30 MB for each array
+ON_GPU, ON_CPU = 10_000_000, 200_000  # points at which a law must apply
 MOST = 64  # points of a grid for each case that is wanted: a law that applies more rarely gets fewer cases
 MANY = 1000  # cases: fewer, where more were wanted, say nothing of a law
 

@@ -20,9 +20,10 @@ from isa_tables.errors import TableError
 from isa_tables.formula import OPERATORS, BinaryOperation, Conditional, Constant, Formula, Identifier, Opposite, Tree
 from isa_tables.schema import NAME
 
+# Far above any formula of the ISA: they bound what an edited table can cost.
 MAX_BYTES = 4096
 MAX_DEPTH = 64
-MAX_SHIFT = 31
+MAX_SHIFT = 31  # bits: the formulas of the ISA compute with integers of 32 bits
 LIMIT = 1 << 31  # every constant is below it in magnitude
 
 

@@ -22,7 +22,7 @@ from isa_tables.formula import Formula, evaluate
 from isa_tables.formula_parser import parse_in
 
 SHIPPED = Path(__file__).parent / "descriptors" / "tcgen05_mma.toml"
-_WIDTH = 32
+_WIDTH = 32  # bits of an instruction descriptor: PTX ISA 9.7.16.4.2
 
 Word = int | str
 

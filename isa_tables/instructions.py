@@ -22,7 +22,7 @@ from isa_tables.signature import NOTHING, Fragment, Signature, find, signature_o
 
 _VALUE = "i"
 _COPY = "copy"
-_WARP = 32
+_WARP = 32  # lanes: WARP_SZ of the PTX ISA
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what follows from the fields is kept

@@ -25,7 +25,7 @@ from isa_tables.formula import Formula, evaluate
 from isa_tables.formula_parser import parse_in
 
 SHIPPED = Path(__file__).parent / "memory"
-_CHUNK = 128  # bits: the 16 bytes that every layout keeps together
+_CHUNK = 128  # bits: the 16 bytes that every layout keeps together (PTX ISA 9.7.15.5.1)
 _FIELDS = ("start", "lbo", "sbo", "base_offset", "swizzle")  # that every descriptor must have
 
 

@@ -29,7 +29,7 @@ from isa_tables.mnemonic import Said, is_shape, list_parts
 SHIPPED = Path(__file__).parent / "ptx"
 SUFFIX = ".toml"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 20  # of one table: the largest shipped one has 37 kB
 MAX_VARIANTS = 1 << 16  # of one form
 Word = str | int
 

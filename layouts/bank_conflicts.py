@@ -19,10 +19,16 @@ from itertools import islice
 from layouts.errors import LayoutError
 from layouts.swizzle import Swizzle
 
-BANKS = 32
+BANKS = 32  # of shared memory, one word wide: CUDA C++ Programming Guide, compute capability 5.0 and later
 WORD = 4  # bytes
-LANES = 32
-PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # bits of a lane's access -> lanes that are served together
+LANES = 32  # of a warp, which accesses memory together
+PHASE = {
+    8: 32,
+    16: 32,
+    32: 32,
+    64: 16,
+    128: 8,
+}  # bits of a lane's access -> lanes that are served together: at most 128 bytes (docs/movement.md)
 
 
 class AccessKind(StrEnum):

@@ -19,8 +19,8 @@ from layouts.swizzle import Swizzle, make_swizzle, merge_swizzles
 Outer: TypeAlias = "Swizzle | Layout | ComposedLayout"
 Inner: TypeAlias = "Layout | ComposedLayout"
 
-MAX_POINTS = 2**24
-BLOCK = 2**18
+MAX_POINTS = 2**24  # of a composed layout that are listed: an array of them takes 128 MiB
+BLOCK = 2**18  # points evaluated at once
 
 L = TypeVar("L", bound="Layout | ComposedLayout")
 

@@ -24,7 +24,7 @@ Index: TypeAlias = "int | npt.NDArray[np.integer[Any]]"
 Coord: TypeAlias = "Index | tuple[Coord, ...]"
 Slicer: TypeAlias = "Index | tuple[Slicer, ...] | None"
 
-INT64_MAX = 2**63 - 1
+INT64_MAX = 2**63 - 1  # numpy wraps around beyond it in silence, so larger values are rejected first
 
 
 def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:

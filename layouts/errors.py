@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of layouts, of their texts, and of the arguments of operations."""
 
-EXCERPT = 60
+EXCERPT = 60  # letters of a user's text that a message quotes
 
 
 class LayoutError(ValueError):

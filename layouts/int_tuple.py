@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 from layouts.errors import LayoutError, ProfileError
 
 IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
-MAX_DEPTH = 64
+MAX_DEPTH = 64  # tuples are read recursively; no layout is nested as deep
 
 
 class HasShape(Protocol):

@@ -8,6 +8,7 @@ import re
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import MAX_DEPTH, IntTuple
 
+# Far above any layout: they bound what a text of somebody else can cost.
 MAX_TEXT = 64 * 1024
 MAX_DIGITS = 64
 INTEGER = re.compile(r"_?(-?[0-9]+)")

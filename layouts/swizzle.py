@@ -10,7 +10,7 @@ from typing import Any, overload
 from layouts.coords import Index, IndexArray, natural
 from layouts.errors import LayoutError
 
-INDEX_BITS = 63
+INDEX_BITS = 63  # an index is an int64 of numpy, without its sign
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -62,6 +62,7 @@ class BankObservation:
 
 
 _CUDA = beside(__file__)
+# Bits of an access -> its type, and how many registers it has: a .v4 of 32 bits is the widest (PTX ISA 9.7.9.8).
 _LETTERS = {8: ("u8", 1), 16: ("u16", 1), 32: ("u32", 1), 64: ("v2.u32", 2), 128: ("v4.u32", 4)}
 
 

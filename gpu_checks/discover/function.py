@@ -29,6 +29,7 @@ FORMS = (
     "or (int lane, int i, int& row, int& col)"
 )
 NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*|<[\w:, ]*>)*")
+# 1024 lanes are the most threads of a block; the others bound the arrays: a file, points, and a coordinate (an int).
 MOST_BYTES, MOST_LANES, MOST_POINTS, LARGEST = 4 << 20, 1024, 1 << 20, 1 << 31
 UNSET = 0x5EA15E75  # what an argument by reference has before the call
 _CUDA = beside(__file__)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpu_checks.model import Labels
     from isa_tables.signature import Signature
 
-_DIGITS = 255
+_DIGITS = 255  # values of a byte that number its source; the 256th, 255, marks a byte that nothing wrote
 Bytes: TypeAlias = "npt.NDArray[np.int64]"
 
 

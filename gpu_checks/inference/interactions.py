@@ -91,7 +91,8 @@ def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> Interact
     m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
     kept = np.full((len(tables), counts["A"]), _NONE)
     for table, k in zip(tables, kept, strict=True):
-        m[table.a], k[table.a] = table.d[:, 0], table.b.min(axis=1)
+        m[table.a], k[table.a] = table.d[:, 0], table.b.min(axis=1)  # rows of d rise, so the first is the least
+    # The elements of A in one row meet every element of B once, so this row alone names all columns.
     first = np.concatenate([table.d[:1, 0] for table in tables])[:1]
     rows = [table.of(m[table.a] == first) for table in tables]
     for row in rows:
@@ -99,10 +100,13 @@ def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> Interact
     ways = tuple(_first(kept.reshape(-1)).reshape(kept.shape))
     a, b, d = (np.full((counts[name], 4), -1, np.int64) for name in "ABD")
     a[:, ROW], a[:, CONTRACTED], b[:, COLUMN] = _first(m), ways[0], _first(n)
+    # B's k are those of the elements of A that it meets. Each element of D gets one product of each k, so the elements
+    # of A of one k, the first one's, name all of D.
     for table, row, k in zip(tables, rows, ways, strict=True):
         b[row.b, CONTRACTED] = k[row.a][:, None]
         column = table.of(k[table.a] == k[table.a[:1]])
         d[column.d, ROW], d[column.d, COLUMN] = a[column.a, ROW][:, None], b[column.b, COLUMN]
+    # Digit-coded probes are of instructions of one product; `pair_relation` finds several.
     for part, axis in ((a, ROW), (b, COLUMN), (d, ROW)):
         part[part[:, axis] >= 0, PRODUCT] = 0
     labels = {"A": a, "B": b, "D": d}
@@ -126,6 +130,7 @@ def _notes(labels: Mapping[str, Labels], tables: Sequence[Interactions], ways: S
     if (shared := len(d) - distinct(d[:, ROW], d[:, COLUMN])) > 0:
         yield f"{shared} elements of D share their row and column with another"
     odd = 0
+    # Classes always exist, also for what is no matrix product: only all interactions, computed from them, show that.
     for table, k in zip(tables, ways, strict=True):
         placed = labels["A"].copy()
         placed[:, CONTRACTED] = k
@@ -136,7 +141,7 @@ def _notes(labels: Mapping[str, Labels], tables: Sequence[Interactions], ways: S
 
 def _differences(observed: Interactions, implied: Interactions) -> int:
     """How many interactions are in one table alone, or differ."""
-    if observed.d.shape[1] != implied.d.shape[1]:
+    if observed.d.shape[1] != implied.d.shape[1]:  # another number of columns: no row can be compared
         return max(observed.d.size, implied.d.size)
     left, right = observed, implied
     if not np.array_equal(observed.a, implied.a):
@@ -169,6 +174,7 @@ def rebuild(a: Labels, b: Labels, d: Labels) -> Interactions:
     partner[b[live, CONTRACTED], b[live, COLUMN]] = live
     whole = np.flatnonzero((a[:, [ROW, CONTRACTED]] >= 0).all(axis=1) & (a[:, ROW] < rows))
     row, k = a[whole, ROW], a[whole, CONTRACTED]
+    # Only a row with all its columns is a row of interactions; `collect` has left out the others of the observed ones.
     full = home.min(axis=1, initial=0) >= 0
     good = full[row] & (partner.min(axis=1, initial=0)[k] >= 0)
     whole, row, k = whole[good], row[good], k[good]

@@ -66,6 +66,7 @@ def classes(signature: Signature, table: Table) -> SlotClasses:
 def rebuild(operands: Mapping[str, Labels]) -> Table:
     """Return the table that the labels of A, B and D imply: `NONE` wherever no D element is named."""
     a, b, d = (operands[name].reshape(-1, 4) for name in "ABD")
+    # One element of D is named by (product, row, column). Labels that are out of order may name more than there are.
     limits = [1 + max(int(part[:, axis].max(initial=0)) for part in (a, b, d)) for axis in range(4)]
     home = np.full((limits[PRODUCT], limits[ROW], limits[COLUMN]), NONE, np.uint16)
     named = np.flatnonzero((d[:, [ROW, COLUMN, PRODUCT]] >= 0).all(axis=1))
@@ -100,6 +101,7 @@ def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict
         root = root[root]
         if np.array_equal(root, before):
             break
+    # The least slot of a component lies in A, since the slots of A come first and each edge has one.
     used = np.zeros(size, bool)
     used[edges.reshape(-1)] = True
     names = {int(r): i for i, r in enumerate(dict.fromkeys(root[:first_b][used[:first_b]].tolist()))}
@@ -109,6 +111,7 @@ def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict
 
 def _sets(slots: Slots, targets: Slots, size: int, width: int) -> list[bytes]:
     """For every slot the set of its target slots, as bytes that are equal when the sets are."""
+    # Bits packed into bytes: a set is compared and hashed as one key, and there are thousands of each width.
     member = np.zeros((size, width), bool)
     member[slots, targets] = True
     return [row.tobytes() for row in np.packbits(member, axis=1)]

@@ -36,9 +36,9 @@ from isa_tables.signature import Signature
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
+FIELDS, FIELD = 8, 4  # fields in a lane's metadata (a register of 32 bits), bits in a field: PTX ISA 9.7.14.6
 RANDOM = 8  # configurations of random fields
-COLUMNS = 8  # of B that rulers are read from: all that mma.sp has
+COLUMNS = 8  # of B that rulers are read from: all that mma.sp has (N = 8, PTX ISA 9.7.14.6)
 _EVERY = 0x11111111  # one in every field
 
 

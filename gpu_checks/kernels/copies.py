@@ -15,6 +15,7 @@ from gpu_checks.kernels.templates import beside
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment, Signature
 
+# ldmatrix and stmatrix take rows of 16 bytes (PTX ISA 9.7.14.5.15), each from an address of its own.
 ROWS, ROW = 256, 16  # rows of memory to draw from, bytes in a row
 
 _CUDA = beside(__file__)

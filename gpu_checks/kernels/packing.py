@@ -43,6 +43,7 @@ class ElementType(NamedTuple):
         return self.bits - self.exponent - 1
 
 
+# Bits and exponent: PTX ISA 5.2.1 and 5.2.3. The ranges are ours, small enough that every sum of an mma is exact.
 NUMBERS: Mapping[str, ElementType] = MappingProxyType(
     {
         "f16": ElementType(16, -8, 8, 5, (-500, 500)),

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment
 
+# Codes: the matrix descriptor of wgmma, PTX ISA 9.7.15.5.1.
 SWIZZLES: Mapping[str, tuple[int, int]] = MappingProxyType(  # mode -> its width in bytes, its code in a descriptor
     {"none": (16, 0), "32B": (32, 3), "64B": (64, 2), "128B": (128, 1)}
 )
 MAJORS = ("K", "MN")
-ALIGNMENT = 1024  # bytes after which every mode repeats
+ALIGNMENT = 1024  # bytes after which every mode repeats: 8 rows of 128 bytes in the widest
 
 
 class Window(NamedTuple):

@@ -16,7 +16,8 @@ from gpu_checks.kernels.templates import beside
 if TYPE_CHECKING:
     from isa_tables.signature import Signature
 
-LANES, COLUMNS, THREADS = 128, 512, 128
+LANES, COLUMNS = 128, 512  # of the Tensor Memory of a CTA: PTX ISA 9.7.16.1.1
+THREADS = 128  # a warpgroup: each of its warps can access 32 lanes (PTX ISA 9.7.16.2.3.1)
 
 _CUDA = beside(__file__)
 

@@ -17,8 +17,11 @@ from gpu_checks.opcodes.values import BITS, LANES, column, draw_choices
 
 _SIZES = (32, 32, 16, 8)  # lanes of a group in each warp
 _SIZE = np.repeat(np.array(_SIZES), 32)
+# A number for each group of lanes, ten from one warp to the next: 0, 10, 20 and 21, 30 to 33.
 _GROUP = np.concatenate([np.arange(32) // size + 10 * warp for warp, size in enumerate(_SIZES)])
+# Shift amounts and places of bits: the widths of the types 8 to 64, one less and one more, and the ends of 8 bits.
 _AMOUNTS = (0, 1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 63, 64, 65, 127, 128, 255)
+# Amounts that need more than the low 8 bits: the ISA clamps some (shl, 9.7.8.7) and masks others (bfe, 9.7.1.19).
 _BEYOND = (256, 257, 65536, 2**31, 2**31 + 4, 2**32 - 1)
 _EIGHT_BITS = frozenset(("extract", "insert"))  # classes whose positions and lengths the ISA restricts to 8 bits
 

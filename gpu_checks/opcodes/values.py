@@ -17,14 +17,16 @@ from hashlib import shake_128
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
 
-LANES = 128
+LANES = 128  # four warps: lanes with equal operands, near ones and special ones fit beside random ones
 _EQUAL = range(64, 80)  # lanes whose operands are equal
 _NEAR = range(80, 104)  # lanes whose floats have about the same size
+# Integers at which a conversion or a product changes: the ends of each width and of each significand, and patterns.
 _WHOLE = (
     0, 1, 2, 3, 5, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 32767, 32768, 65535, 65536, 65537,
     2**24 - 1, 2**24 + 1, 2**24 + 3, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1, 2**32, 2**32 + 1, 0x00FF00FF, 0x7F80FF01,
     2**53 + 1, 2**63 - 1, 2**63, 2**63 + 1, 0xFFFFFF0000000001, 0x0123456789ABCDEF,
 )  # fmt: skip
+# Numbers at which a conversion rounds, saturates or flushes: ties, and the ends of each format and integer type.
 _REAL = (
     0.0, 1.0, 1.5, 0.5, 2.5, 3.5, 0.3, 3.7, 100.0, 127.5, 128.0, 255.5, 256.0, 448.0, 464.0, 480.0, 2049.0, 32767.5,
     32768.0, 57344.0, 61440.0, 65504.0, 65519.0, 65520.0, 65535.5, 65536.0, 2.0**24 + 3, 2.0**31 - 1, 2.0**31,
@@ -42,8 +44,9 @@ _SPECIAL = {  # infinities, NaNs with payloads and signs, quiet and signalling, 
     "e4m3": (0x7F, 0xFF, 0x7E, 0x01, 0x08, 0x38, 0xB8),
     "e5m2": (0x7F, 0x7C, 0xFC, 0x7B, 0x01, 0x04, 0x3C, 0xBC, 0x7D),
 }  # fmt: skip
-_EXPONENT = {"f16": (10, 15), "bf16": (7, 127), "f32": (23, 127), "f64": (52, 1023)}  # bits below it, and its bias
+_EXPONENT = {"f16": (10, 15), "bf16": (7, 127), "f32": (23, 127), "f64": (52, 1023)}  # bits below, bias
 PACKED = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
+# The width of each type: PTX ISA 5.2, fundamental, alternate and packed types.
 BITS = {
     **{f"{letter}{bits}": bits for letter in "bus" for bits in (8, 16, 32, 64, 128)},
     **{"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "tf32": 32, "e4m3": 8, "e5m2": 8, "pred": 1},

@@ -35,7 +35,7 @@ from gpu_checks.recordings_io.run_length import entries
 if TYPE_CHECKING:
     from gpu_checks.recording import Move, Recording
 
-SCHEMA = 4
+SCHEMA = 4  # of a line; recordings of an older one are not read
 OPERANDS = ("A", "B", "D")
 CONTROLS = ("trials", "product", "relabelled", "rotated")
 HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")

@@ -34,7 +34,7 @@ _AXES: Mapping[str, tuple[int, ...]] = {
     "B": (COLUMN, CONTRACTED, PRODUCT),
     "D": (ROW, COLUMN, PRODUCT),
 }
-_OF_MOVE = 32  # lanes
+_OF_MOVE = 32  # lanes of a matrix move: ldmatrix, stmatrix and movmatrix are .aligned, of a whole warp
 
 
 class StaleRecording(UserWarning):

@@ -25,7 +25,7 @@ from gpu_checks.tilings.tiling import TilingError
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment
 
-_WIDTHS = {0: "none", 1: "32B", 2: "64B", 3: "128B"}  # bits of the swizzle -> mode
+_WIDTHS = {0: "none", 1: "32B", 2: "64B", 3: "128B"}  # B of Swizzle<B,4,3> (CuTe) -> mode
 
 
 class TileDescriptor(NamedTuple):

@@ -19,7 +19,7 @@ from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Reuse, TilingError, TilingKernel, check
 
 NAME = "tiling"
-SHARED = 48 * 1024  # bytes of shared memory that a kernel has without asking
+SHARED = 48 * 1024  # bytes of shared memory without cudaFuncSetAttribute: CUDA C++ Programming Guide
 _CUDA = beside(__file__)
 _FENCE, _WAIT = (_CUDA[name].template for name in ("fence", "wait"))
 

@@ -22,6 +22,7 @@ from isa_tables.signature import Fragment
 from isa_tables.signature import signature as look_up
 
 _CUDA = beside(__file__)
+# Bits of an element -> the type that carries it: its bits are moved, not its value.
 TYPES = {8: "u8", 16: "u16", 32: "u32", 64: "u64"}
 SUMS = {"f32": "float", "f64": "double", "s32": "int"}  # what atomicAdd takes
 _WIDEST = 16  # bytes that one instruction copies

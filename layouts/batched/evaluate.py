@@ -31,7 +31,7 @@ Function: TypeAlias = "Layout | ComposedLayout | Swizzle"
 
 BUDGET = 1 << 24
 """Bytes of one block of values, unless another budget is given; a check holds a few such blocks at a time."""
-INT32_MAX = 2**31 - 1
+INT32_MAX = 2**31 - 1  # values up to it are kept in int32, which halves the memory
 LINE = 4096  # points: the shorter of the two tables has at least so many, where the layout has
 TABLE = 1 << 20  # points: a longer table is not kept
 

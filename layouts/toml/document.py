@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from layouts.toml.places import Path as Keys
     from layouts.toml.places import Places
 
+# Far above any table that a person writes: they bound what a file of somebody else can cost.
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DOTS = 1000

@@ -15,7 +15,7 @@ from typing import TypeAlias
 Word: TypeAlias = "int | str"
 PLACE = re.compile(r"\{([^{}]*)\}")
 TOKEN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*|[0-9]{1,9}|\*|//)\s*")
-LARGEST = 2**24
+LARGEST = 2**24  # number of a template: far above any extent or stride of an atom
 
 
 class TemplateError(ValueError):

@@ -20,7 +20,7 @@ from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.evidence.gpu import Lookup, MissingRecording
 from verify.evidence.recorded import place, source
 
-BYTE = 8
+BYTE = 8  # bits
 Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit
 Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 

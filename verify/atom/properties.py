@@ -37,7 +37,7 @@ from verify.evidence.product import product
 from verify.evidence.run import Run, first, needs_confirmed
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
-NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
+NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}  # operands of an instruction, as its claims spell them
 
 
 # What a claim states

@@ -17,7 +17,7 @@ from layouts import Layout, fit, right_inverse, size
 from layouts.atoms import Adapter
 from verify.core.digits import image, walk
 
-BYTE = 8
+BYTE = 8  # bits
 
 
 class CopyOperand(NamedTuple):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from verify.core.errors import UsageError
 
-SECONDS = 300
+SECONDS = 300  # for nvcc: headers of CUTLASS are slow, and a compilation that hangs must end
 
 
 def compile_cuda(text: str, name: str, target: str, folder: Path) -> str:

@@ -12,7 +12,7 @@ from verify.core.errors import UsageError
 from verify.core.python_files import find_fault
 from verify.kernel.claims.claim_file import open_claim
 
-MAX_BYTES = 64 << 20
+MAX_BYTES = 64 << 20  # of PTX text: a larger file is not the PTX of one kernel, and reading it would exhaust memory
 TARGET = "sm_90a"  # of CUDA C++, where nobody says it
 CUDA = (".cu", ".cuh", ".cpp")
 

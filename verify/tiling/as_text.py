@@ -9,7 +9,7 @@ from verify.report import Case, Report
 from verify.tiling.properties import CALLS, PARTITION, PRODUCT, REGISTERS, THREADS
 
 SHOWN = (THREADS, PARTITION, REGISTERS, CALLS, PRODUCT)
-FEW = 8
+FEW = 8  # tilings: of more, the numbers would not fit a screen
 
 
 def render(report: Report, verdicts: str) -> str:

@@ -17,7 +17,7 @@ from verify.evidence import isa
 from verify.tiling import gemm
 from verify.tiling.bind import TiledOperand, Tiling
 
-REGISTERS = 255  # of a thread at most
+REGISTERS = 255  # of a thread at most: CUDA C++ Programming Guide, technical specifications
 
 
 class RegisterFragment(NamedTuple):

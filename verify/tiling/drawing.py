@@ -23,7 +23,7 @@ from verify.pictures import layouts, owners, points
 from verify.pictures.picture import DETAIL, WHOLE, Cell, Fault, Names, Panel, Picture, Window, grid
 from verify.tiling.bind import TiledOperand, Tiling
 
-WARP = 32
+WARP = 32  # threads: WARP_SZ of the PTX ISA
 BLOCK = 16  # elements along each axis of a block of a large tile
 PART = 16, 8  # rows and columns of the part of a large tile whose threads are drawn: three fit beside each other
 FAULTS = {Fault.SEVERAL: "several owners", Fault.MISSING: "too few owners"}

@@ -32,8 +32,8 @@ from layouts.tiled.tiled_mma import AXES
 Shared = Layout | ComposedLayout
 Permutation = tuple[int | Layout | None, ...]
 Tile = tuple[int, int, int]
-_CHUNK = 128  # bits that a thread copies at once
-_HALF = 16  # bits of ldmatrix's elements
+_CHUNK = 128  # bits that a thread copies at once: the widest vector of ld and cp.async
+_HALF = 16  # bits of the elements of ldmatrix.m8n8: PTX ISA 9.7.14.5.15
 _LOADS = {  # major -> the matrix loads, the widest first
     "K": ("SM75_U32x4_LDSM_N", "SM75_U32x2_LDSM_N", "SM75_U32x1_LDSM_N"),
     "MN": ("SM75_U16x8_LDSM_T", "SM75_U16x4_LDSM_T", "SM75_U16x2_LDSM_T"),

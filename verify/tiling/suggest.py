@@ -16,7 +16,7 @@ from verify.tiling.spec import AS_IT_IS, Permutation, TilingSpec
 
 Build: TypeAlias = Callable[[TilingSpec], TiledMMA]  # raises LayoutError where there is no TiledMMA
 
-THREADS = 1024  # of a CTA
+THREADS = 1024  # of a CTA at most: CUDA C++ Programming Guide, technical specifications
 TRIED = 512  # counts of atoms, nearest first
 
 

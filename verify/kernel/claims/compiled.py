@@ -25,7 +25,7 @@ from verify.kernel.claims.launch import Launch
 from verify.kernel.data.values import SIZE
 
 CHILD = Path(__file__).with_name("triton_child.py")
-SECONDS = 300
+SECONDS = 300  # for Triton in its child process: the first compilation is slow, and one that hangs must end
 TARGET, WARPS, STAGES = "sm_80", 4, 3  # where the claim does not say
 SCRATCH = "triton_scratch"  # the array that a kernel with scratch memory gets
 KEYS = {"function": str, "target": str, "constants": dict, "warps": int, "stages": int, "options": dict}

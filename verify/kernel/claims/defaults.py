@@ -16,7 +16,7 @@ from verify.kernel.claims import expression
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.values import SIZE
 
-LARGEST_TILE = 1024
+LARGEST_TILE = 1024  # elements along an axis: a grid is tried with every tile up to it
 STEP = 64  # the elements of a step, where no tile says it: a multiple of 16, 32 and 64
 STAGES = 4  # of a pipeline
 SQUARE = "as many CTAs in x as in y: one index taken for the other is not seen"

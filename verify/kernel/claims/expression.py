@@ -34,7 +34,7 @@ class ClaimTextError(SpecError):
         self.text, self.letter = text, letter
 
 
-MAX_LENGTH = 16000
+MAX_LENGTH = 16000  # letters: a claim is parsed recursively, and a longer one is no formula that a person wrote
 MAX_NODES = 2000  # words
 
 
@@ -78,6 +78,7 @@ class Below:
 
 
 Node: TypeAlias = ClaimNumber | Scalar | Element | Sum | Apply | Below
+# The functions of a claim that are decided exactly, with their numbers of arguments.
 FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "trunc": 1, "rint": 1}
 BASES = {"exp": "ex2", "exp2": "ex2", "log": "lg2", "log2": "lg2"}  # functions of a claim -> their opcodes
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")

@@ -14,7 +14,7 @@ from verify.kernel.ptx.parse import MAX_BYTES, parse_kernel
 from verify.kernel.ptx.source import Kernel, PtxError, PtxInstruction
 
 PRODUCTS = ("mma", "wgmma", "wmma")
-POINTER = 8  # bytes of a pointer
+POINTER = 8  # bytes of a pointer: of PTX with .address_size 64
 
 
 def read_kernel(named: str) -> Kernel:

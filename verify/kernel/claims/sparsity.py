@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import isa_tables
 
 Ints = NDArray[np.int64]
-_FIELD = 4  # bits of metadata that rule one group of columns
+_FIELD = 4  # bits of metadata that rule one group of columns: two indices of 2 bits, PTX ISA 9.7.14.6
 _MNEMONICS = {
     **dict.fromkeys(("f16", "bf16"), "mma.sp.sync.aligned.m16n8k32.row.col.f32.{0}.{0}.f32"),
     **dict.fromkeys(("s8", "u8"), "mma.sp.sync.aligned.m16n8k64.row.col.s32.{0}.{0}.s32"),

@@ -16,7 +16,7 @@ from verify.kernel.data.exact import ExactBatch
 from verify.kernel.data.histories import NAN, NO_NUMBER, Histories, History, Numbers
 
 Ids = NDArray[np.uint32]
-_MINUS_INFINITY = 0xFF800000  # in an f32
+_MINUS_INFINITY = 0xFF800000  # in an f32 (IEEE 754)
 FEW = 16  # numbers whose inverses are computed one by one
 
 

@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data.exponents import Pair, inverse
+from verify.kernel.data.points import SPLITMIX
 
 Residues = NDArray[np.uint64]  # (primes, n)
 Samples = NDArray[np.float64]
 _LOG2_E, _LN_2 = (Fraction(float(np.float32(one))) for one in (np.log2(np.e), np.log(2.0)))
 LAWLESS = "ex2 without laws"  # the name of a power of 2 whose exponent has logarithms that are not known well enough
 POLES = frozenset({"rcp", "rsqrt", "lg2"})  # functions that are infinite at 0
-_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def _quiet(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
@@ -248,11 +248,11 @@ class Choices:
         given = [row for part in parts for row in part]
         for low, high in zip_longest(given[::2], given[1::2]):  # two of them, each below 2^32, fill a word
             made ^= low if high is None else low | high << np.uint64(32)
-            made *= _MIX[0]
+            made *= SPLITMIX[0]
             made ^= made >> np.uint64(30)
-            made *= _MIX[1]
+            made *= SPLITMIX[1]
             made ^= made >> np.uint64(27)
-            made *= _MIX[2]
+            made *= SPLITMIX[2]
             made ^= made >> np.uint64(31)
         return made % self.primes[rows]
 

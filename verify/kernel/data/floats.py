@@ -52,6 +52,8 @@ class Format(NamedTuple):
         return self.infinity - 1
 
 
+# Exponent and fraction: IEEE 754, and PTX ISA 5.2.3 for bf16, tf32, e4m3 and e5m2. An operation of f16, bf16 and f32
+# returns the NaN given here, which the ISA calls canonical (9.7.3 and 9.7.4); of f64 GPUs return the quiet one.
 FORMATS: Mapping[str, Format] = {
     "f16": Format(5, 10, 0x7FFF),
     "bf16": Format(8, 7, 0x7FFF),

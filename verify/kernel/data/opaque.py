@@ -25,7 +25,7 @@ from verify.kernel.data.values import FIRST, LIMITS, SIZE, Bits, Ids, Values
 DATA = FIRST  # the id of data without bounds
 MOST = 1 << 23  # ids of a batch; data beyond keep their zero bits alone
 _BYTES = np.arange(8, dtype=np.uint32)
-_ALL = np.uint64((1 << 64) - 1)
+_ALL = np.uint64((1 << 64) - 1)  # the mask of which every bit may be set
 
 
 class OperandRows(NamedTuple):

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Drawn: TypeAlias = NDArray[np.uint64]
-_STEP, _FIRST, _SECOND = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+# The constants of splitmix64 (Steele, Lea, Flood 2014): distinct counters give distinct, well mixed numbers.
+SPLITMIX = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
 
 
 class Points:
@@ -37,9 +38,9 @@ class Points:
 def mixed_bits(seed: int, size: int) -> Drawn:
     """Return the first so many numbers of SplitMix64 with this seed."""
     bits = np.arange(1, size + 1, dtype=np.uint64)
-    bits *= _STEP
+    bits *= SPLITMIX[0]
     bits += np.uint64(seed)
-    for shift, factor in ((30, _FIRST), (27, _SECOND)):
+    for shift, factor in ((30, SPLITMIX[1]), (27, SPLITMIX[2])):
         bits ^= bits >> np.uint64(shift)
         bits *= factor
     bits ^= bits >> np.uint64(31)

@@ -17,7 +17,7 @@ from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.quotients import floor_quotient, scale
 from verify.kernel.data.values import BITS, CODE, FIRST, LIMITS, SIZE, Bits, Ids, Mask, Values
 
-_SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)
+_SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)  # to each byte of the widest register, .b128 (PTX 5.2.1)
 _BYTE = np.arange(16, dtype=np.uint32)
 _ZERO, _NOWHERE = np.zeros(1, np.uint64), np.zeros(1, bool)
 _KIND_SIZE = np.array([SIZE[kind] for kind in CODE], np.uint8)

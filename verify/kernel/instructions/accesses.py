@@ -352,7 +352,7 @@ def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: I
             machine.local.plain[who[:, None], places] = plain[rows]
 
 
-_COPIED = {"ca": (4, 8, 16), "cg": (16,)}  # bytes by the cache
+_COPIED = {"ca": (4, 8, 16), "cg": (16,)}  # bytes that cp.async copies, by the cache: PTX ISA 9.7.9.25.3.1
 
 
 def copy(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:

@@ -31,8 +31,17 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.machine import Bind, Machine
 
 _OPPOSITE = parse("0 - a", {"a": False}).tree
-_RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent
+_RANGE = {
+    "f64": 11,
+    "f32": 8,
+    "tf32": 8,
+    "bf16": 8,
+    "f16": 5,
+    "e5m2": 5,
+    "e4m3": 4,
+}  # bits of the exponent: PTX ISA 5.2
 _CHANGES = {"sat", "rni", "rzi", "rmi", "rpi"}  # what makes a conversion of a type to itself more than a copy
+# The bits of each integer type: PTX ISA 5.2.1.
 _WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}
 
 

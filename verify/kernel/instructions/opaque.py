@@ -30,6 +30,7 @@ from verify.kernel.state.lanes import WARP
 from verify.kernel.state.machine import Machine
 
 Rule = Callable[[Sequence[Interval]], Interval]
+# Types whose values are integers or bare bits: PTX ISA 5.2.1.
 _INTEGERS = frozenset(f"{letter}{width}" for letter in "bus" for width in (8, 16, 32, 64))
 _LANES = frozenset({"vote", "reduce", "match"})
 _REGULAR = frozenset({"permute"})  # classes that move bytes, of data too

@@ -24,7 +24,7 @@ from verify.kernel.data.values import MANTISSA, SIZE, Bits, Ids, Mask, Values
 
 Result: TypeAlias = tuple[int | None, bool]  # the bits, None where the ISA leaves them open; whether it is exact
 Scalar: TypeAlias = Callable[..., Result]
-_BYTE = np.arange(8, dtype=np.uint32)
+_BYTE = np.arange(8, dtype=np.uint32)  # the bytes of f64, the widest float that is rounded
 
 
 def flags_of(meaning: Meaning) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from verify.kernel.ptx.joins import ControlFlow
 from verify.kernel.ptx.source import Address, Register, Vector
 from verify.kernel.state.machine import Machine
 
-_WIDEST = 8  # bytes of a register
+_WIDEST = 8  # bytes of the widest register that a branch can depend on
 
 
 class Skips:

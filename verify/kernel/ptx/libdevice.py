@@ -22,7 +22,7 @@ from verify.kernel.ptx.source import Immediate, Kernel, Operand, PtxInstruction,
 
 _APART = 1024  # instructions at most that lie between two of a function: several may be interleaved
 _COPIES = 16  # of a register by another, and so on
-_BITS = (1 << 32) - 1
+_BITS = (1 << 32) - 1  # of a word of the constants that libdevice's functions have
 _COMMUTE = frozenset({"mul", "fma"})  # a compiler writes the factors in either order
 
 

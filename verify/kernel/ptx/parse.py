@@ -30,6 +30,7 @@ from verify.kernel.ptx.source import (
 )
 
 SYSTEM = ("__assertfail", "vprintf")  # functions without a body that a call may name
+# Far above any kernel that a compiler makes: they bound what a file of somebody else can cost.
 MAX_BYTES = 64 << 20
 MAX_DEPTH = 64  # of nested scopes
 MAX_REGISTERS = 1 << 20
@@ -37,7 +38,7 @@ MAX_CALLS = 32  # within each other
 MAX_BODIES = 1 << 14  # calls that are replaced
 MAX_STATEMENTS = 1 << 21  # labels and empty ones too
 MAX_BRACKETS = 32  # and signs of an instruction
-MAX_LOCAL = 512 << 10  # bytes of local memory: what a thread has at most
+MAX_LOCAL = 512 << 10  # bytes of a thread: CUDA C++ Programming Guide, technical specifications
 MAX_INSTRUCTIONS = 1 << 18  # after every call is replaced by the function's body
 SPECIAL = re.compile(
     r"%(?:(?:tid|ntid|ctaid|nctaid|clusterid|nclusterid|cluster_\w+)\.[xyz]|cluster_n?ctarank|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"

@@ -29,7 +29,7 @@ CHOICES = ("relu", "abs", "max", "min", "where")  # functions that a claim may a
 # The most CTAs of a grid (CUDA C++ Programming Guide, technical specifications): no launch has more, so a size that
 # needs more is no counterexample.
 MOST = (1 << 31) - 1  # in x; the largest s32 too
-MOST_YZ = 65535  # in y and z
+MOST_YZ = 65535  # in y and z, by the same table
 AHEAD = 4  # trips by which a pipeline may compute addresses before it reads there
 INNER = 1  # the CTA of the sample, in each direction of a grid of 3
 OWN = (*AXES, "j", "J")  # symbols of every proof: CTAs and rounds. C[i,j] has a size J, which then has another symbol

@@ -24,7 +24,7 @@ from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import Ints
 
-WARP = 32
+WARP = 32  # threads: WARP_SZ of the PTX ISA, 32 on every GPU so far
 FEWEST = 4  # lanes whose reads are told apart, in a kernel in which parts of a warp meet
 _FULL = np.uint64(0xFFFFFFFF)
 _MASK = "the mask of lanes: name the lanes by a number, since which ones activemask finds depends on a schedule"

@@ -39,7 +39,7 @@ from verify.kernel.state.windows import SHARED_WINDOW, check_window
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
 Bind: TypeAlias = Callable[["Machine", PtxInstruction, Meaning], Run]
 U = TypeVar("U", bound="Unit")
-_ALL64 = (1 << 64) - 1
+_ALL64 = (1 << 64) - 1  # an address has 64 bits and wraps around
 _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
 
 

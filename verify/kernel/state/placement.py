@@ -19,7 +19,7 @@ from verify.kernel.data.values import Mask
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.order import Ints
 
-SHARED_BASE = 1024
+SHARED_BASE = 1024  # where shared memory begins: a multiple of the period of every swizzle (1024 bytes for 128B)
 LEAST = 16  # bytes: what compilers align at least
 MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has
 

@@ -15,7 +15,7 @@ from verify.kernel.data.values import Values
 RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
 AXES = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
 CLOCKS = {"%clock": 4, "%clock_hi": 4, "%clock64": 8, "%globaltimer": 8, "%globaltimer_lo": 4, "%globaltimer_hi": 4}
-"""Special registers that hold the time, any number, and their bytes."""
+"""Special registers that hold the time, any number, and their bytes: PTX ISA, chapter 10."""
 SPECIALS = frozenset({f"%{name}.{axis}" for name in AXES for axis in "xyz"} | {"%laneid", *RANKS, *CLOCKS})
 
 
