@@ -58,8 +58,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 BITS, UNWRITTEN, OUTSIDE, FIRST = 0, 1, 2, 4096  # ids with a meaning of their own; ids of values begin at FIRST
 KINDS = ("", "f16", "bf16", "f32", "tf32", "f64", "s8", "u8", "s32", "u32", "e4m3", "e5m2", "s16", "u16", "s64", "u64")
 CODE = {name: code for code, name in enumerate(KINDS)}
-# Bytes of a register of each kind, in the order of KINDS: tf32 is held in 32 bits (PTX ISA 5.2.3).
-BYTES = (0, 2, 2, 4, 4, 8, 1, 1, 4, 4, 1, 1, 2, 2, 8, 8)
+BYTES = (0, 2, 2, 4, 4, 8, 1, 1, 4, 4, 1, 1, 2, 2, 8, 8)  # by kind; tf32 is held in 32 bits (PTX ISA 5.2.3)
 SIZE = dict(zip(KINDS, BYTES, strict=True))
 MANTISSA = {"f64": 53, "f32": 24, "tf32": 11, "f16": 11, "bf16": 8, "e4m3": 4, "e5m2": 3}  # bits, the hidden 1 too
 EXACT, CHOSEN, FREE = range(3)  # opaque: a polynomial; a comparison chose; a function without meaning was applied
