@@ -71,30 +71,30 @@ class Accesses:
             "fragment_load": self.fragment, "fragment_store": self.fragment,
         }  # fmt: skip
 
-    def parameter(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def parameter(self, shadow: Shadow, instruction: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """ld.param: the form of a whole parameter."""
-        source, width = one.operands[1], WIDTHS[meaning.types["d"]]
+        source, width = instruction.operands[1], WIDTHS[meaning.types["d"]]
         if not isinstance(source, Address) or not isinstance(source.base, Symbol):
             raise shadow.refuse("reads parameters through a computed address")
         form = shadow.parameters.get(source.base.name)
         if form is None:
             return []
         size = 8 * shadow.machine.kernel.parameters[source.base.name].size
-        if source.base.offset + source.offset or width != size or not isinstance(one.operands[0], Register):
+        if source.base.offset + source.offset or width != size or not isinstance(instruction.operands[0], Register):
             raise shadow.refuse("reads a part of a parameter that depends on sizes")
-        return [(one.operands[0], form, width)]
+        return [(instruction.operands[0], form, width)]
 
     def _address(self, shadow: Shadow, place: Address, chosen: bool = False) -> Polynomial | None:
         """Return the address, of a choice its first if `chosen`; None if it has no symbol."""
-        found = shadow.content(place.base, 64) if isinstance(place.base, Register) else None
-        if isinstance(found, Alternative) and chosen:
-            found = found.then
-        elif isinstance(found, Alternative):
-            raise shadow.refuse("has an address that sizes choose", found)
-        if not isinstance(found, Polynomial) or not found.symbolic:
+        content = shadow.content(place.base, 64) if isinstance(place.base, Register) else None
+        if isinstance(content, Alternative) and chosen:
+            content = content.then
+        elif isinstance(content, Alternative):
+            raise shadow.refuse("has an address that sizes choose", content)
+        if not isinstance(content, Polynomial) or not content.symbolic:
             return None
         offset = (place.offset + (1 << 63)) % (1 << 64) - (1 << 63)  # written with a sign, or modulo 2^64
-        return found + Polynomial.number(offset)
+        return content + Polynomial.number(offset)
 
     def _check_place(self, shadow: Shadow, place: object, space: str) -> None:
         """Refuse an access without a state space that comes to an array by a number and not by its pointer."""
@@ -103,10 +103,10 @@ class Accesses:
             if not at.plain or ((at.bits + np.uint64(place.offset & (1 << 64) - 1)) >> np.uint64(40)).any():
                 raise shadow.refuse("has an address that no array's pointer leads to, and names no state space")
 
-    def load(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def load(self, shadow: Shadow, instruction: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """ld: of global memory, its address and mask; any other address must have no symbol."""
         space, kind = meaning.words.get("space", ""), meaning.types["d"]
-        registers, place = items(one.operands[0]), one.operands[1]
+        registers, place = items(instruction.operands[0]), instruction.operands[1]
         condition = shadow.mask()
         form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
         if form is None:
@@ -126,24 +126,27 @@ class Accesses:
         self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8, zeros)
         return []
 
-    def store(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def store(self, shadow: Shadow, instruction: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """st: to global memory, its address and mask; to shared memory nowhere that only some threads come to."""
         space, kind = meaning.words.get("space", ""), meaning.types["b"]
-        place = one.operands[0]
+        place = instruction.operands[0]
         form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
         if form is None:
             if space == "global" or shadow.mask() is not ALWAYS:
                 raise shadow.refuse("writes under a mask that sizes decide, or where no array's pointer leads to")
             self._check_place(shadow, place, space)
             return []
-        count = len(items(one.operands[1])) * WIDTHS[kind] // 8
+        count = len(items(instruction.operands[1])) * WIDTHS[kind] // 8
         self._note(shadow, self.stores, form, shadow.mask(), mask, count)
         return []
 
-    def fragment(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def fragment(self, shadow: Shadow, instruction: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """wmma.load and wmma.store: each element of a matrix in global memory, whose lines have one distance."""
         loads, space = meaning.row.meaning == "fragment_load", meaning.words.get("space", "")
-        place, step = one.operands[1 if loads else 0], one.operands[2] if len(one.operands) > 2 else None
+        place, step = (
+            instruction.operands[1 if loads else 0],
+            instruction.operands[2] if len(instruction.operands) > 2 else None,
+        )
         if shadow.mask() is not ALWAYS:
             raise shadow.refuse("comes where sizes decide which threads come", shadow.mask())
         form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
@@ -152,8 +155,8 @@ class Accesses:
                 raise shadow.refuse("has an address that no array's pointer leads to")
             self._check_place(shadow, place, space)
             return []
-        kind, chosen = find_places(shadow.machine, one, meaning)
-        fragment, column = kind.fragment, "col" in one.words
+        kind, chosen = find_places(shadow.machine, instruction, meaning)
+        fragment, column = kind.fragment, "col" in instruction.words
         size, count = SIZE[fragment.type], shadow.machine.count
         lead = Polynomial.number(fragment.extent[0 if column else 1])
         if step is not None:
@@ -180,14 +183,14 @@ class Accesses:
                 if key not in {(name,) for name in self.arrays} and (spread % line).any():
                     raise shadow.refuse(f"has {what} that is no multiple of {line} bytes at all sizes", part)
 
-    def copy(self, shadow: Shadow, one: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
+    def copy(self, shadow: Shadow, instruction: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """cp.async: the mask is that its size is not 0; the destination has no symbol."""
-        source, amount = one.operands[1], one.operands[2]
-        last = one.operands[3] if len(one.operands) > 3 else None
+        source, amount = instruction.operands[1], instruction.operands[2]
+        last = instruction.operands[3] if len(instruction.operands) > 3 else None
         if not isinstance(source, Address) or not isinstance(amount, Immediate):
             raise shadow.refuse("is no copy of a fixed number of bytes")
         condition: Condition = ALWAYS
-        if last is not None and (len(one.operands) > 4 or "hint" not in meaning.words):
+        if last is not None and (len(instruction.operands) > 4 or "hint" not in meaning.words):
             size = shadow.content(last, 32)
             if not isinstance(size, Polynomial | Alternative):
                 raise shadow.refuse("has a size that data decide")
@@ -207,7 +210,7 @@ class Accesses:
     def _size(self, shadow: Shadow, size: Content, count: int) -> Condition:
         """Return the condition that a copy's size is `count` and not 0; NotLifted if it may be another."""
         if isinstance(size, Alternative):
-            parts = [self._size(shadow, part, count) for part in (size.then, size.other)]
+            parts = [self._size(shadow, part, count) for part in (size.then, size.otherwise)]
             first, second = both(size.condition, parts[0]), both(negate(size.condition), parts[1])
             never = [isinstance(part, Fixed) and not part.mask.any() for part in parts]
             if never[1]:
@@ -250,7 +253,7 @@ class Accesses:
 
 def _step_of(numbers: NDArray[np.int64], align: int) -> int:
     """Return the largest divisor of `align` that divides all numbers."""
-    return gcd(align, *(int(one) for one in np.unique(numbers)))
+    return gcd(align, *(int(number) for number in np.unique(numbers)))
 
 
 def _propose(steps: Mapping[Monomial, int], align: int) -> str:
@@ -264,10 +267,10 @@ def _propose(steps: Mapping[Monomial, int], align: int) -> str:
     return f" (`given` may say {', '.join(sorted(needed))})" if needed else ""
 
 
-def _implies(condition: Condition, other: Condition) -> bool:
+def _implies(condition: Condition, goal: Condition) -> bool:
     """Return whether a condition has another one as a part."""
-    if alike(condition, other):
+    if alike(condition, goal):
         return True
-    if isinstance(other, AllOf):
-        return all(_implies(condition, part) for part in other.parts)
-    return isinstance(condition, AllOf) and any(_implies(part, other) for part in condition.parts)
+    if isinstance(goal, AllOf):
+        return all(_implies(condition, part) for part in goal.parts)
+    return isinstance(condition, AllOf) and any(_implies(part, goal) for part in condition.parts)

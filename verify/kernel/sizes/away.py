@@ -35,20 +35,20 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
     statement, rounds = run.statement, 1 if period else 0
     numbers = choose_ragged(statement, run.trips + period, rounds)
     claim = statement.launch(numbers)
-    other = Interpretation(run.machine.kernel, claim.launches[0], Values(0), BUDGET, {}, LiftedMachine)
-    grid, cta = other.launch.grid, [0, 0, 0]
+    ragged = Interpretation(run.machine.kernel, claim.launches[0], Values(0), BUDGET, {}, LiftedMachine)
+    grid, cta = ragged.launch.grid, [0, 0, 0]
     for axis in statement.axes:
         cta[axis.number] = grid[axis.number] - 1
-    machine = start(other, (cta[0], cta[1], cta[2]))
+    machine = start(ragged, (cta[0], cta[1], cta[2]))
     symbols = {**statement.symbols(numbers), **{AXES[axis.number]: cta[axis.number] for axis in statement.axes}}
     symbols |= {"J": rounds}
     for place, name in enumerate(statement.table["arrays"]):
-        symbols[name] = ((place + 1) << 40) + other.launch.arrays[place].offset * other.regions[place].size
+        symbols[name] = ((place + 1) << 40) + ragged.launch.arrays[place].offset * ragged.regions[place].size
     for name, atom in run.region.atoms.items():
         symbols[name] = atom.value(symbols)
-    made = {key: one for key, one in run.shadow.made.items() if key[1] not in run.shadow.parted}
+    made = {key: form for key, form in run.shadow.made.items() if key[1] not in run.shadow.parted}
     watched = _WatchedStores(made, machine, symbols)
-    machine.bound = [one._replace(run=watched.wrap(number, one.run)) for number, one in enumerate(machine.bound)]
+    machine.bound = [bound._replace(run=watched.wrap(number, bound.run)) for number, bound in enumerate(machine.bound)]
 
     def head(trips: int) -> None:
         if period and trips == first:
@@ -62,20 +62,20 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
 
 def choose_ragged(statement: AllSizes, trips: int, rounds: int) -> dict[str, int]:
     """Return sizes and strides away from the sample: so many trips, every last tile with a part of its elements."""
-    found = statement.numbers(trips)
+    numbers = statement.numbers(trips)
     for place, axis in enumerate(statement.axes):
         by = statement.divisors.get(axis.size, 1)
         if statement.shares_axis and not place:
-            found[axis.size] += GROUPS * lcm(axis.tile, by)
+            numbers[axis.size] += GROUPS * lcm(axis.tile, by)
         if axis.rounds_up and by < axis.tile:
-            found[axis.size] -= (axis.tile // 2) // by * by
+            numbers[axis.size] -= (axis.tile // 2) // by * by
     size, by = statement.summed[1], statement.divisors.get(statement.summed[1], 1)
     if trips:
-        found[size] -= min(statement.step - 1, statement.step // 2) // by * by
+        numbers[size] -= min(statement.step - 1, statement.step // 2) // by * by
     for place, (name, row) in enumerate(statement.rows_of_strides().items()):
         by = statement.divisors.get(name, 1)
-        found[name] = max(found[name], -(-found[row] // by) * by) + by * (3 + place + rounds)
-    return found
+        numbers[name] = max(numbers[name], -(-numbers[row] // by) * by) + by * (3 + place + rounds)
+    return numbers
 
 
 class _WatchedStores:
@@ -120,8 +120,10 @@ class _WatchedStores:
         wrong = (np.broadcast_to(evaluate(content, self.symbols), machine.count) - bits) % (1 << min(width, 64)) != 0
         self.compared += 1
         if not held.plain or wrong[here].any():
-            one = machine.kernel.instructions[key[1]]
+            instruction = machine.kernel.instructions[key[1]]
             sizes = ", ".join(f"{name} = {number}" for name, number in self.symbols.items() if name[0] != "[")
             raise NotLifted(
-                one.line, f"{one.text[:80]} has a form that is wrong at {sizes}: a bug of Lanecheck", str(content)
+                instruction.line,
+                f"{instruction.text[:80]} has a form that is wrong at {sizes}: a bug of Lanecheck",
+                str(content),
             )

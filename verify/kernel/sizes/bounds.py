@@ -79,9 +79,9 @@ class Bounds:
         for form, stride in zip(forms, self.run.statement.stride(access.array), strict=True):
             wanted += form * stride
         wanted *= Polynomial.number(size)
-        found, modular = self._unwrap(access, names, forms, indices, self.pick(access))
-        if not found.same(wanted):
-            raise NotLifted(access.line, f"{access.array} is at {found}, and its element is at {wanted} (bytes)")
+        offset, modular = self._unwrap(access, names, forms, indices, self.pick(access))
+        if not offset.same(wanted):
+            raise NotLifted(access.line, f"{access.array} is at {offset}, and its element is at {wanted} (bytes)")
         for name, form in zip(names, forms, strict=True):
             if not self._never_below(form):
                 raise NotLifted(access.line, f"{access.array}: index {name} may be below 0", str(form))
@@ -108,7 +108,7 @@ class Bounds:
         names: tuple[str, ...],
         forms: list[Polynomial],
         indices: list[NDArray[np.int64]],
-        found: Polynomial,
+        offset: Polynomial,
     ) -> tuple[Polynomial, frozenset[str]]:
         """Return where an access is if an index i mod its size is i, and the names of such indices.
 
@@ -117,7 +117,7 @@ class Bounds:
         """
         modular: set[str] = set()
         spans = {name: int((each[:, -1] - each[:, 0]).max()) + 1 for name, each in zip(names, indices, strict=True)}
-        for symbol in found.symbols & self.region.atoms.keys():
+        for symbol in offset.symbols & self.region.atoms.keys():
             atom = self.region.atoms[symbol]
             if atom.kind != "%":
                 continue
@@ -130,12 +130,12 @@ class Bounds:
                 raise NotLifted(access.line, f"{access.array} is at a remainder that is no index of the output", symbol)
             modular.add(name)
             self.run.modular.add((access.array, name))
-            found = found.replace(symbol, _pick_threads(atom.left, access.threads, self.run.machine.count))
-        return found, frozenset(modular)
+            offset = offset.replace(symbol, _pick_threads(atom.left, access.threads, self.run.machine.count))
+        return offset, frozenset(modular)
 
     def indices(self, access: GlobalAccess) -> list[NDArray[np.int64]]:
         """Return by index of the array (threads, elements) what it is at the sample: consecutive elements of a row."""
-        region = next(one for one in self.run.run.regions if one.array.name == access.array)
+        region = next(region for region in self.run.run.regions if region.array.name == access.array)
         at = np.broadcast_to(access.offset.value(self.region.sample), self.run.machine.count)
         first = at[access.threads].astype(np.int64)
         if (first % region.size).any() or access.count % region.size:
@@ -146,12 +146,12 @@ class Bounds:
         numbers = np.where(inside, region.elements[np.where(inside, places, 0)], -1)
         if (numbers < 0).any() or region.kept is not None:
             raise NotLifted(access.line, f"an access outside of {access.array}")
-        found = [each.astype(np.int64) for each in np.unravel_index(numbers, region.array.shape)]
+        indices = [each.astype(np.int64) for each in np.unravel_index(numbers, region.array.shape)]
         unit = next((axis for axis, stride in enumerate(region.array.strides) if stride == 1), None)
-        for axis, each in enumerate(found):
+        for axis, each in enumerate(indices):
             if (each - each[:, :1] != (np.arange(count) if axis == unit else 0)).any():
                 raise NotLifted(access.line, f"an access of {access.array} that goes beyond the end of a row")
-        return found
+        return indices
 
     def _form(self, access: GlobalAccess, name: str, numbers: NDArray[np.int64]) -> Polynomial:
         """Return an index at all sizes, of what it is at the sample in each thread."""
@@ -177,11 +177,11 @@ class Bounds:
             ends.append([self._keys(size - Polynomial.number(span), rows) for span in spans])
         parts = list(_conjunction(access.mask, access.line))
         count = self.run.machine.count
-        for one in parts:
-            if isinstance(one, Fixed) and not one.mask[access.threads if len(one.mask) > 1 else 0].all():
+        for part in parts:
+            if isinstance(part, Fixed) and not part.mask[access.threads if len(part.mask) > 1 else 0].all():
                 raise NotLifted(access.line, "a mask that is open is false in some thread")
-        chosen = [_pick_threads(one, access.threads, count) for one in parts if isinstance(one, Polynomial)]
-        masks = [self._keys(one, len(access.threads)) for one in chosen]
+        chosen = [_pick_threads(part, access.threads, count) for part in parts if isinstance(part, Polynomial)]
+        masks = [self._keys(form, len(access.threads)) for form in chosen]
         had = [{each[row] for each in masks} for row in range(len(access.threads))]
         wanted = [[{each[place][row] for each in ends} for row in range(len(had))]
                   for place in range(2)]  # fmt: skip  # of the first element, and of the last

@@ -37,12 +37,12 @@ def read_other_side(instructions: Sequence[PtxInstruction], number: int) -> Othe
     join = instructions[start - 1].target
     zeros: set[int] = set()
     written: set[int] = set()
-    for one in instructions[start:join]:
-        found, place = meaning(one.opcode), one.operands[0] if one.operands else None
-        kind = found.row.meaning if found is not None else ""
-        if one.guard is not None or kind not in ("move", "convert") or not isinstance(place, Register):
+    for instruction in instructions[start:join]:
+        semantics, place = meaning(instruction.opcode), instruction.operands[0] if instruction.operands else None
+        kind = semantics.row.meaning if semantics is not None else ""
+        if instruction.guard is not None or kind not in ("move", "convert") or not isinstance(place, Register):
             return None
-        zero = all(_is_zero(source, zeros) for source in one.operands[1:])
+        zero = all(_is_zero(source, zeros) for source in instruction.operands[1:])
         written.add(place.index)
         (zeros.add if zero else zeros.discard)(place.index)
     if _enters(instructions, start, join):
@@ -57,11 +57,16 @@ def _is_zero(source: Operand, zeros: set[int]) -> bool:
     return isinstance(source, Immediate) and source.bits == 0
 
 
-def _always(one: PtxInstruction) -> bool:
+def _always(instruction: PtxInstruction) -> bool:
     """Return whether an instruction is a branch to one place that every thread takes."""
-    return one.guard is None and one.words[0] == "bra" and len(one.targets) < 2 and one.target >= 0
+    return (
+        instruction.guard is None
+        and instruction.words[0] == "bra"
+        and len(instruction.targets) < 2
+        and instruction.target >= 0
+    )
 
 
 def _enters(instructions: Sequence[PtxInstruction], start: int, join: int) -> bool:
     """Return whether a branch leads into the middle of a side."""
-    return any(start < to < join for one in instructions for to in (one.target, *one.targets))
+    return any(start < to < join for instruction in instructions for to in (instruction.target, *instruction.targets))

@@ -51,18 +51,20 @@ Effect: TypeAlias = Callable[[EffectReader, PtxInstruction, Meaning], Made]
 
 def form_of(reader: EffectReader, operand: Operand, width: int) -> Polynomial:
     """Return the form of an operand; NotLifted for data and for a choice that is open."""
-    found = reader.content(operand, width)
-    if not isinstance(found, Polynomial):
-        raise reader.refuse("an operand that is neither a number nor a form", found if found is not None else "data")
-    return found
+    content = reader.content(operand, width)
+    if not isinstance(content, Polynomial):
+        raise reader.refuse(
+            "an operand that is neither a number nor a form", content if content is not None else "data"
+        )
+    return content
 
 
 def condition_of(reader: EffectReader, operand: Operand) -> Condition:
     """Return the condition that a predicate is."""
-    found = reader.content(operand, 1)
-    if found is None or isinstance(found, Polynomial | Alternative):
+    content = reader.content(operand, 1)
+    if content is None or isinstance(content, Polynomial | Alternative):
         raise reader.refuse("a predicate that data decide")
-    return found
+    return content
 
 
 def exact(reader: EffectReader, form: Polynomial, kind: str) -> Polynomial:
@@ -85,33 +87,37 @@ def exact(reader: EffectReader, form: Polynomial, kind: str) -> Polynomial:
     return form
 
 
-def integer(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def integer(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Follow the row's formula if it has sums and products alone; min and max if the region decides them."""
     roles = [role for role, _, _ in meaning.row.operands]
     kinds = [meaning.types[role] for role in roles]
     width, formula = WIDTHS[kinds[0]], meaning.row.value
     if formula is None:
-        raise reader.refuse(f"{one.opcode} of a form")
+        raise reader.refuse(f"{instruction.opcode} of a form")
     given = {}
-    for role, kind, operand in zip(roles[1:], kinds[1:], one.operands[1:], strict=True):
+    for role, kind, operand in zip(roles[1:], kinds[1:], instruction.operands[1:], strict=True):
         form = form_of(reader, operand, WIDTHS[kind])
         given[role] = exact(reader, form, kind) if WIDTHS[kind] < width else form
     if meaning.row.sizes == "exact":
         return [
-            (one.operands[0], _extremum(reader, meaning.head, [given[role] for role in roles[1:]], kinds[0]), width)
+            (
+                instruction.operands[0],
+                _extremum(reader, meaning.head, [given[role] for role in roles[1:]], kinds[0]),
+                width,
+            )
         ]
-    return [(one.operands[0], _ring(reader, one, formula.tree, given).modulo(width), width)]
+    return [(instruction.operands[0], _ring(reader, instruction, formula.tree, given).modulo(width), width)]
 
 
-def _ring(reader: EffectReader, one: PtxInstruction, tree: Tree, given: Mapping[str, Polynomial]) -> Polynomial:
+def _ring(reader: EffectReader, instruction: PtxInstruction, tree: Tree, given: Mapping[str, Polynomial]) -> Polynomial:
     if isinstance(tree, Constant):
         return Polynomial.number(tree.value)
     if isinstance(tree, Identifier):
         return given[tree.name]
     if isinstance(tree, BinaryOperation) and tree.op in "+-*":
-        left, right = (_ring(reader, one, part, given) for part in (tree.left, tree.right))
+        left, right = (_ring(reader, instruction, part, given) for part in (tree.left, tree.right))
         return left + right if tree.op == "+" else left - right if tree.op == "-" else left * right
-    raise reader.refuse(f"{one.opcode} of a form")
+    raise reader.refuse(f"{instruction.opcode} of a form")
 
 
 def _extremum(reader: EffectReader, head: str, forms: list[Polynomial], kind: str) -> Polynomial:
@@ -129,21 +135,21 @@ def _extremum(reader: EffectReader, head: str, forms: list[Polynomial], kind: st
     return left.where(first, right)
 
 
-def shift(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def shift(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Shl multiplies by a power of two; shr divides by one and rounds down."""
     kind = meaning.types["d"]
-    width, left = WIDTHS[kind], one.words[0] == "shl"
-    source, amount = form_of(reader, one.operands[1], width), form_of(reader, one.operands[2], 32)
+    width, left = WIDTHS[kind], instruction.words[0] == "shl"
+    source, amount = form_of(reader, instruction.operands[1], width), form_of(reader, instruction.operands[2], 32)
     by = amount.constant & 0xFFFFFFFF
     if amount.symbolic or (by >= width).any():
         raise reader.refuse("a shift by a number that sizes decide", amount)
     if left:
         power = (np.uint64(1) << by.astype(np.uint64)).view(np.int64)
-        return [(one.operands[0], (source * Polynomial.number(power)).modulo(width), width)]
+        return [(instruction.operands[0], (source * Polynomial.number(power)).modulo(width), width)]
     if (by != by[0]).any():
         raise reader.refuse("a shift to the right by another amount in each thread", source)
     number = exact(reader, source, kind if kind[0] == "s" else f"u{width}")
-    return [(one.operands[0], divide_by_power(reader, number, int(by[0])), width)]
+    return [(instruction.operands[0], divide_by_power(reader, number, int(by[0])), width)]
 
 
 def divide_by_power(reader: EffectReader, form: Polynomial, by: int) -> Polynomial:
@@ -185,10 +191,10 @@ def _nearest(reader: EffectReader, form: Polynomial, by: int) -> Polynomial | No
     return whole + constant if fits else None
 
 
-def divide(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def divide(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Divide a number that is never negative, or take its remainder, by one of at least 1 that all threads share."""
     kind, region = meaning.words["type"], reader.region
-    left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in one.operands[1:])
+    left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in instruction.operands[1:])
     if not region.within(left, 0, 1 << 62):
         raise reader.refuse("a division of a number that may be below 0", left, [Less(left)])
     if not region.is_positive(right):
@@ -199,31 +205,31 @@ def divide(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
     elif left.rows == 1:
         quotient = region.quotient(left, right)
     elif meaning.words["head"] == "rem":
-        return [(one.operands[0], region.remainder(left, right), WIDTHS[kind])]
+        return [(instruction.operands[0], region.remainder(left, right), WIDTHS[kind])]
     else:
         raise reader.refuse("a division of another number in each thread", left)
-    found = left - quotient * right if meaning.words["head"] == "rem" else quotient
-    return [(one.operands[0], found.modulo(WIDTHS[kind]), WIDTHS[kind])]
+    form = left - quotient * right if meaning.words["head"] == "rem" else quotient
+    return [(instruction.operands[0], form.modulo(WIDTHS[kind]), WIDTHS[kind])]
 
 
-def bitwise(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def bitwise(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Combine predicates; bits of a number and of a form only where the form's symbols leave those bits alone."""
-    head, width = one.words[0], WIDTHS[meaning.types["d"]]
+    head, width = instruction.words[0], WIDTHS[meaning.types["d"]]
     if width == 1:
-        parts = [condition_of(reader, operand) for operand in one.operands[1:]]
+        parts = [condition_of(reader, operand) for operand in instruction.operands[1:]]
         if head == "not":
-            return [(one.operands[0], negate(parts[0]), 1)]
+            return [(instruction.operands[0], negate(parts[0]), 1)]
         if head == "xor":
             raise reader.refuse("xor of two conditions")
         made = both(*parts) if head == "and" else AnyOf((parts[0], parts[1]))
-        return [(one.operands[0], made, 1)]
-    forms = [form_of(reader, operand, width) for operand in one.operands[1:]]
+        return [(instruction.operands[0], made, 1)]
+    forms = [form_of(reader, operand, width) for operand in instruction.operands[1:]]
     if head == "not":
-        return [(one.operands[0], (-forms[0] - Polynomial.number(1)).modulo(width), width)]
+        return [(instruction.operands[0], (-forms[0] - Polynomial.number(1)).modulo(width), width)]
     left, right = forms if forms[0].symbolic else reversed(forms)
     if right.symbolic:
         raise reader.refuse(f"{head} of two forms", f"{left} and {right}")
-    return [(one.operands[0], _combine_bits(reader, head, left, right.constant).modulo(width), width)]
+    return [(instruction.operands[0], _combine_bits(reader, head, left, right.constant).modulo(width), width)]
 
 
 def _combine_bits(reader: EffectReader, head: str, form: Polynomial, bits: Numbers) -> Polynomial:
@@ -247,15 +253,15 @@ def _combine_bits(reader: EffectReader, head: str, form: Polynomial, bits: Numbe
 _RELATIONS: Mapping[str, str] = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def compare(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def compare(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """setp: the sign of a difference, once both sides are exact numbers of the type."""
     kind, relation = meaning.words["type"], meaning.words["relation"]
-    if kind[0] == "f" or kind == "bf16" or len(one.operands) > 3 or isinstance(one.operands[0], Vector):
-        raise reader.refuse(f"{one.opcode} of a form")
+    if kind[0] == "f" or kind == "bf16" or len(instruction.operands) > 3 or isinstance(instruction.operands[0], Vector):
+        raise reader.refuse(f"{instruction.opcode} of a form")
     if relation in _RELATIONS:
         relation, kind = _RELATIONS[relation], "u" + kind[1:]
     kind = "s" + kind[1:] if kind[0] == "b" else kind
-    left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in one.operands[1:])
+    left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in instruction.operands[1:])
     difference = left - right
     made: Condition
     if relation in ("eq", "ne"):
@@ -263,19 +269,19 @@ def compare(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made
     else:
         made = Less(difference if relation in ("lt", "ge") else -difference)
         made = negate(made) if relation in ("ge", "le") else made
-    return [(one.operands[0], made, 1)]
+    return [(instruction.operands[0], made, 1)]
 
 
-def select(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def select(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """selp: the form that the region decides, thread by thread, or a choice."""
     width = WIDTHS[meaning.types["d"]]
-    condition = condition_of(reader, one.operands[3])
-    parts = [reader.content(operand, width) for operand in one.operands[1:3]]
-    then, other = parts
+    condition = condition_of(reader, instruction.operands[3])
+    parts = [reader.content(operand, width) for operand in instruction.operands[1:3]]
+    then, otherwise = parts
     decided = reader.region.decide(condition)
     if (
         (then is None or (isinstance(then, Polynomial) and not then.symbolic))
-        and other is None
+        and otherwise is None
         and (decided != OPEN).all()
     ):
         return []  # data, and the same choice at all sizes
@@ -283,53 +289,59 @@ def select(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
         raise reader.refuse("selp between data by a condition on sizes", condition)
     if (decided != OPEN).all():
         if (decided == 1).all() or (decided == 0).all():
-            return [(one.operands[0], then if (decided == 1).all() else other, width)]  # type: ignore[list-item]
-        if isinstance(then, Polynomial) and isinstance(other, Polynomial):
-            return [(one.operands[0], then.where(decided == 1, other), width)]
-    return [(one.operands[0], Alternative(condition, then, other), width)]  # type: ignore[arg-type]
+            return [(instruction.operands[0], then if (decided == 1).all() else otherwise, width)]  # type: ignore[list-item]
+        if isinstance(then, Polynomial) and isinstance(otherwise, Polynomial):
+            return [(instruction.operands[0], then.where(decided == 1, otherwise), width)]
+    return [(instruction.operands[0], Alternative(condition, then, otherwise), width)]  # type: ignore[arg-type]
 
 
-def convert(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def convert(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Cvt between integers: a wider type takes the exact number, a narrower one its lowest bits."""
     to, source = meaning.words["to"], meaning.words["from"]
-    destination = one.operands[0]
-    if to[0] not in "us" or source[0] not in "us" or "sat" in one.words or not isinstance(destination, Register):
-        raise reader.refuse(f"{one.opcode} of a form")
-    form = form_of(reader, one.operands[1], WIDTHS[source])
+    destination = instruction.operands[0]
+    if (
+        to[0] not in "us"
+        or source[0] not in "us"
+        or "sat" in instruction.words
+        or not isinstance(destination, Register)
+    ):
+        raise reader.refuse(f"{instruction.opcode} of a form")
+    form = form_of(reader, instruction.operands[1], WIDTHS[source])
     if WIDTHS[to] > WIDTHS[source]:
         form = exact(reader, form, source)
     return [(destination, form.modulo(WIDTHS[to]), WIDTHS[to])]
 
 
-def move(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def move(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Mov of a whole register."""
-    if any(isinstance(operand, Vector) for operand in one.operands):
+    if any(isinstance(operand, Vector) for operand in instruction.operands):
         raise reader.refuse("a form is cut into parts or made of them")
     width = WIDTHS[meaning.types["d"]]
-    found = reader.content(one.operands[1], width)
-    if found is None:
+    content = reader.content(instruction.operands[1], width)
+    if content is None:
         raise reader.refuse("mov of data and a form")
-    return [(one.operands[0], found, width)]
+    return [(instruction.operands[0], content, width)]
 
 
-def address(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def address(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Cvta of global memory, whose addresses are generic ones."""
     if meaning.words["space"] != "global":
-        raise reader.refuse(f"{one.opcode} of a form")
-    return [(one.operands[0], form_of(reader, one.operands[1], 64), 64)]
+        raise reader.refuse(f"{instruction.opcode} of a form")
+    return [(instruction.operands[0], form_of(reader, instruction.operands[1], 64), 64)]
 
 
-def extract(reader: EffectReader, one: PtxInstruction, meaning: Meaning) -> Made:
+def extract(reader: EffectReader, instruction: PtxInstruction, meaning: Meaning) -> Made:
     """Bfe of bits that the symbols leave alone."""
     kind = meaning.words["type"]
     form, first, count = (
-        form_of(reader, operand, width) for operand, width in zip(one.operands[1:], (WIDTHS[kind], 32, 32), strict=True)
+        form_of(reader, operand, width)
+        for operand, width in zip(instruction.operands[1:], (WIDTHS[kind], 32, 32), strict=True)
     )
     end = (first.constant & 255) + (count.constant & 255)
     if first.symbolic or count.symbolic or kind != "u32" or (1 << int(end.max())) > form.divisor():
         raise reader.refuse("bfe of bits that sizes decide", form)
     bits = (form.constant >> (first.constant & 255)) & ((1 << (count.constant & 255)) - 1)
-    return [(one.operands[0], Polynomial.number(bits), WIDTHS[kind])]
+    return [(instruction.operands[0], Polynomial.number(bits), WIDTHS[kind])]
 
 
 # by the class of a row whose `sizes` says that it has one

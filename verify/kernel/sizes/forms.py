@@ -115,15 +115,15 @@ class Polynomial:
 
     def value(self, symbols: Mapping[str, int]) -> NDArray[Any]:
         """Return its exact value in each thread, as Python integers."""
-        found: NDArray[Any] = np.zeros(1, object)
+        values: NDArray[Any] = np.zeros(1, object)
         for monomial, each in self.terms.items():
-            found = found + each.astype(object) * prod(symbols[name] for name in monomial)
-        return found
+            values = values + each.astype(object) * prod(symbols[name] for name in monomial)
+        return values
 
     def thread(self, number: int) -> Linear:
         """Return the polynomial of one thread."""
-        found = {key: int(each[number if len(each) > 1 else 0]) for key, each in self.terms.items()}
-        return {key: each for key, each in found.items() if each}
+        terms = {key: int(each[number if len(each) > 1 else 0]) for key, each in self.terms.items()}
+        return {key: each for key, each in terms.items() if each}
 
     def groups(self) -> Iterator[tuple[Linear, Mask]]:
         """Yield the different polynomials without their constants, with the threads that have each."""
@@ -140,36 +140,38 @@ class Polynomial:
 
     def replace(self, name: str, by: Polynomial) -> Polynomial:
         """Return the form with another in place of a symbol."""
-        found = Polynomial({key: each for key, each in self.terms.items() if name not in key})
+        form = Polynomial({key: each for key, each in self.terms.items() if name not in key})
         for key, each in self.terms.items():
             if name in key:
-                part = Polynomial({tuple(one for one in key if one != name): each})
+                part = Polynomial({tuple(symbol for symbol in key if symbol != name): each})
                 for _ in range(key.count(name)):
                     part = part * by
-                found += part
-        return found
+                form += part
+        return form
 
-    def where(self, mask: Mask, other: Polynomial) -> Polynomial:
+    def where(self, mask: Mask, otherwise: Polynomial) -> Polynomial:
         """Return this form in the threads of a mask, the other one elsewhere."""
         zero = np.zeros(1, np.int64)
-        keys = [*self.terms, *(key for key in other.terms if key not in self.terms)]
-        return Polynomial({key: np.where(mask, self.terms.get(key, zero), other.terms.get(key, zero)) for key in keys})
+        keys = [*self.terms, *(key for key in otherwise.terms if key not in self.terms)]
+        return Polynomial(
+            {key: np.where(mask, self.terms.get(key, zero), otherwise.terms.get(key, zero)) for key in keys}
+        )
 
-    def same(self, other: Polynomial, width: int = 64) -> bool:
+    def same(self, form: Polynomial, width: int = 64) -> bool:
         """Return whether both are one polynomial modulo 2^width in every thread."""
-        return not any(each.any() for each in (self - other).modulo(width).terms.values())
+        return not any(each.any() for each in (self - form).modulo(width).terms.values())
 
     def divisor(self) -> int:
         """Return the largest power of two that divides every coefficient with a symbol; 2^63 if there is none."""
-        found = 0
+        divisor = 0
         for key, each in self.terms.items():
             if key:
-                found = gcd(found, *(abs(int(one)) for one in np.unique(each)))
-        return found & -found if found else 1 << 63
+                divisor = gcd(divisor, *(abs(int(number)) for number in np.unique(each)))
+        return divisor & -divisor if divisor else 1 << 63
 
     def __str__(self) -> str:
         parts = []
-        for key, each in sorted(self.terms.items(), key=lambda one: (-len(one[0]), one[0])):
+        for key, each in sorted(self.terms.items(), key=lambda term: (-len(term[0]), term[0])):
             low, high = int(each.min()), int(each.max())
             number = str(low) if low == high else f"{low}..{high}"
             if key:
@@ -225,7 +227,7 @@ class Alternative:
 
     condition: Condition
     then: Polynomial | Alternative
-    other: Polynomial | Alternative
+    otherwise: Polynomial | Alternative
 
 
 Content: TypeAlias = Polynomial | Condition | Alternative
@@ -249,9 +251,9 @@ def negate(condition: Condition) -> Condition:
 
 def both(first: Condition, second: Condition) -> Condition:
     """Return that two conditions are true; one that is always true is left out."""
-    for one, other in ((first, second), (second, first)):
-        if isinstance(one, Fixed) and one.mask.all():
-            return other
+    for condition, partner in ((first, second), (second, first)):
+        if isinstance(condition, Fixed) and condition.mask.all():
+            return partner
     return AllOf((first, second))
 
 
@@ -280,14 +282,16 @@ def alike(left: Content | None, right: Content | None, width: int = 64) -> bool:
     if isinstance(left, Equal) and left.equal != right.equal:  # type: ignore[union-attr]
         return False
     parts = zip(_parts(left), _parts(right), strict=True)
-    return all(alike(one, other, width if isinstance(left, Alternative) else 64) for one, other in parts)
+    return all(
+        alike(left_part, right_part, width if isinstance(left, Alternative) else 64) for left_part, right_part in parts
+    )
 
 
 def _parts(content: Content) -> tuple[Content, ...]:
     if isinstance(content, Less | Equal):
         return (content.form,)
     if isinstance(content, Alternative):
-        return content.condition, content.then, content.other
+        return content.condition, content.then, content.otherwise
     return content.parts if isinstance(content, AllOf | AnyOf) else ()
 
 
@@ -300,7 +304,7 @@ def substitute(content: Content, name: str, by: Polynomial) -> Content:
     if isinstance(content, Equal):
         return Equal(content.form.replace(name, by), content.equal)
     if isinstance(content, Alternative):
-        parts = [substitute(part, name, by) for part in (content.condition, content.then, content.other)]
+        parts = [substitute(part, name, by) for part in (content.condition, content.then, content.otherwise)]
         return Alternative(*parts)  # type: ignore[arg-type]
     if isinstance(content, AllOf | AnyOf):
         return type(content)(tuple(substitute(part, name, by) for part in content.parts))  # type: ignore[arg-type]
@@ -317,10 +321,10 @@ def symbols_in(content: Content) -> frozenset[str]:
 def conditions_in(content: object) -> list[Condition]:
     """Return the conditions of a condition or a choice, its parts too."""
     if isinstance(content, Alternative):
-        parts = (content.condition, content.then, content.other)
-        return [one for part in parts for one in conditions_in(part)]
+        parts = (content.condition, content.then, content.otherwise)
+        return [condition for part in parts for condition in conditions_in(part)]
     if isinstance(content, AllOf | AnyOf):
-        return [one for part in content.parts for one in conditions_in(part)]
+        return [condition for part in content.parts for condition in conditions_in(part)]
     return [content] if isinstance(content, Less | Equal) else []
 
 
@@ -336,5 +340,5 @@ def describe(condition: Content) -> str:
         word = " and " if isinstance(condition, AllOf) else " or "
         return "(" + word.join(describe(part) for part in condition.parts) + ")"
     if isinstance(condition, Alternative):
-        return f"({describe(condition.then)} if {describe(condition.condition)} else {describe(condition.other)})"
+        return f"({describe(condition.then)} if {describe(condition.condition)} else {describe(condition.otherwise)})"
     return str(condition)

@@ -28,25 +28,25 @@ def read_axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[OutputA
 
     If an axis is a product, no other cuts an index.
     """
-    found: dict[str, tuple[int, int, bool]] = {}
+    by_size: dict[str, tuple[int, int, bool]] = {}
     for number, text in enumerate(grid if isinstance(grid, list) else [grid]):
         if text in (1, "1"):
             continue
         if str(text).isdigit():
             raise NotLifted(0, f"{text} CTAs for each tile: a sum in parts (split-K) has no proof for all sizes yet")
         cuts = _read_axes(text)
-        if not cuts or any(cut[0] not in names or cut[0] in found for cut in cuts) or len({*cuts}) < len(cuts):
+        if not cuts or any(cut[0] not in names or cut[0] in by_size for cut in cuts) or len({*cuts}) < len(cuts):
             raise NotLifted(0, f"the grid {text!r} has no meaning for all sizes yet: cdiv(SIZE, tile) or SIZE // tile")
-        found |= {size: (tile, number, up) for size, tile, up in cuts}
+        by_size |= {size: (tile, number, up) for size, tile, up in cuts}
     axes = []
     for index in target.indices:
-        if index.upper() not in found:
+        if index.upper() not in by_size:
             raise NotLifted(0, f"no axis of the grid cuts {index.upper()}")
-        tile, number, up = found.pop(index.upper())
+        tile, number, up = by_size.pop(index.upper())
         axes.append(OutputAxis(index, index.upper(), tile, number, up))
-    if found:
-        raise NotLifted(0, f"an axis of the grid cuts {', '.join(found)}, which is no size of the output")
-    numbers = [one.number for one in axes]
+    if by_size:
+        raise NotLifted(0, f"an axis of the grid cuts {', '.join(by_size)}, which is no size of the output")
+    numbers = [axis.number for axis in axes]
     if len(axes) > 1 and len({*numbers}) not in (1, len(axes)):
         raise NotLifted(0, "a grid with one axis for several indices and another one has no meaning for all sizes yet")
     return tuple(axes)
@@ -61,7 +61,7 @@ def _read_axes(text: Any) -> list[tuple[str, int, bool]]:
             rest += [node.right, node.left]
         else:
             factors.append(_read_axis(node))
-    return [one for one in factors if one is not None] if all(factors) else []
+    return [factor for factor in factors if factor is not None] if all(factors) else []
 
 
 def _read_axis(node: ast.expr) -> tuple[str, int, bool] | None:

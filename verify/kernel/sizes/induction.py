@@ -25,17 +25,17 @@ FIRSTS, PERIODS = 4, 6  # heads that are tried as the first of a round, and trip
 
 def growths(run: LiftedRun, before: Snapshot, after: Snapshot) -> dict[int, Polynomial]:
     """Return by how much each register's number grows from one head to a later one."""
-    found = {}
+    changes = {}
     for index in range(len(before.words)):
         if index >= len(run.machine.kernel.registers):
             break  # the carry
-        old, new = (run.content(one.forms, one.words, index) for one in (before, after))
+        old, new = (run.content(snapshot.forms, snapshot.words, index) for snapshot in (before, after))
         if old is None or new is None:
             continue
         change = (new - old).modulo(WIDTHS[run.machine.kernel.registers[index]])
         if any(each.any() for each in change.terms.values()):
-            found[index] = change
-    return found
+            changes[index] = change
+    return changes
 
 
 def find_period(run: LiftedRun, heads: Mapping[int, Snapshot], last: int) -> tuple[int, int] | str:
@@ -68,8 +68,8 @@ def _same_data(run: LiftedRun, before: Snapshot, after: Snapshot, period: int) -
 
 def same_state(run: LiftedRun, before: Snapshot, after: Snapshot, period: int) -> str:
     """Return the first part of the state besides registers that is not the same after a period; "" if all is."""
-    if found := state_differs(before.rest, after.rest):
-        return found
+    if difference := state_differs(before.rest, after.rest):
+        return difference
     if not (before.plain == after.plain).all():
         return "plain bytes of shared memory"
     moved = _is_moved(run, before.labels, after.labels, period)
@@ -89,8 +89,8 @@ def differs(run: LiftedRun, before: Snapshot, after: Snapshot, period: int, live
 
     `live` are the registers that any later instruction may read before it is overwritten.
     """
-    if found := same_state(run, before, after, period):
-        return found
+    if difference := same_state(run, before, after, period):
+        return difference
     step = run.statement.step
     high = run.find_sums_of_round(before.trips * step, after.trips * step)
     low = run.find_fresh()
@@ -100,8 +100,8 @@ def differs(run: LiftedRun, before: Snapshot, after: Snapshot, period: int, live
             return "the carry"
         if index in before.unknown | after.unknown:
             return f"{names[index]}: only a part of the threads may have written it"
-        if found := _register_differs(run, index, before, after, period, (low, high)):
-            return f"{names[index]}: {found}"
+        if difference := _register_differs(run, index, before, after, period, (low, high)):
+            return f"{names[index]}: {difference}"
     return ""
 
 
@@ -135,8 +135,8 @@ def _same_bits(run: LiftedRun, old: Word, new: Word) -> bool:
 
 def _form_differs(run: LiftedRun, index: int, before: Snapshot, after: Snapshot) -> str:
     form, later = (
-        one.forms[index][0] if index in one.forms else run.content(one.forms, one.words, index)
-        for one in (before, after)
+        snapshot.forms[index][0] if index in snapshot.forms else run.content(snapshot.forms, snapshot.words, index)
+        for snapshot in (before, after)
     )
     if form is None or later is None:
         return "is a form at one of two heads"
@@ -167,8 +167,8 @@ def _is_computed(run: LiftedRun, held: Word) -> bool:
 
 
 def _labels(run: LiftedRun, held: Word) -> Ids:
-    found = held.wide(held.width)
-    return np.broadcast_to(found, (run.machine.count, found.shape[1]))[: run.machine.real]
+    labels = held.wide(held.width)
+    return np.broadcast_to(labels, (run.machine.count, labels.shape[1]))[: run.machine.real]
 
 
 def _is_moved(run: LiftedRun, before: Ids, after: Ids, period: int) -> NDArray[np.bool_]:
@@ -182,58 +182,59 @@ def _is_moved(run: LiftedRun, before: Ids, after: Ids, period: int) -> NDArray[n
     return np.asarray((old == new) & (old != COMPUTED))
 
 
-def _same_elements(one: LiftedRun, other: LiftedRun, first: Ids, second: Ids) -> bool:
+def _same_elements(first_run: LiftedRun, second_run: LiftedRun, first: Ids, second: Ids) -> bool:
     """Return whether bytes of two runs are those of the same elements; a computed value is like no other."""
-    old, new = one.coordinates(first), other.coordinates(second)
+    old, new = first_run.coordinates(first), second_run.coordinates(second)
     return np.array_equal(old, new) and not (old == COMPUTED).any()
 
 
-def same_start(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapshot, live: set[int]) -> str:
+def same_start(first_run: LiftedRun, second_run: LiftedRun, first: Snapshot, second: Snapshot, live: set[int]) -> str:
     """Return the first part of the state at the head that two regions do not share; "" if they share all.
 
     A round of the induction and the run to the end must begin with one state.
     """
-    names = one.machine.kernel.names
+    names = first_run.machine.kernel.names
     unknown = (names[index] for index in sorted(live & (first.unknown | second.unknown)))
-    differ = (f"{names[index]}: {found}" for index in sorted(live)
-              if (found := _start_differs(one, other, first, second, index)))  # fmt: skip
-    return _memory_differs(one, other, first, second) or next(unknown, "") or next(differ, "")
+    differ = (f"{names[index]}: {difference}" for index in sorted(live)
+              if (difference := _start_differs(first_run, second_run, first, second, index)))  # fmt: skip
+    return _memory_differs(first_run, second_run, first, second) or next(unknown, "") or next(differ, "")
 
 
-def _memory_differs(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapshot) -> str:
-    if found := state_differs(first.rest, second.rest):
-        return found
-    if not _same_elements(one, other, first.labels, second.labels):
+def _memory_differs(first_run: LiftedRun, second_run: LiftedRun, first: Snapshot, second: Snapshot) -> str:
+    if difference := state_differs(first.rest, second.rest):
+        return difference
+    if not _same_elements(first_run, second_run, first.labels, second.labels):
         return "shared memory"
     if not (first.plain == second.plain).all() or len(first.copies) != len(second.copies):
         return "shared memory, or the copies on their way"
     for old, new in zip(first.copies, second.copies, strict=True):
         same = all(np.array_equal(*pair) for pair in zip((*old[:5], old[6]), (*new[:5], new[6]), strict=True))
-        if not same or not _same_elements(one, other, old[5], new[5]):
+        if not same or not _same_elements(first_run, second_run, old[5], new[5]):
             return "the copies on their way"
     return ""
 
 
-def _start_differs(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapshot, index: int) -> str:
-    old, new, count = first.words[index], second.words[index], one.machine.count
+def _start_differs(first_run: LiftedRun, second_run: LiftedRun, first: Snapshot, second: Snapshot, index: int) -> str:
+    old, new, count = first.words[index], second.words[index], first_run.machine.count
     if old is None or new is None:
         return "" if old is new else "set in one of two regions"
     (form, _), (later, _) = (each.forms.get(index, (None, 0)) for each in (first, second))
     if form is not None or later is not None:
-        form = form if form is not None else one.content(first.forms, first.words, index)
-        later = later if later is not None else other.content(second.forms, second.words, index)
-        width = WIDTHS[one.machine.kernel.registers[index]]
+        form = form if form is not None else first_run.content(first.forms, first.words, index)
+        later = later if later is not None else second_run.content(second.forms, second.words, index)
+        width = WIDTHS[first_run.machine.kernel.registers[index]]
         same = form is not None and later is not None and alike(form, later, width)
         if not same and isinstance(form, Polynomial) and isinstance(later, Polynomial):
-            same = other.region.equal(form, later, one.region, width)
+            same = second_run.region.equal(form, later, first_run.region, width)
         return "" if same else "another form in two regions"
     if not np.array_equal(np.broadcast_to(old.bits, count), np.broadcast_to(new.bits, count)):
         return "another number in two regions"
     if old.plain or new.plain:
         return "" if old.plain and new.plain else "data in one of two regions"
-    if _is_computed(one, old) or _is_computed(other, new):  # the same sums, of which both replace all by unknowns
+    if _is_computed(first_run, old) or _is_computed(second_run, new):
+        # the same sums, of which both replace all by unknowns
         places = first.sums.get(index), second.sums.get(index)
         same = places[0] is not None and places[1] is not None and np.array_equal(places[0], places[1])
         return "" if same else "a value that is not the sum over all k so far"
-    same = _same_elements(one, other, _labels(one, old), _labels(other, new))
+    same = _same_elements(first_run, second_run, _labels(first_run, old), _labels(second_run, new))
     return "" if same else "other elements in two regions"

@@ -92,7 +92,9 @@ def go(machine: LiftedMachine, shadow: Shadow | None, loop: int, head: Callable[
     """Run a CTA with its shadow to its end, or until `head` stops it; return whether it ended."""
     machine.shadow = shadow
     if shadow is not None:
-        machine.bound = [one._replace(run=shadow.wrap(number, one.run)) for number, one in enumerate(machine.bound)]
+        machine.bound = [
+            bound._replace(run=shadow.wrap(number, bound.run)) for number, bound in enumerate(machine.bound)
+        ]
         machine.specials = _Specials(machine.specials, shadow)
     machine.loops = _Heads(machine, loop, head)
     try:

@@ -36,11 +36,11 @@ def find_sizes(statement: AllSizes, failed: NotLifted) -> Iterator[dict[str, int
     for facts in _regions(statement, region):
         for condition in failed.conditions:
             for fact in _opposite(condition, region):
-                found = _smallest(statement, region, [*facts, fact])
-                if found is None:
+                sizes = _smallest(statement, region, [*facts, fact])
+                if sizes is None:
                     continue
-                larger = total(statement.size(summed).thread(0), {(): -found[summed] - 1})
-                for each in (found, _smallest(statement, region, [*facts, fact, larger])):
+                larger = total(statement.size(summed).thread(0), {(): -sizes[summed] - 1})
+                for each in (sizes, _smallest(statement, region, [*facts, fact, larger])):
                     if each is not None and each not in done and len(done) < TRIED:
                         done.append(each)
                         yield each
@@ -48,7 +48,7 @@ def find_sizes(statement: AllSizes, failed: NotLifted) -> Iterator[dict[str, int
 
 def _regions(statement: AllSizes, region: SizeRegion) -> Iterator[list[Linear]]:
     every = [*statement.facts(), *(fact for _, fact in statement.preconditions())]
-    more = [total(statement.size(one.size).thread(0), {(): -one.tile - 1}) for one in statement.axes]
+    more = [total(statement.size(axis.size).thread(0), {(): -axis.tile - 1}) for axis in statement.axes]
     yield region.facts
     yield every
     yield [*region.facts, *more]
@@ -74,7 +74,7 @@ def _opposite(condition: Condition, region: SizeRegion) -> Iterator[Linear]:
 def _smallest(statement: AllSizes, region: SizeRegion, facts: Sequence[Linear]) -> dict[str, int] | None:
     """Return the smallest sizes at which polynomials are at least 0, as far as z3 finds any."""
     summed = statement.summed[1]
-    order = [statement.symbol(summed), *(statement.symbol(one.size) for one in statement.axes)]
+    order = [statement.symbol(summed), *(statement.symbol(axis.size) for axis in statement.axes)]
     order += [name for name in region.factors if name not in order]
     names = (*statement.names, *statement.stride_names())
     known = {name for fact in facts for key in fact for name in key}
@@ -82,9 +82,9 @@ def _smallest(statement: AllSizes, region: SizeRegion, facts: Sequence[Linear]) 
     for room in ROOM:
         limits = [total({(): room * axis.tile}, times(statement.size(axis.size).thread(0), -1))
                   for axis in statement.axes if room is not None]  # fmt: skip
-        found = find_point([*facts, *limits], order)
-        if found is not None and all(statement.symbol(name) in found for name in names):
-            return {name: statement.divisors.get(name, 1) * found[statement.symbol(name)] for name in names}
+        point = find_point([*facts, *limits], order)
+        if point is not None and all(statement.symbol(name) in point for name in names):
+            return {name: statement.divisors.get(name, 1) * point[statement.symbol(name)] for name in names}
     return None
 
 

@@ -26,11 +26,11 @@ OPEN = -1  # of a decision: neither true nor false in the whole region
 
 def total(*parts: Mapping[Monomial, int]) -> Linear:
     """Return the sum of polynomials."""
-    found: Linear = {}
+    terms: Linear = {}
     for part in parts:
         for monomial, number in part.items():
-            found[monomial] = found.get(monomial, 0) + number
-    return {monomial: number for monomial, number in found.items() if number}
+            terms[monomial] = terms.get(monomial, 0) + number
+    return {monomial: number for monomial, number in terms.items() if number}
 
 
 def times(part: Mapping[Monomial, int], by: int = 1, more: Monomial = ()) -> Linear:
@@ -77,8 +77,10 @@ class DefinedSymbol:
         left, right = self.left.value(symbols), self.right.value(symbols)
         if self.kind == "%":
             return left % right
-        one, other = int(left[0]), int(right[0])
-        return one // other if self.kind == "//" else min(one, other) if self.kind == "min" else max(one, other)
+        first, second = int(left[0]), int(right[0])
+        return (
+            first // second if self.kind == "//" else min(first, second) if self.kind == "min" else max(first, second)
+        )
 
 
 class SizeRegion:
@@ -122,19 +124,19 @@ class SizeRegion:
         if extra:
             more = [product for each in extra for product in self._products(tighten(each))]
             self.asked += 1
-            found = self.inequalities.derive(goal, more) is not None
-            self.proved += found
-            return found
+            is_proved = self.inequalities.derive(goal, more) is not None
+            self.proved += is_proved
+            return is_proved
         proved, failed = self._least.get(symbols, (None, None))  # the least constant proved, the greatest that failed
         if proved is not None and constant >= proved:
             return True
         if failed is not None and constant <= failed:
             return False
         self.asked += 1
-        found = self.inequalities.derive(goal) is not None
-        self.proved += found
-        self._least[symbols] = (constant, failed) if found else (proved, constant)  # type: ignore[assignment]
-        return found
+        is_proved = self.inequalities.derive(goal) is not None
+        self.proved += is_proved
+        self._least[symbols] = (constant, failed) if is_proved else (proved, constant)  # type: ignore[assignment]
+        return is_proved
 
     def _never_negative(self, goal: Mapping[Monomial, int]) -> bool:
         """Return whether all coefficients, and all symbols in the region, are at least 0."""
@@ -201,8 +203,12 @@ class SizeRegion:
 
         Its symbol has another value in each thread, and what is known of it is true in all of them.
         """
-        scale = gcd(*(int(one) for each in (form, modulus) for key in each.terms for one in np.unique(each.terms[key])))
-        left, right = (Polynomial({key: one // scale for key, one in each.terms.items()}) for each in (form, modulus))
+        scale = gcd(
+            *(int(number) for each in (form, modulus) for key in each.terms for number in np.unique(each.terms[key]))
+        )
+        left, right = (
+            Polynomial({key: numbers // scale for key, numbers in each.terms.items()}) for each in (form, modulus)
+        )
         atom = DefinedSymbol("%", left, right, scale)
         if self._make(atom):
             self.add({(atom.name,): 1})
@@ -225,7 +231,7 @@ class SizeRegion:
         """Give an atom its value at the sample; return whether it is new."""
         if atom.name in self.atoms:
             return False
-        if any(self.atoms[one].kind == "%" for one in (atom.left.symbols | atom.right.symbols) & self.atoms.keys()):
+        if any(self.atoms[name].kind == "%" for name in (atom.left.symbols | atom.right.symbols) & self.atoms.keys()):
             raise NotLifted(0, "a quotient of remainders has no meaning for all sizes yet", atom.name)
         self.atoms[atom.name] = atom
         self.sample[atom.name] = atom.value(self.sample)
@@ -233,11 +239,11 @@ class SizeRegion:
 
     def made_of(self, symbol: str) -> frozenset[str]:
         """Return the atoms that a symbol decides, or another atom that it decides."""
-        found = {symbol}
+        symbols = {symbol}
         for name, atom in self.atoms.items():
-            if found & (atom.left.symbols | atom.right.symbols):
-                found.add(name)
-        return frozenset(found - {symbol})
+            if symbols & (atom.left.symbols | atom.right.symbols):
+                symbols.add(name)
+        return frozenset(symbols - {symbol})
 
     def adopt(self, symbols: Iterable[str], of: SizeRegion) -> None:
         """Make the atoms of another region that are among some symbols, and those that they are made of."""
@@ -286,10 +292,10 @@ class SizeRegion:
             self.proved += 1
         return bool(by)
 
-    def equal(self, form: Polynomial, other: Polynomial, of: SizeRegion, width: int) -> bool:
+    def equal(self, form: Polynomial, own: Polynomial, of: SizeRegion, width: int) -> bool:
         """Return whether a form of another region is proved to be equal here, modulo 2^width."""
         self.adopt(form.symbols, of)
-        return self.within((form - other).modulo(width), 0, 1)
+        return self.within((form - own).modulo(width), 0, 1)
 
     # ---- conditions
 
@@ -311,14 +317,14 @@ class SizeRegion:
     def _sign(self, form: Polynomial) -> NDArray[np.int64]:
         """Return whether a form is below 0."""
         rows = form.rows
-        constants, found = np.broadcast_to(form.constant, rows), np.full(rows, OPEN, np.int64)
+        constants, signs = np.broadcast_to(form.constant, rows), np.full(rows, OPEN, np.int64)
         for symbols, threads in form.groups():
             at = np.min(value(symbols, self.sample))
             for constant in np.unique(constants[threads]):
                 here = threads & (constants == constant)
                 if at + int(constant) < 0:
                     if self.holds({**times(symbols, -1), (): -int(constant) - 1}):
-                        found[here] = 1
+                        signs[here] = 1
                 elif self.holds({**symbols, (): int(constant)}):
-                    found[here] = 0
-        return found
+                    signs[here] = 0
+        return signs

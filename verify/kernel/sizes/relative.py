@@ -132,7 +132,7 @@ def _is_there(held: Any) -> bool:
     if isinstance(held, np.ndarray):
         return bool(held.any())
     if isinstance(held, list):
-        return any(one is not None and not (isinstance(one, list) and not one) for one in held)
+        return any(part is not None and not (isinstance(part, list) and not part) for part in held)
     return bool(held) if isinstance(held, int | dict | tuple | str | LocalMemory) else held is not None
 
 
@@ -171,24 +171,24 @@ def _products(products: Products) -> dict[str, Any]:
     check_attributes(products, Products)
     check_attributes(products.reads, Reads)
     last, reading = products.serial, products.reads.reading
-    found = {
+    state = {
         "warpgroups without a wgmma.fence": products.fenced < 0,
         "wgmma that may still read cells": np.where(reading > 0, reading - last, 1),
         "committed groups of wgmma": np.array(
-            [(group, one - last) for group, each in enumerate(products.committed) for one, _ in each]
+            [(group, serial - last) for group, each in enumerate(products.committed) for serial, _ in each]
         ),
     }
     for group, spans in enumerate(products.spans):
         for place, (serial, cells) in enumerate(spans):
-            found[f"wgmma {place} on its way of warpgroup {group}"] = np.array([serial - last, *cells.tolist()])
+            state[f"wgmma {place} on its way of warpgroup {group}"] = np.array([serial - last, *cells.tolist()])
     for verb, table in (("writes", products.results), ("reads", products.inputs)):
         for register, serials in table.items():
             if (late := serials > products.complete).any():
-                found[f"register {register}, which a wgmma on its way {verb}"] = np.where(late, serials - last, 1)
+                state[f"register {register}, which a wgmma on its way {verb}"] = np.where(late, serials - last, 1)
     for register, touched in products.touched.items():
         if (late := touched > products.fenced).any():
-            found[f"register {register}, written since a wgmma.fence"] = late
-    return found
+            state[f"register {register}, written since a wgmma.fence"] = late
+    return state
 
 
 def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[str, Any]:
@@ -197,7 +197,10 @@ def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[
     least = int(order.floor[real].min())  # every thread of the CTA comes after all that was done until then
     own = order.known == np.iinfo(np.int32).max  # a thread knows all of itself
     known = np.where(own, least, order.known)[real, real]
-    came = {key: np.zeros(1, np.int32) if one.came is None else one.came for key, one in barriers.barriers.items()}
+    came = {
+        key: np.zeros(1, np.int32) if barrier.came is None else barrier.came
+        for key, barrier in barriers.barriers.items()
+    }
     parts = [known, order.floor[real], order.heard[real], order.written, order.read, order.by_lanes, *came.values()]
     parts += [products.reads.ended] if products is not None else []
     different = np.unique(np.concatenate([np.ravel(part) for part in parts]))
@@ -206,7 +209,7 @@ def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[
     def place(times: Any) -> Any:
         return np.searchsorted(different, times, side="right") * (times > least)
 
-    found = {
+    state = {
         "what threads know of each other": place(known),
         "what threads know of all others": place(order.floor[real]),
         "when threads last came to know of others": place(order.heard[real]),
@@ -218,11 +221,11 @@ def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[
         "when lanes read cells": place(order.by_lanes),
     }
     if products is not None:
-        found["when the wgmma that read cells were waited for"] = place(products.reads.ended)
-    for key, one in barriers.barriers.items():
-        found[f"barrier {key[1]}: who came"] = place(came[key])
-        found[f"barrier {key[1]}: who waited"] = one.waited if (came[key] > least).any() else np.zeros(0)
-    return found
+        state["when the wgmma that read cells were waited for"] = place(products.reads.ended)
+    for key, barrier in barriers.barriers.items():
+        state[f"barrier {key[1]}: who came"] = place(came[key])
+        state[f"barrier {key[1]}: who waited"] = barrier.waited if (came[key] > least).any() else np.zeros(0)
+    return state
 
 
 def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

@@ -66,7 +66,7 @@ class LiftedRun:
             region.sample[name] = ((place + 1) << 40) + array.offset * self.run.regions[place].size
             if region.sample[name] % ALIGN:
                 raise NotLifted(0, f"{name} does not begin at a multiple of {ALIGN} bytes")
-        sizes = {one.array.name: one.size for one in self.run.regions}
+        sizes = {memory.array.name: memory.size for memory in self.run.regions}
         self.accesses = Accesses(sizes)
         given = statement.table.get("params", ())
         parameters = {}
@@ -92,7 +92,7 @@ class LiftedRun:
         """Return the state at this head, and note from now on which registers are read."""
         machine, shared = self.machine, self.machine.shared
         machine.values.flush()
-        copies = [_copy(one, machine) for one in shared.copies if one.open.any()]
+        copies = [_copy(copy, machine) for copy in shared.copies if copy.open.any()]
         made = Snapshot(
             trips, dict(self.shadow.registers), list(machine.registers), shared.labels.copy(), shared.plain.copy(),
             copies, relative(machine), frozenset(self.shadow.unknown),
@@ -122,8 +122,8 @@ class LiftedRun:
     ) -> Polynomial | None:
         """Return the form of a register, of a plain one its numbers; None for all else."""
         if index in forms:
-            found = forms[index][0]
-            return found if isinstance(found, Polynomial) else None
+            form = forms[index][0]
+            return form if isinstance(form, Polynomial) else None
         held, width = words[index], WIDTHS[self.machine.kernel.registers[index]]
         if held is None or not held.plain or width == 1:
             return None
@@ -148,7 +148,7 @@ class LiftedRun:
         for element in elements(node):
             if element.name == _SUMMED:
                 continue
-            region = next(one for one in self.run.regions if one.array.name == element.name)
+            region = next(region for region in self.run.regions if region.array.name == element.name)
             shape, span = region.array.shape, slice(region.first, region.first + len(region.places))
             part = tuple(cuts[index] for index in element.indices)
             residues = values.residues[:, span].astype(np.uint64).reshape(len(values.primes), *shape)[:, *part]
@@ -161,18 +161,18 @@ class LiftedRun:
             node = _with_fresh(node, statement.target.indices)
         launch, target = self.run.launch, statement.target.indices
         extents = {axis.index: axis.tile for axis in statement.axes} | {statement.summed[0]: high - low}
-        found = Evaluation(values.primes, arrays, launch.scalars, values.choices, extents, launch.sizes)(node)
-        residues, sample, _ = found.align(target)
+        tensor = Evaluation(values.primes, arrays, launch.scalars, values.choices, extents, launch.sizes)(node)
+        residues, sample, _ = tensor.align(target)
         return NamedTensor(target, residues, sample)
 
     def sum_node(self) -> Sum:
         """Return the sum of the claim."""
         rest: list[Node] = [self.statement.value]
         while rest:
-            one = rest.pop()
-            if isinstance(one, Sum):
-                return one
-            rest += one.parts if isinstance(one, Apply) else ()
+            node = rest.pop()
+            if isinstance(node, Sum):
+                return node
+            rest += node.parts if isinstance(node, Apply) else ()
         raise AssertionError
 
     def find_sums(self, high: int) -> dict[tuple[int, ...], tuple[int, int]]:
@@ -195,7 +195,7 @@ class LiftedRun:
         It is the same in runs of different sizes; COMPUTED for a byte of a value that was computed.
         """
         ids = (labels >> np.uint32(3)).astype(np.int64)
-        found = np.where(ids < FIRST, labels.astype(np.int64), COMPUTED)
+        codes = np.where(ids < FIRST, labels.astype(np.int64), COMPUTED)
         for number, region in enumerate(self.run.regions):
             inside = (ids >= region.first) & (ids < region.first + len(region.places))
             if not inside.any():
@@ -205,15 +205,15 @@ class LiftedRun:
             code = np.full(int(inside.sum()), number + 1, np.int64)
             for at, index in zip(place, dims, strict=True):
                 code = (code << 24) + at + (more if index == self.statement.summed[0] else 0)
-            found[inside] = (code << 3) + (labels[inside] & np.uint32(7))
-        return found
+            codes[inside] = (code << 3) + (labels[inside] & np.uint32(7))
+        return codes
 
     def indices_of(self, array: str) -> tuple[str, ...]:
         """Return the claim's names of the indices of an array."""
-        found = {one.indices for one in elements(self.statement.value) if one.name == array}
-        if len(found) != 1:
+        indices = {element.indices for element in elements(self.statement.value) if element.name == array}
+        if len(indices) != 1:
             raise NotLifted(0, f"{array} is not in the claim, or with several lists of indices")
-        return found.pop()
+        return indices.pop()
 
     @staticmethod
     def _by_residues(table: NDArray[np.uint64]) -> dict[tuple[int, ...], tuple[int, int]]:
@@ -245,7 +245,7 @@ class LiftedRun:
         values, machine = self.machine.values, self.machine
         values.flush()
         table = self.find_sums(high)
-        rows, columns = (one.tile for one in self.statement.axes)
+        rows, columns = (axis.tile for axis in self.statement.axes)
         fresh = np.zeros((rows, columns), np.uint32)
         for index, held in enumerate(machine.registers):
             places = self.sums_of(held, table)
@@ -283,14 +283,14 @@ class LiftedRun:
 
     def stored_ids(self) -> Ids:
         """Return the ids of the tile's elements after the run."""
-        region = next(one for one in self.run.regions if one.array.name == self.statement.target.name)
+        region = next(region for region in self.run.regions if region.array.name == self.statement.target.name)
         stored, size = region.stored, region.size
         assert stored is not None
         places = region.places.reshape(region.array.shape)[self.tile()].ravel()[:, None] * size + np.arange(size)
         held = word(join_octets(stored.plain[places].astype(np.uint64)), stored.labels[places])
-        found = held.elements(self.machine.values, region.array.kind, size).reshape(-1)
+        ids = held.elements(self.machine.values, region.array.kind, size).reshape(-1)
         self.machine.values.flush()
-        return np.broadcast_to(found, (len(places),))
+        return np.broadcast_to(ids, (len(places),))
 
 
 def _with_fresh(node: Node, indices: tuple[str, ...]) -> Node:
@@ -302,7 +302,7 @@ def _with_fresh(node: Node, indices: tuple[str, ...]) -> Node:
     return node
 
 
-def _copy(one: Any, machine: LiftedMachine) -> tuple[Any, ...]:
-    group = one.group - machine.group[one.threads]
-    held = (one.threads, one.cells, one.places, group, one.open, one.labels, one.plain)
+def _copy(copy: Any, machine: LiftedMachine) -> tuple[Any, ...]:
+    group = copy.group - machine.group[copy.threads]
+    held = (copy.threads, copy.cells, copy.places, group, copy.open, copy.labels, copy.plain)
     return tuple(each.copy() for each in held)  # of this head, whatever the run does with its own

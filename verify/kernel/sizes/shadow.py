@@ -66,7 +66,7 @@ class OpenPath:
     threads: Mask  # that came to its branch
     before: dict[int, Before] = field(default_factory=dict)  # registers that it writes: what they held
     written: set[int] = field(default_factory=set)  # those that it has written itself, in all threads of the sample
-    other: OtherSide | None = None  # what the other threads do meanwhile; None for nothing
+    other_side: OtherSide | None = None  # what the other threads do meanwhile; None for nothing
 
 
 class Shadow:
@@ -91,8 +91,8 @@ class Shadow:
         self.parted: set[int] = set()  # instructions that not all threads come to
         self._times: Counter[int] = Counter()  # instruction -> how often it was executed
         self._expected: set[int] = set()  # registers to which the effect gives a content
-        self._operands = [tuple(_registers(one)) for one in machine.kernel.instructions]
-        self._meanings = [meaning(one.opcode) for one in machine.kernel.instructions]
+        self._operands = [tuple(_registers(instruction)) for instruction in machine.kernel.instructions]
+        self._meanings = [meaning(instruction.opcode) for instruction in machine.kernel.instructions]
 
     @property
     def line(self) -> int:
@@ -123,7 +123,12 @@ class Shadow:
 
     def leaves_zero(self, index: int) -> bool:
         """Return whether a register is 0 where the mask of the load that now writes it is false."""
-        if self.guard is ALWAYS and self.paths and (other := self.paths[-1].other) is not None and index in other.zeros:
+        if (
+            self.guard is ALWAYS
+            and self.paths
+            and (side := self.paths[-1].other_side) is not None
+            and index in side.zeros
+        ):
             return True
         held = self.machine.registers[index]
         self.needs(index)  # 0 at the sample is not 0 at all sizes
@@ -191,30 +196,30 @@ class Shadow:
         decided = self.region.decide(condition)
         if (decided != OPEN).all():
             return
-        one, found = machine.kernel.instructions[machine.number], self._meanings[machine.number]
-        if found is not None and found.row.meaning == "branch":
-            self._part(one, condition)
-        elif found is not None and found.row.meaning in ("load", "store"):
+        instruction, semantics = machine.kernel.instructions[machine.number], self._meanings[machine.number]
+        if semantics is not None and semantics.row.meaning == "branch":
+            self._part(instruction, condition)
+        elif semantics is not None and semantics.row.meaning in ("load", "store"):
             if not (truth(condition, self.region.sample) | (decided == 0)).all():
                 raise self.refuse("has a guard that is open, and false at the sample", condition)
             self.guard = condition
         else:
             raise self.refuse("has a guard that sizes decide", condition)
 
-    def _part(self, one: PtxInstruction, condition: Condition) -> None:
+    def _part(self, instruction: PtxInstruction, condition: Condition) -> None:
         """Begin a path: at the sample no thread takes the branch, or all do; elsewhere some may."""
-        if one.target <= self.machine.number or len(one.targets) > 1:
+        if instruction.target <= self.machine.number or len(instruction.targets) > 1:
             raise self.refuse("goes back if sizes say so", condition)
-        taken, join, other = truth(condition, self.region.sample), one.target, None
+        taken, join, side = truth(condition, self.region.sample), instruction.target, None
         if taken.any():
-            other = read_other_side(self.machine.kernel.instructions, self.machine.number) if taken.all() else None
-            if other is None:
+            side = read_other_side(self.machine.kernel.instructions, self.machine.number) if taken.all() else None
+            if side is None:
                 raise self.refuse("is taken at the sample, and sizes decide that", condition)
-            join = other.join
+            join = side.join
         if self.paths and join > self.paths[-1].join:
             raise self.refuse("leaves a part of the kernel that only some threads come to", condition)
-        here = condition if other is not None else negate(condition)
-        self.paths.append(OpenPath(here, join, self.machine.active.copy(), other=other))
+        here = condition if side is not None else negate(condition)
+        self.paths.append(OpenPath(here, join, self.machine.active.copy(), other_side=side))
 
     def _remember(self, index: int) -> Before:
         content = self.registers.get(index, (None, 0))[0]
@@ -227,7 +232,9 @@ class Shadow:
             path = self.paths.pop()
             if (machine.pc[path.threads & ~machine.active] < path.join).any():
                 raise self.refuse("comes before the threads of a path have met again")
-            zeros, written = (path.other.zeros, path.other.written) if path.other is not None else ((), ())
+            zeros, written = (
+                (path.other_side.zeros, path.other_side.written) if path.other_side is not None else ((), ())
+            )
             executed = frozenset(path.before)
             for index in written:
                 path.before.setdefault(index, self._remember(index))
@@ -270,10 +277,10 @@ class Shadow:
 
     def mask(self) -> Condition:
         """Return the condition of the threads that execute this access."""
-        found = self.guard
+        condition = self.guard
         for path in self.paths:
-            found = both(path.condition, found)
-        return found
+            condition = both(path.condition, condition)
+        return condition
 
     # ---- what an effect asks
 
@@ -298,25 +305,25 @@ class Shadow:
 
     def wrap(self, number: int, run: Run) -> Run:
         """Return the function that executes an instruction and its effect on forms."""
-        one, found = self.machine.kernel.instructions[number], self._meanings[number]
-        kind = found.row.meaning if found is not None else ""
-        if found is None or not found.row.sizes:
-            text = f"{one.text[:80]} has no meaning for all sizes yet ({kind or one.opcode})"
+        instruction, semantics = self.machine.kernel.instructions[number], self._meanings[number]
+        kind = semantics.row.meaning if semantics is not None else ""
+        if semantics is None or not semantics.row.sizes:
+            text = f"{instruction.text[:80]} has no meaning for all sizes yet ({kind or instruction.opcode})"
 
             def refuse_run(mask: Mask | None) -> None:
-                raise NotLifted(one.line, text)
+                raise NotLifted(instruction.line, text)
 
             return refuse_run
 
         def execute(mask: Mask | None) -> None:
             self._times[number] += 1
             self.meet(number)
-            if one.guard is None:
+            if instruction.guard is None:
                 self.guard, self.allowed = ALWAYS, set()
             if self.paths:
                 self.parted.add(number)
-                self._check_path(number, found)
-            made = self._effect(one, found, mask)
+                self._check_path(number, semantics)
+            made = self._effect(instruction, semantics, mask)
             self._expected = {place.index for place, _, _ in made if isinstance(place, Register)}
             old = {index: self.registers.get(index) for index in self._expected}
             words = {index: self.machine.registers[index] for index in self._expected}
@@ -331,24 +338,24 @@ class Shadow:
 
         return execute
 
-    def _check_path(self, number: int, found: Meaning) -> None:
+    def _check_path(self, number: int, semantics: Meaning) -> None:
         """Refuse what may not be done where not all threads may come, and a branch out of there."""
-        one, kind = self.machine.kernel.instructions[number], found.row.meaning
-        leaves = kind == "branch" and not number < one.target <= self.paths[-1].join
-        if leaves or found.row.sizes == "together" or kind in ("copy", "parameter"):
+        instruction, kind = self.machine.kernel.instructions[number], semantics.row.meaning
+        leaves = kind == "branch" and not number < instruction.target <= self.paths[-1].join
+        if leaves or semantics.row.sizes == "together" or kind in ("copy", "parameter"):
             raise self.refuse("comes where sizes decide which threads come", self.paths[-1].condition)
 
-    def _effect(self, one: PtxInstruction, found: Meaning, mask: Mask | None) -> Made:
-        kind, sources = found.row.meaning, self._operands[self.machine.number][1:]
-        if found.row.sizes == "access":
-            return self.follow[kind](self, one, found, mask)
+    def _effect(self, instruction: PtxInstruction, semantics: Meaning, mask: Mask | None) -> Made:
+        kind, sources = semantics.row.meaning, self._operands[self.machine.number][1:]
+        if semantics.row.sizes == "access":
+            return self.follow[kind](self, instruction, semantics, mask)
         touched = any(each in self.registers or each in self.unknown for each in sources)
-        special = any(isinstance(each, Symbol) and each.name in self.ctas for each in one.operands)
-        if found.row.sizes in ("alone", "together") or not (touched or special):
+        special = any(isinstance(each, Symbol) and each.name in self.ctas for each in instruction.operands)
+        if semantics.row.sizes in ("alone", "together") or not (touched or special):
             return []
         if any(index in self.unknown for index in sources):
             return []  # refused as it is read
-        return EFFECTS[kind](self, one, found)
+        return EFFECTS[kind](self, instruction, semantics)
 
     def _keep(
         self, index: int, content: Content, width: int, mask: Mask | None, old: tuple[Content, int] | None,
@@ -394,16 +401,16 @@ def evaluate(content: Content, symbols: Mapping[str, int]) -> Bits:
         return content.value(symbols)
     if isinstance(content, Alternative):
         chosen = truth(content.condition, symbols)
-        return np.where(chosen, evaluate(content.then, symbols), evaluate(content.other, symbols))
+        return np.where(chosen, evaluate(content.then, symbols), evaluate(content.otherwise, symbols))
     return truth(content, symbols).astype(object)
 
 
-def _registers(one: PtxInstruction) -> Iterator[int]:
+def _registers(instruction: PtxInstruction) -> Iterator[int]:
     """Yield the registers of an instruction, its first operand first; -1 if that is none."""
-    for place, operand in enumerate(one.operands):
+    for place, operand in enumerate(instruction.operands):
         inner = operand.items if isinstance(operand, Vector) else (operand,)
-        found = [each.base if isinstance(each, Address) else each for each in inner]
-        numbers = [each.index for each in found if isinstance(each, Register)]
+        bases = [each.base if isinstance(each, Address) else each for each in inner]
+        numbers = [each.index for each in bases if isinstance(each, Register)]
         if not place:
             yield numbers[0] if isinstance(operand, Register) else -1
             yield from numbers if not isinstance(operand, Register) else ()

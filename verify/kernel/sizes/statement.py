@@ -71,13 +71,13 @@ class AllSizes:
 
     def symbols(self, numbers: Mapping[str, int]) -> dict[str, int]:
         """Return the values of the symbols, of numbers for the names; SpecError where a divisor does not divide."""
-        found = {}
+        values = {}
         for name, number in numbers.items():
             by = self.divisors.get(name, 1)
             if number % by:
                 raise SpecError("given", f"{name} % {by} == 0 does not hold of {name} = {number}")
-            found[self.symbol(name)] = number // by
-        return found
+            values[self.symbol(name)] = number // by
+        return values
 
     def form(self, text: object) -> Polynomial:
         """Return the form of an expression of sizes: sums, differences and products."""
@@ -107,37 +107,37 @@ class AllSizes:
 
     def stride(self, array: str) -> tuple[Polynomial, ...]:
         """Return the strides of an array."""
-        return tuple(self.form(one) for one in self.strides[array])
+        return tuple(self.form(stride) for stride in self.strides[array])
 
     def stride_names(self) -> tuple[str, ...]:
         """Return the names of strides that are symbols."""
-        every = dict.fromkeys(one for strides in self.strides.values() for one in strides)
-        return tuple(one for one in every if one.isidentifier() and one not in self.names)
+        every = dict.fromkeys(stride for strides in self.strides.values() for stride in strides)
+        return tuple(name for name in every if name.isidentifier() and name not in self.names)
 
     # ---- numbers
 
     def numbers(self, trips: int) -> dict[str, int]:
         """Return the sizes and strides of the sample that has so many trips of whole tiles."""
-        found = {one.size: 3 * lcm(one.tile, self.divisors.get(one.size, 1)) for one in self.axes}
-        found[self.summed[1]] = self.step * trips
+        numbers = {axis.size: 3 * lcm(axis.tile, self.divisors.get(axis.size, 1)) for axis in self.axes}
+        numbers[self.summed[1]] = self.step * trips
         rows = self.rows_of_strides()
         for place, name in enumerate(self.stride_names()):
             by = lcm(self.divisors.get(name, 1), 1)
-            least = max(found[rows[name]], 16)
-            found[name] = -(-least // by) * by + by * (2 * place + 3)
-        return found
+            least = max(numbers[rows[name]], 16)
+            numbers[name] = -(-least // by) * by + by * (2 * place + 3)
+        return numbers
 
     def rows_of_strides(self) -> dict[str, str]:
         """Return by the name of a stride the size of the index whose stride is 1 beside it."""
-        found = {}
+        rows = {}
         for array, strides in self.strides.items():
             unit = [size for size, stride in zip(self.extents[array], strides, strict=True) if stride == "1"]
             for stride in strides:
                 if stride in self.stride_names():
                     if len(unit) != 1 or len(strides) != 2:
                         raise SpecError(f"arrays.{array}.strides", "for all sizes, one stride is 1 and one is a name")
-                    found[stride] = unit[0]
-        return found
+                    rows[stride] = unit[0]
+        return rows
 
     def launch(self, numbers: Mapping[str, int]) -> KernelClaim:
         """Return the claim at given sizes and strides."""
@@ -146,8 +146,11 @@ class AllSizes:
     def fill_in(self, numbers: Mapping[str, int]) -> dict[str, Any]:
         """Return the claim's table at given sizes and strides."""
         table: dict[str, Any] = {key: held for key, held in self.table.items() if key not in ("given", "tiles")}
-        strides = {name: [int(one) if one.isdigit() else one for one in each] for name, each in self.strides.items()}
-        table["arrays"] = {name: {**one, "strides": strides[name]} for name, one in self.table["arrays"].items()}
+        strides = {
+            name: [int(stride) if stride.isdigit() else stride for stride in each]
+            for name, each in self.strides.items()
+        }
+        table["arrays"] = {name: {**array, "strides": strides[name]} for name, array in self.table["arrays"].items()}
         table["sizes"] = {name: numbers[name] for name in (*self.names, *self.stride_names())}
         return table
 
@@ -161,8 +164,8 @@ class AllSizes:
             return Polynomial.symbol(given)
         for name in self.table["arrays"]:
             if given.lower() == f"ld{name}".lower() and given not in (*self.names, *self.stride_names()):
-                other = [one for one in self.stride(name) if one.symbolic or int(one.constant[0]) != 1]
-                return other[0] if other else None
+                leading = [stride for stride in self.stride(name) if stride.symbolic or int(stride.constant[0]) != 1]
+                return leading[0] if leading else None
         if given in self.table.get("scalars", {}):
             return None
         return self.form(given)
@@ -179,11 +182,11 @@ class AllSizes:
 
     def slack(self) -> dict[str, int]:
         """Return by size how far beyond it an address may be computed, where nothing is read: two tiles, four trips."""
-        return {**{one.size: 2 * one.tile for one in self.axes}, self.summed[1]: AHEAD * self.step}
+        return {**{axis.size: 2 * axis.tile for axis in self.axes}, self.summed[1]: AHEAD * self.step}
 
     def preconditions(self) -> list[tuple[str, Linear]]:
         """Return the facts that no address of 32 bits wraps, in words too: (rows + two tiles) * stride + row < 2^31."""
-        found = []
+        facts = []
         tiles = self.slack()
         for array, strides in self.strides.items():
             if len(strides) != 2:
@@ -198,8 +201,8 @@ class AllSizes:
                     + Polynomial.number(tiles[row])
                 )
                 text = f"({rows} + {tiles[rows]})*{self.strides[array][place]} + {row} + {tiles[row]} < 2**31"
-                found.append((text, total({(): MOST}, times(form.thread(0), -1))))
-        return found
+                facts.append((text, total({(): MOST}, times(form.thread(0), -1))))
+        return facts
 
     def implied_facts(self, empty: bool = False) -> list[Linear]:
         """Return what the preconditions imply of a stride with a name, which is at least 1: rows and row are small.
@@ -207,7 +210,7 @@ class AllSizes:
         A stride that is at least a row without elements may be 0.
         """
         tiles = self.slack()
-        found = []
+        facts = []
         for array, strides in self.strides.items():
             for place, stride in enumerate(strides):
                 if stride in self.stride_names():
@@ -215,38 +218,38 @@ class AllSizes:
                     if empty and row == self.summed[1]:
                         continue
                     form = self.size(rows) + self.size(row) + Polynomial.number(tiles[rows] + tiles[row])
-                    found.append(total({(): MOST}, times(form.thread(0), -1)))
-        return found
+                    facts.append(total({(): MOST}, times(form.thread(0), -1)))
+        return facts
 
     def facts(self, empty: bool = False) -> list[Linear]:
         """Return what is true of every size and CTA of a launch: extents, strides, and the grid.
 
         Each size is at least 1; if the sum is `empty` the summed one may be 0.
         """
-        found: list[Linear] = [
+        facts: list[Linear] = [
             total(self.size(name).thread(0), {(): 0 if empty and name == self.summed[1] else -1}) for name in self.names
         ]
         for name, row in self.rows_of_strides().items():
-            found.append(total(self.size(name).thread(0), times(self.size(row).thread(0), -1)))
-        for one in self.axes:
-            cta, size = (AXES[one.number],), self.size(one.size).thread(0)
-            found.append({cta: 1})
+            facts.append(total(self.size(name).thread(0), times(self.size(row).thread(0), -1)))
+        for axis in self.axes:
+            cta, size = (AXES[axis.number],), self.size(axis.size).thread(0)
+            facts.append({cta: 1})
             if not self.shares_axis:
-                found.append(total(size, {cta: -one.tile, (): -1 if one.rounds_up else -one.tile}))
-            if one.number:
-                found.append({cta: -1, (): MOST_YZ - 1})
-        return found + self.bounds
+                facts.append(total(size, {cta: -axis.tile, (): -1 if axis.rounds_up else -axis.tile}))
+            if axis.number:
+                facts.append({cta: -1, (): MOST_YZ - 1})
+        return facts + self.bounds
 
     def add_grid(self, region: SizeRegion) -> None:
         """Add that a CTA's number is below the product of the numbers of tiles, where one axis has those of several."""
         product = Polynomial.number(1)
-        for one in self.axes if self.shares_axis else ():
-            more = Polynomial.number(one.tile - 1 if one.rounds_up else 0)
-            region.extents[one.index] = region.floor(self.size(one.size) + more, one.tile)
-            product *= region.extents[one.index]
-            if not region.is_positive(region.extents[one.index]):
-                raise NotLifted(0, f"the grid may have no tile in {one.index}")
-            region.add(total(region.extents[one.index].thread(0), {(): -1}))
+        for axis in self.axes if self.shares_axis else ():
+            more = Polynomial.number(axis.tile - 1 if axis.rounds_up else 0)
+            region.extents[axis.index] = region.floor(self.size(axis.size) + more, axis.tile)
+            product *= region.extents[axis.index]
+            if not region.is_positive(region.extents[axis.index]):
+                raise NotLifted(0, f"the grid may have no tile in {axis.index}")
+            region.add(total(region.extents[axis.index].thread(0), {(): -1}))
         if self.shares_axis:
             cta, most = (AXES[self.axes[0].number],), MOST_YZ if self.axes[0].number else MOST
             region.add(total(product.thread(0), {cta: -1, (): -1}))
@@ -279,7 +282,9 @@ class AllSizes:
         sample = {**self.symbols(numbers), **dict(zip(AXES, self.cta, strict=True))}
         factors = sorted({name for array in self.strides for each in self.stride(array) for key in each.terms
                           for name in key})  # fmt: skip
-        for text, fact in zip((one for one in self.given if "%" not in one), self.bounds, strict=True):
+        for text, fact in zip(
+            (condition for condition in self.given if "%" not in condition), self.bounds, strict=True
+        ):
             if value(fact, sample) < 0:
                 raise SpecError("given", f"{text} is false at the sample, {numbers}")
         region = SizeRegion([], factors, sample)
@@ -295,10 +300,10 @@ class AllSizes:
 
     def _check(self, region: SizeRegion) -> None:
         """Raise NotLifted unless the grid has every tile, each factor is at least 0, and no stride is below its row."""
-        for one in self.axes:
-            if not one.rounds_up and self.divisors.get(one.size, 1) % one.tile:
-                text = f"{one.size} // {one.tile} CTAs leave the rest of {one.size} out"
-                raise NotLifted(0, f"{text}: cdiv, or {one.size} % {one.tile} == 0 given")
+        for axis in self.axes:
+            if not axis.rounds_up and self.divisors.get(axis.size, 1) % axis.tile:
+                text = f"{axis.size} // {axis.tile} CTAs leave the rest of {axis.size} out"
+                raise NotLifted(0, f"{text}: cdiv, or {axis.size} % {axis.tile} == 0 given")
         plain = Inequalities(region.facts)
         for factor in region.factors:
             if plain.derive({(factor,): 1}) is None:
@@ -316,7 +321,7 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     """Return the statement of a claim's table; NotLifted for a claim that has no proof for all sizes yet."""
     target, claimed = expression.read_claim(table["claim"])
     arrays = table["arrays"]
-    dims = {name: tuple(one["dims"]) for name, one in arrays.items()}
+    dims = {name: tuple(array["dims"]) for name, array in arrays.items()}
     order = [*dims.get(target.name, ()), *(dim for each in dims.values() for dim in each)]
     names = tuple(dict.fromkeys(dim.upper() for dim in order))
     for element in (target, *expression.elements(claimed)):
@@ -324,14 +329,14 @@ def state(table: Mapping[str, Any]) -> AllSizes:
             raise NotLifted(0, f"{element.name} has other indices in the claim than its dims: no proof yet")
     if any(not name.isidentifier() for name in names):
         raise NotLifted(0, "an index with a fixed extent has no meaning for all sizes yet")
-    for name, one in arrays.items():
-        used = [key for key in ("sparse", "metadata", "scratch", "zero", "range") if one.get(key)]
+    for name, array in arrays.items():
+        used = [key for key in ("sparse", "metadata", "scratch", "zero", "range") if array.get(key)]
         if used:
             raise NotLifted(0, f"{name}: {used[0]} has no meaning for all sizes yet")
     if not isinstance(table.get("smem", 0), int):
         raise NotLifted(0, "shared memory whose size depends on sizes has no meaning yet")
     block = table["block"] if isinstance(table["block"], list) else [table["block"]]
-    if not all(isinstance(one, int) for one in block):
+    if not all(isinstance(extent, int) for extent in block):
         raise NotLifted(0, "a block that depends on sizes has no meaning yet")
     if any(len(each) > 2 for each in dims.values()):
         raise NotLifted(0, "an array with more than two indices, as batches have, has no meaning for all sizes yet")
@@ -339,7 +344,7 @@ def state(table: Mapping[str, Any]) -> AllSizes:
         many = f"{target.name} has {len(target.indices)}"
         raise NotLifted(0, f"only an output with two indices, as C[m,n], has a proof for all sizes yet; {many}")
     given = GivenSizes(table.get("given", ()))
-    strides = {name: strides_of(name, one) for name, one in arrays.items()}
+    strides = {name: strides_of(name, array) for name, array in arrays.items()}
     _check_nodes(claimed, table.get("scalars", {}))
     summed = _summed_index(claimed, target)
     axes = read_axes(table["grid"], target, names)
@@ -352,8 +357,8 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     for name in arrays.keys() & {*names, *made.stride_names(), *OWN}:
         raise NotLifted(0, f"{name} is an array and a size or stride: give the array another name")
     if not made.shares_axis:
-        made.cta = tuple(INNER if number in {one.number for one in axes} else 0 for number in range(3))  # type: ignore[assignment]
-        made.tiles = {one.index: Polynomial.symbol(AXES[one.number]) for one in axes}
+        made.cta = tuple(INNER if number in {axis.number for axis in axes} else 0 for number in range(3))  # type: ignore[assignment]
+        made.tiles = {axis.index: Polynomial.symbol(AXES[axis.number]) for axis in axes}
     made.bounds = [
         total((made.form(high) - made.form(low)).thread(0), {(): -strict}) for low, high, strict in given.bounds
     ]
@@ -362,15 +367,15 @@ def state(table: Mapping[str, Any]) -> AllSizes:
 
 def _summed_index(value: Node, target: Element) -> str:
     """Return the one index that is summed, of a product with an element that has it."""
-    sums = [one for one in _nodes(value) if isinstance(one, Sum)]
-    if len(sums) != 1 or any(isinstance(one, Sum) for one in _nodes(sums[0].body)):
+    sums = [node for node in _nodes(value) if isinstance(node, Sum)]
+    if len(sums) != 1 or any(isinstance(node, Sum) for node in _nodes(sums[0].body)):
         raise NotLifted(0, "the claim has no sum, or several: no proof for all sizes yet")
     factors, index = expression.list_factors(sums[0].body), sums[0].index
-    if not any(isinstance(one, Element) and index in one.indices for one in factors):
+    if not any(isinstance(factor, Element) and index in factor.indices for factor in factors):
         raise NotLifted(0, f"sum_{index} has no factor that is an element with the index {index}")
-    for one in _nodes(value):
-        if isinstance(one, Element) and not set(one.indices) <= {*target.indices, index}:
-            raise NotLifted(0, f"{one.name} has an index that is neither the output's nor summed")
+    for node in _nodes(value):
+        if isinstance(node, Element) and not set(node.indices) <= {*target.indices, index}:
+            raise NotLifted(0, f"{node.name} has an index that is neither the output's nor summed")
     return index
 
 
@@ -379,15 +384,15 @@ def _check_nodes(value: Node, scalars: Mapping[str, Any]) -> None:
 
     Where a mask is false an element is 0, so its product is; what is done with a sum is done where it is stored alone.
     """
-    summed = {id(one) for each in _nodes(value) if isinstance(each, Sum) for one in _nodes(each.body)}
-    for one in _nodes(value):
-        allowed = ("+", "-", "*") if id(one) in summed else ("+", "-", "*", *CHOICES)
-        if isinstance(one, Apply) and one.name not in allowed:
-            raise NotLifted(0, f"{one.name} in a claim has no meaning for all sizes yet")
-        if not isinstance(one, Apply | Sum | Element | ClaimNumber) and getattr(one, "name", None) not in scalars:
-            raise NotLifted(0, f"{getattr(one, 'name', '-inf')} in a claim has no meaning for all sizes yet")
+    summed = {id(inner) for each in _nodes(value) if isinstance(each, Sum) for inner in _nodes(each.body)}
+    for node in _nodes(value):
+        allowed = ("+", "-", "*") if id(node) in summed else ("+", "-", "*", *CHOICES)
+        if isinstance(node, Apply) and node.name not in allowed:
+            raise NotLifted(0, f"{node.name} in a claim has no meaning for all sizes yet")
+        if not isinstance(node, Apply | Sum | Element | ClaimNumber) and getattr(node, "name", None) not in scalars:
+            raise NotLifted(0, f"{getattr(node, 'name', '-inf')} in a claim has no meaning for all sizes yet")
 
 
 def _nodes(node: Node) -> list[Node]:
     parts = [node.body] if isinstance(node, Sum) else node.parts if isinstance(node, Apply) else ()
-    return [node, *(one for part in parts for one in _nodes(part))]
+    return [node, *(inner for part in parts for inner in _nodes(part))]

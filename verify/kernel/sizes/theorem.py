@@ -251,20 +251,20 @@ def _fit(proof: Proof) -> tuple[int, int, dict[int, Polynomial]]:
     fit = FIRSTS + PERIODS + max(AHEAD)
     run = proof.make_run(fit, fit)
     heads: dict[int, Snapshot] = {}
-    found: tuple[int, int] | str = "the loop has too few trips"
+    outcome: tuple[int, int] | str = "the loop has too few trips"
 
     def head(done: int) -> None:
-        nonlocal found
+        nonlocal outcome
         heads[done] = run.snapshot(done)
         if done > 2:
-            found = find_period(run, heads, done - 1)
-        if not isinstance(found, str) or done > FIRSTS + PERIODS:
+            outcome = find_period(run, heads, done - 1)
+        if not isinstance(outcome, str) or done > FIRSTS + PERIODS:
             raise RunStopped
 
     run.to_the_end(proof.loop, head)
-    if isinstance(found, str):
-        raise NotLifted(0, f"the state at the loop's head does not come again within {PERIODS} trips", found)
-    first, period = found
+    if isinstance(outcome, str):
+        raise NotLifted(0, f"the state at the loop's head does not come again within {PERIODS} trips", outcome)
+    first, period = outcome
     proof.close(run)
     return first, period, growths(run, heads[first], heads[first + period])
 
@@ -293,14 +293,14 @@ def find_loop(proof: Proof) -> tuple[int, int]:
     """
     for probe in PROBES:
         rounds, sizes = count_rounds(proof, probe)
-        changed = [one for one in rounds[0] | rounds[1] if rounds[0].get(one, 0) != rounds[1].get(one, 0)]
-        if changed and all(rounds[0].get(one, 0) > 1 for one in changed):
+        changed = [loop for loop in rounds[0] | rounds[1] if rounds[0].get(loop, 0) != rounds[1].get(loop, 0)]
+        if changed and all(rounds[0].get(loop, 0) > 1 for loop in changed):
             break
-    spans = {one: range(proof.kernel.instructions[one].target, one + 1) for one in changed}
-    outer = [one for one in changed if all(each in spans[one] and spans[each][0] in spans[one] for each in changed)]
+    spans = {loop: range(proof.kernel.instructions[loop].target, loop + 1) for loop in changed}
+    outer = [loop for loop in changed if all(each in spans[loop] and spans[each][0] in spans[loop] for each in changed)]
     summed = proof.statement.summed[1]
     if len(outer) != 1:
-        lines = ", ".join(str(_line(proof, one)) for one in sorted(changed))
+        lines = ", ".join(str(_line(proof, loop)) for loop in sorted(changed))
         what = f"{len(changed)} loops (lines {lines})" if changed else "no loop"
         raise NotLifted(0, f"{summed} decides the trips of {what}; a proof needs one round all, no specialised warps")
     more = rounds[1].get(outer[0], 0) - rounds[0].get(outer[0], 0)
@@ -311,7 +311,7 @@ def find_loop(proof: Proof) -> tuple[int, int]:
 
 def count_rounds(proof: Proof, probe: int) -> tuple[list[dict[int, int]], list[int]]:
     """Return the trips of each loop at two values of the summed size near `probe` and twice that, and these."""
-    statement, found = proof.statement, []
+    statement, rounds = proof.statement, []
     statement.step = statement.divisors.get(statement.summed[1], 1)
     sizes = [statement.step * -(-probe * times // statement.step) for times in (1, 2)]
     for size in sizes:
@@ -319,15 +319,15 @@ def count_rounds(proof: Proof, probe: int) -> tuple[list[dict[int, int]], list[i
         run = Interpretation(proof.kernel, claim.launches[0], Values(proof.seed), BUDGET, {}, LiftedMachine)
         machine = start(run, statement.cta)
         go(machine, None, -1, lambda trips: None)
-        found.append({number: loop.rounds for number, loop in machine.loops.found.items()})
-    return found, sizes
+        rounds.append({number: loop.rounds for number, loop in machine.loops.found.items()})
+    return rounds, sizes
 
 
 def check_findings(run: LiftedRun) -> None:
     """Raise NotLifted for anything but a warning that the run found."""
-    for one in run.run.findings.found.values():
-        if one.severity not in WARNINGS:
-            raise NotLifted(one.line, f"{one.kind} at the sample ({run.trips} trips)", one.text)
+    for finding in run.run.findings.found.values():
+        if finding.severity not in WARNINGS:
+            raise NotLifted(finding.line, f"{finding.kind} at the sample ({run.trips} trips)", finding.text)
 
 
 def check_values(run: LiftedRun, low: int) -> float:
@@ -346,7 +346,7 @@ def check_values(run: LiftedRun, low: int) -> float:
             raise NotLifted(0, "elements of a tile rest on a value without a meaning")
     if (values.marks("opaque", ids) > (CHOSEN if functions(statement.value) & {*CHOICES} else EXACT)).any():
         raise NotLifted(0, "elements of a tile rest on a function that the claim doesn't have")
-    kind = next(one.kind for one in run.run.launch.arrays if one.name == statement.target.name)
+    kind = next(array.kind for array in run.run.launch.arrays if array.name == statement.target.name)
     absorbed, last = np.unique(values.marks("absorbed", ids)), np.unique(values.marks("narrowed", ids))
     for event in absorbed[absorbed > 0]:
         name, line = values.events[int(event)]

@@ -31,13 +31,13 @@ def find_cta(statement: AllSizes, kernel: Kernel, seed: int) -> tuple[int, int, 
     """Return the CTA of the sample that stores the second tile in each direction; NotLifted if none does."""
     claim = statement.launch(statement.numbers(1))
     count, axis = int(np.prod(claim.launches[0].grid)), statement.axes[0].number
-    for number in sorted(range(count), key=lambda one: abs(one - count // 2)):
+    for number in sorted(range(count), key=lambda number: abs(number - count // 2)):
         run = Interpretation(kernel, claim.launches[0], Values(seed), BUDGET, {}, LiftedMachine)
         cta = tuple(number if place == axis else 0 for place in range(3))
         go(start(run, (cta[0], cta[1], cta[2])), None, -1, lambda trips: None)
-        region = next(one for one in run.regions if one.array.name == statement.target.name)
+        region = next(region for region in run.regions if region.array.name == statement.target.name)
         assert region.stored is not None
-        at = region.places.reshape(region.array.shape)[tuple(slice(one.tile, 2 * one.tile) for one in statement.axes)]
+        at = region.places.reshape(region.array.shape)[tuple(slice(cut.tile, 2 * cut.tile) for cut in statement.axes)]
         if (region.stored.writer[at * region.size] >= 0).all():
             return cta[0], cta[1], cta[2]
     raise NotLifted(0, "no CTA of the sample stores the second tile in each direction")
@@ -46,34 +46,34 @@ def find_cta(statement: AllSizes, kernel: Kernel, seed: int) -> tuple[int, int, 
 def find_tiles(run: LiftedRun) -> dict[str, Polynomial]:
     """Return by index of the output the number of the CTA's tile as a form, from the first store of a run."""
     statement = run.statement
-    access = next((one for one in run.accesses.stores if one.array == statement.target.name), None)
+    access = next((store for store in run.accesses.stores if store.array == statement.target.name), None)
     if access is None:
         raise NotLifted(0, "nothing is stored")
     bounds = Bounds(run, Polynomial.number(0))
     forms = _split_offset(statement, bounds.pick(access), run.accesses.arrays[access.array], access.line)
-    found = {}
+    tiles = {}
     for axis, numbers in zip(statement.axes, bounds.indices(access), strict=True):
         first = forms[axis.index] - Polynomial.number(numbers[:, 0] - axis.tile)  # of the CTA's tile
         if any((each % axis.tile).any() or (each != each[0]).any() for each in first.terms.values()):
             raise NotLifted(access.line, f"{axis.index} of a CTA's tile is no multiple of {axis.tile}", str(first))
-        found[axis.index] = Polynomial({key: each[:1] // axis.tile for key, each in first.terms.items()})
-    return found
+        tiles[axis.index] = Polynomial({key: each[:1] // axis.tile for key, each in first.terms.items()})
+    return tiles
 
 
 def _split_offset(statement: AllSizes, offset: Polynomial, size: int, line: int) -> dict[str, Polynomial]:
     """Return the index in each direction of the output that an offset in bytes is: the terms with a stride are rows."""
     strides = dict(zip(statement.target.indices, statement.stride(statement.target.name), strict=True))
     steps = {index: _factor(stride) for index, stride in strides.items() if stride.symbolic}
-    rest, found = dict(offset.terms), {}
+    rest, by_index = dict(offset.terms), {}
     for index, (symbol, by) in steps.items():
         mine = {key: rest.pop(key) for key in [*rest] if symbol in key}
-        found[index] = _divide_terms({_leave_out(key, symbol): each for key, each in mine.items()}, by * size, line)
-    others = [index for index in strides if index not in found]
-    if len(others) != 1 or not strides[others[0]].same(Polynomial.number(1)):
+        by_index[index] = _divide_terms({_leave_out(key, symbol): each for key, each in mine.items()}, by * size, line)
+    plain = [index for index in strides if index not in by_index]
+    if len(plain) != 1 or not strides[plain[0]].same(Polynomial.number(1)):
         raise NotLifted(
             line, "a grid with tiles of several indices on one axis needs a stride of 1 and others with names"
         )
-    return {**found, others[0]: _divide_terms(rest, size, line)}
+    return {**by_index, plain[0]: _divide_terms(rest, size, line)}
 
 
 def _factor(stride: Polynomial) -> tuple[str, int]:
@@ -127,7 +127,7 @@ def _check_distinct(statement: AllSizes, tiles: Mapping[str, Polynomial], region
     equal: by their definitions, once what they are made of is, or by linear reasoning.
     """
     cta = AXES[statement.axes[0].number]
-    names = {name: name + OTHER for name in (cta, *(one for one in region.atoms if one in region.made_of(cta)))}
+    names = {name: name + OTHER for name in (cta, *(atom for atom in region.atoms if atom in region.made_of(cta)))}
     while True:
         facts = [*region.facts, *(_rename(fact, names) for fact in region.facts)]
         for form in tiles.values():
@@ -150,10 +150,12 @@ def _is_one(name: str, names: Mapping[str, str], region: SizeRegion, known: Ineq
         return True
     apart: Linear = {(name,): 1, (names[name],): -1}
     region.asked += 2
-    found = [known.derive(each) is not None for each in (apart, times(apart, -1))]
-    region.proved += sum(found)
-    return all(found)
+    proofs = [known.derive(each) is not None for each in (apart, times(apart, -1))]
+    region.proved += sum(proofs)
+    return all(proofs)
 
 
 def _rename(part: Linear, names: Mapping[str, str]) -> Linear:
-    return total(*({tuple(sorted(names.get(one, one) for one in key)): number} for key, number in part.items()))
+    return total(
+        *({tuple(sorted(names.get(symbol, symbol) for symbol in key)): number} for key, number in part.items())
+    )

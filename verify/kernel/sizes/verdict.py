@@ -39,11 +39,11 @@ class ClaimForAllSizes:
 
     name: str
     text: str
-    found: Evidence
+    evidence: Evidence
 
     def of(self, check: Check) -> list[Evidence]:
         """Return what one check found."""
-        return [self.found] if self.found.check is check else []
+        return [self.evidence] if self.evidence.check is check else []
 
 
 class SizesChecker(Run):
@@ -77,9 +77,9 @@ def lift(
     try:
         theorem = prove(subject.ptx, subject.table, subject.name, seed=subject.seed, ticked=ticked)
     except NotLifted as failed:
-        found = find_refutation(failed.statement, failed, check) if failed.statement is not None else None
-        if found is not None:
-            return _refuted_case(subject, failed, *found, say)
+        refutation = find_refutation(failed.statement, failed, check) if failed.statement is not None else None
+        if refutation is not None:
+            return _refuted_case(subject, failed, *refutation, say)
         return _not_lifted(subject, failed)
     return _proved_case(subject, theorem)
 
@@ -107,7 +107,7 @@ def _all(statement: AllSizes, empty: bool = False) -> str:
 def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
     statement = theorem.statement
     of_launch, fields = _preconditions_of_launch(theorem), _fields(theorem)
-    one = Evidence(
+    evidence = Evidence(
         Check.PROOF, Status.PROVED, f"{theorem.runs} interpretations of one CTA, induction over the trips",
         engine="z3, each answer checked in exact arithmetic",
     )  # fmt: skip
@@ -126,7 +126,7 @@ def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
         f"domain   {fields['domain']}",
         f"seed     {subject.seed}",
     ]  # fmt: skip
-    return _case(subject, one, _all(statement, not theorem.empty), tuple(notes), fields)
+    return _case(subject, evidence, _all(statement, not theorem.empty), tuple(notes), fields)
 
 
 def _preconditions_of_launch(theorem: Theorem) -> list[str]:
@@ -157,7 +157,7 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     empty = [f"{summed} >= 1, as {summed} = 0 is not proved: {theorem.empty}"] if theorem.empty else []
     last = theorem.alone + period
     classes = [f"{number}+{period}*j" if period > 1 else f"{number}+j" for number in range(theorem.alone + 1, last + 1)]
-    read = {one.name for one in elements(statement.value)}
+    read = {element.name for element in elements(statement.value)}
     masks = [_mask(theorem, name, each) for name, each in statement.extents.items() if name in read]
     ends = " and ".join(f"{axis.index} < {axis.size}" for axis in (first, second))
     kind = statement.table["arrays"][statement.target.name]["type"]
@@ -196,11 +196,11 @@ def _tile(statement: AllSizes, axis: OutputAxis) -> str:
 def _not_lifted(subject: LiftedKernel, failed: NotLifted) -> Case:
     where = f"line {failed.line}: " if failed.line else ""
     reason = f"{where}{failed.step}" + (f": {failed.form}" if failed.form else "")
-    one = Evidence(Check.PROOF, Status.UNKNOWN, "induction over the trips", reason=reason)
+    evidence = Evidence(Check.PROOF, Status.UNKNOWN, "induction over the trips", reason=reason)
     sizes = _all(failed.statement) if failed.statement is not None else "sizes"
     fields = {"lifted": "no", "line": failed.line, "step": failed.step, "form": failed.form}
     notes = ("NOT LIFTED to all sizes; the verdicts at the listed sizes stand as they are",)
-    return _case(subject, one, sizes, notes, fields)
+    return _case(subject, evidence, sizes, notes, fields)
 
 
 def _refuted_case(
@@ -210,11 +210,13 @@ def _refuted_case(
     wrong = Counterexample(
         dict(sizes), f"at {listed}: {say(outcome)}", replay=f"{subject.replay} --seed {outcome.seed}"
     )
-    one = Evidence(Check.ISA, Status.REFUTED, "every thread interpreted at sizes that z3 named", counterexample=wrong)
+    evidence = Evidence(
+        Check.ISA, Status.REFUTED, "every thread interpreted at sizes that z3 named", counterexample=wrong
+    )
     fields = {"lifted": "refuted", "line": failed.line, "step": failed.step, "form": failed.form, "sizes": dict(sizes)}
     fields["claim"] = write_claim(failed.statement.fill_in(sizes))
     notes = (
         f"found    line {failed.line}: {failed.step}: {failed.form}"[:300],
         f"again    with sizes = {{ {listed} }} in the claim: --write-claim FILE writes a claim for it",
     )
-    return _case(subject, one, _all(failed.statement), notes, fields)
+    return _case(subject, evidence, _all(failed.statement), notes, fields)
