@@ -30,7 +30,7 @@ from verify.kernel.data.points import SPLITMIX
 
 Residues = NDArray[np.uint64]  # (primes, n)
 Samples = NDArray[np.float64]
-_LOG2_E, _LN_2 = (Fraction(float(np.float32(one))) for one in (np.log2(np.e), np.log(2.0)))
+_LOG2_E, _LN_2 = (Fraction(float(np.float32(number))) for number in (np.log2(np.e), np.log(2.0)))
 LAWLESS = "ex2 without laws"  # the name of a power of 2 whose exponent has logarithms that are not known well enough
 POLES = frozenset({"rcp", "rsqrt", "lg2"})  # functions that are infinite at 0
 
@@ -113,7 +113,7 @@ class Choices:
         self.primes = np.array(primes, np.uint64)[:, None]
         self.seed, self.pairs = seed, pairs
         source = random.Random(f"{seed} log2(e)")
-        self.log2_e = [source.randrange(1, int(one)) for one in primes]  # an unknown of its own
+        self.log2_e = [source.randrange(1, int(prime)) for prime in primes]  # an unknown of its own
         self.stand_for = False  # whether a constant was log2(e) or ln(2)
         self.hashed = 0  # arguments so far of functions that are hashed modulo p too
         self.by_leaves = False  # whether max is a sum of hashes
@@ -149,7 +149,7 @@ class Choices:
     def _join(self, residues: Sequence[Residues], joined: Sequence[NDArray[np.bool_]]) -> Residues:
         """Return the larger ones of two arrays of arguments; those that are `joined` are sums of hashes."""
         self.hashed += joined[0].size
-        leaves = [self.hash_leaves(one) for one in residues]
+        leaves = [self.hash_leaves(arguments) for arguments in residues]
         first, second = (np.where(*each) for each in zip(joined, residues, leaves, strict=True))
         return np.asarray((first + second) % self.primes)
 
@@ -180,8 +180,8 @@ class Choices:
         """Return a bit for each pair: whether a number is not 2^x, and so -2^x, where x is its logarithm."""
         made, half = np.zeros(numbers.shape[1], np.uint8), len(self.pairs)
         for place, pair in enumerate(self.pairs):
-            other = pair.power(logarithms[half + place].astype(np.uint64)) != numbers[place]
-            made |= other.astype(np.uint8) << np.uint8(place)
+            negative = pair.power(logarithms[half + place].astype(np.uint64)) != numbers[place]
+            made |= negative.astype(np.uint8) << np.uint8(place)
         return made
 
     def turn_signs(self, powers: NDArray[Any], signs: NDArray[np.uint8]) -> None:

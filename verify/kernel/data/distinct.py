@@ -17,13 +17,13 @@ def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     >>> sort_distinct(np.array([[3, 1], [3, 2]])).tolist()
     [1, 2, 3]
     """
-    found = np.sort(numbers, axis=None)
-    return found[np.concatenate([[True], found[1:] != found[:-1]])] if len(found) else found
+    ascending = np.sort(numbers, axis=None)
+    return ascending[np.concatenate([[True], ascending[1:] != ascending[:-1]])] if len(ascending) else ascending
 
 
 def list_distinct(numbers: NDArray[Any]) -> list[int]:
     """Return the different ones of some numbers; mostly there is one."""
     if len(numbers) and (numbers == numbers[0]).all():
         return [int(numbers[0])]
-    found: list[int] = sort_distinct(numbers).tolist()
-    return found
+    ascending: list[int] = sort_distinct(numbers).tolist()
+    return ascending

@@ -21,12 +21,12 @@ def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
     most = BEFORE if values.rounding else most
     if values.opaque:  # one id is not one value
         return np.asarray((old | new) == 0)
-    found: Mask = np.asarray(old == new)
-    one, other = old >> np.uint32(3), new >> np.uint32(3)
-    apart = ~found & (one >= FIRST) & (other >= FIRST) & ((old ^ new) & np.uint32(7) == 0)
+    equal: Mask = np.asarray(old == new)
+    old_ids, new_ids = old >> np.uint32(3), new >> np.uint32(3)
+    apart = ~equal & (old_ids >= FIRST) & (new_ids >= FIRST) & ((old ^ new) & np.uint32(7) == 0)
     if apart.any():
         values.flush()
-        a, b = one[apart], other[apart]
+        a, b = old_ids[apart], new_ids[apart]
         alike = (values.kind[a] == values.kind[b]) & values.equal(values.residues[:, a], values.residues[:, b])
         alike &= values.marks("level", a) == values.marks("level", b)
         causes = values.marks("cause", a)
@@ -35,22 +35,22 @@ def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
             marks = values.marks(name, a)
             alike &= (marks == values.marks(name, b)) & (marks <= highest)
         both = (values.marks("cause", a) == NAN) & (values.marks("cause", b) == NAN)  # as of a row that is all masked
-        found[apart] = alike | both & (values.kind[a] == values.kind[b])
-    return found
+        equal[apart] = alike | both & (values.kind[a] == values.kind[b])
+    return equal
 
 
 def find_unknown(values: Values, old: Ids, new: Ids) -> Mask:
     """Find labels of which one at least is of a value without a meaning: whether they are equal isn't known."""
-    found = np.zeros(old.shape, bool)
+    unknown = np.zeros(old.shape, bool)
     if values.opaque:
-        return found
+        return unknown
     known = [0, UNWRITTEN, OUTSIDE, NAN, *values.poles]
     for labels in (old, new):
         ids = labels >> np.uint32(3)
         made = ids >= FIRST
-        found[~made] |= ~np.isin(ids[~made], known)
-        found[made] |= ~np.isin(values.marks("cause", ids[made]), known)
-    return found
+        unknown[~made] |= ~np.isin(ids[~made], known)
+        unknown[made] |= ~np.isin(values.marks("cause", ids[made]), known)
+    return unknown
 
 
 def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
@@ -66,7 +66,9 @@ def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
     for name in ("kind", "sample", "signs"):
         getattr(values, name)[span] = getattr(values, name)[pairs]
     values.residues[:, span] = values.residues[:, pairs]
-    values.history[span] = values.histories.number(join_histories([values.histories[int(one)] for one in numbers]))
-    found = new.copy()
-    found[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
-    return found
+    values.history[span] = values.histories.number(
+        join_histories([values.histories[int(number)] for number in numbers])
+    )
+    labels = new.copy()
+    labels[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
+    return labels

@@ -24,27 +24,27 @@ class Exact:
     residues: NDArray[Any]  # (primes, n)
     sample: NDArray[np.float64]
 
-    def _lift(self, other: Any) -> Exact:
-        if isinstance(other, Exact):
-            return other
-        residues = np.array([[int(other) % int(prime)] for prime in self.primes], np.uint64)
-        return Exact(self.primes, residues, np.array([float(other)]))
+    def _lift(self, value: Any) -> Exact:
+        if isinstance(value, Exact):
+            return value
+        residues = np.array([[int(value) % int(prime)] for prime in self.primes], np.uint64)
+        return Exact(self.primes, residues, np.array([float(value)]))
 
     def __add__(self, other: Any) -> Exact:
-        other = self._lift(other)
-        return Exact(self.primes, self._reduce(self.residues + other.residues), self.sample + other.sample)
+        right = self._lift(other)
+        return Exact(self.primes, self._reduce(self.residues + right.residues), self.sample + right.sample)
 
     def __sub__(self, other: Any) -> Exact:
-        other = self._lift(other)
+        right = self._lift(other)
         top = np.array([[prime] for prime in self.primes])
-        return Exact(self.primes, self._reduce(self.residues + (top - other.residues)), self.sample - other.sample)
+        return Exact(self.primes, self._reduce(self.residues + (top - right.residues)), self.sample - right.sample)
 
     def __rsub__(self, other: Any) -> Exact:
         return self._lift(other) - self
 
     def __mul__(self, other: Any) -> Exact:
-        other = self._lift(other)
-        return Exact(self.primes, self._reduce(self.residues * other.residues), self.sample * other.sample)
+        right = self._lift(other)
+        return Exact(self.primes, self._reduce(self.residues * right.residues), self.sample * right.sample)
 
     __radd__, __rmul__ = __add__, __mul__
 

@@ -50,10 +50,10 @@ class Pair:
     def power(self, exponents: Residues) -> Residues:
         """Return 2^x modulo p of exponents modulo q."""
         digit, modulus = np.uint64((1 << _DIGIT) - 1), np.uint64(self.prime)
-        found = self._tables[0][exponents & digit]
+        powers = self._tables[0][exponents & digit]
         for place, table in enumerate(self._tables[1:], 1):
-            found = found * table[exponents >> np.uint64(_DIGIT * place) & digit] % modulus
-        return np.asarray(found)
+            powers = powers * table[exponents >> np.uint64(_DIGIT * place) & digit] % modulus
+        return np.asarray(powers)
 
     @cached_property
     def _steps(self) -> tuple[Residues, NDArray[np.intp], int]:
@@ -87,7 +87,7 @@ class Pair:
         """Return half the logarithm of x^2 to the base 2, modulo q; 0 of 0."""
         modulus, count = np.uint64(self.prime), self._steps[2]
         distinct, place = np.unique(numbers, return_inverse=True)
-        squares, found = distinct * distinct % modulus, np.zeros(len(distinct), np.uint64)
+        squares, logs = distinct * distinct % modulus, np.zeros(len(distinct), np.uint64)
         back, left = pow(pow(2, count, self.prime), -1, self.prime), np.flatnonzero(distinct)
         giants = -(-self.order // count)
         for start in range(0, giants, per := max(1, _ROOM // max(len(distinct), 1))):
@@ -99,10 +99,10 @@ class Pair:
             tried = squares[left][:, None] * np.array(steps, np.uint64) % modulus
             place_of, exponents = self._look_up(tried.ravel())
             row, step = np.divmod(place_of, len(steps))
-            found[left[row]] = exponents + (start + step) * count
+            logs[left[row]] = exponents + (start + step) * count
             left = np.delete(left, row)
         half = np.uint64(pow(2, -1, self.order))
-        return np.asarray((found % np.uint64(self.order) * half % np.uint64(self.order))[place.reshape(numbers.shape)])
+        return np.asarray((logs % np.uint64(self.order) * half % np.uint64(self.order))[place.reshape(numbers.shape)])
 
 
 def random_pair(source: random.Random, least: int = LEAST_ORDER, most: int = MOST_ORDER) -> Pair:
@@ -110,17 +110,17 @@ def random_pair(source: random.Random, least: int = LEAST_ORDER, most: int = MOS
     while True:
         order = source.randrange(least, most) | 3
         prime = 2 * order + 1
-        small = (one for one in _SMALL if one < order)
-        if all(order % one and prime % one for one in small) and is_prime(order) and is_prime(prime):
+        small = (factor for factor in _SMALL if factor < order)
+        if all(order % factor and prime % factor for factor in small) and is_prime(order) and is_prime(prime):
             return Pair(prime, order)
 
 
 def inverse(numbers: Residues, prime: np.uint64) -> Residues:
     """Return the inverses of residues modulo a prime; 0 of 0."""
     distinct, place = np.unique(numbers, return_inverse=True)
-    found, base, rest = np.ones_like(distinct), distinct.copy(), int(prime) - 2
+    inverses, base, rest = np.ones_like(distinct), distinct.copy(), int(prime) - 2
     while rest:
         if rest & 1:
-            found = found * base % prime
+            inverses = inverses * base % prime
         base, rest = base * base % prime, rest >> 1
-    return np.asarray(found[place.reshape(numbers.shape)])
+    return np.asarray(inverses[place.reshape(numbers.shape)])

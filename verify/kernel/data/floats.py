@@ -71,8 +71,13 @@ def fits(name: str, kind: str) -> bool:
     >>> fits("bf16", "tf32"), fits("bf16", "f16"), fits("s8", "f16")
     (True, False, False)
     """
-    found, to = FORMATS.get(name), FORMATS.get(kind)
-    return found is not None and to is not None and found.exponent <= to.exponent and found.fraction <= to.fraction
+    source, target = FORMATS.get(name), FORMATS.get(kind)
+    return (
+        source is not None
+        and target is not None
+        and source.exponent <= target.exponent
+        and source.fraction <= target.fraction
+    )
 
 
 class FloatNumber(NamedTuple):
@@ -113,10 +118,10 @@ def decode(bits: int, kind: str) -> Fraction | None:
         width = int(kind[1:])
         bits &= (1 << width) - 1
         return Fraction(bits - (1 << width if kind[0] == "s" and bits >> (width - 1) else 0))
-    found = unpack(bits, "f32" if kind == "tf32" else kind)  # what a tf32 register has below its digits is kept
-    if found.kind != FINITE:
+    number = unpack(bits, "f32" if kind == "tf32" else kind)  # what a tf32 register has below its digits is kept
+    if number.kind != FINITE:
         return None
-    return Fraction(-found.significand if found.negative else found.significand) * Fraction(2) ** found.exponent
+    return Fraction(-number.significand if number.negative else number.significand) * Fraction(2) ** number.exponent
 
 
 def largest(kind: str) -> Fraction:
@@ -125,9 +130,9 @@ def largest(kind: str) -> Fraction:
     >>> largest("f16"), largest("e4m3")
     (Fraction(65504, 1), Fraction(448, 1))
     """
-    found = decode(FORMATS[kind].most << FORMATS[kind].below, kind)
-    assert found is not None
-    return found
+    number = decode(FORMATS[kind].most << FORMATS[kind].below, kind)
+    assert number is not None
+    return number
 
 
 def of_integer(number: int) -> FloatNumber:
@@ -142,8 +147,8 @@ def negate(a: FloatNumber) -> FloatNumber:
 
 def _first_nan(*operands: FloatNumber) -> FloatNumber | None:
     """Return the NaN that a result is: the first one among the operands, one with a payload before others."""
-    found = [one for one in operands if one.kind == NAN]
-    return max(found, key=lambda one: one.significand > 0) if found else None
+    nans = [operand for operand in operands if operand.kind == NAN]
+    return max(nans, key=lambda nan: nan.significand > 0) if nans else None
 
 
 def add(a: FloatNumber, b: FloatNumber, rounding: str) -> FloatNumber:
@@ -156,7 +161,9 @@ def add(a: FloatNumber, b: FloatNumber, rounding: str) -> FloatNumber:
             return INVALID
         return a if a.kind == INFINITE else b
     exponent = min(a.exponent, b.exponent)
-    total = sum((-one.significand if one.negative else one.significand) << (one.exponent - exponent) for one in (a, b))
+    total = sum(
+        (-term.significand if term.negative else term.significand) << (term.exponent - exponent) for term in (a, b)
+    )
     negative = total < 0 if total else a.negative if a.negative == b.negative else rounding == "rm"
     return FloatNumber(FINITE, negative, abs(total), exponent)
 
@@ -168,7 +175,7 @@ def multiply(a: FloatNumber, b: FloatNumber) -> FloatNumber:
         return nan
     negative = a.negative != b.negative
     if INFINITE in (a.kind, b.kind):
-        zero = any(one.kind == FINITE and not one.significand for one in (a, b))
+        zero = any(factor.kind == FINITE and not factor.significand for factor in (a, b))
         return INVALID if zero else FloatNumber(INFINITE, negative)
     return FloatNumber(FINITE, negative, a.significand * b.significand, a.exponent + b.exponent)
 
@@ -199,17 +206,20 @@ def root(a: FloatNumber) -> FloatNumber:
         return a
     shift = max(2 * _DIGITS - a.significand.bit_length(), 0)
     shift += (a.exponent - shift) % 2
-    found = isqrt(a.significand << shift)
-    return FloatNumber(FINITE, False, found, (a.exponent - shift) // 2, found * found != a.significand << shift)
+    digits = isqrt(a.significand << shift)
+    return FloatNumber(FINITE, False, digits, (a.exponent - shift) // 2, digits * digits != a.significand << shift)
 
 
 def is_less(a: FloatNumber, b: FloatNumber) -> bool:
     """Return whether a < b, of numbers and infinities; -0 is below +0."""
     if INFINITE in (a.kind, b.kind):
-        ranks = [(-1 if one.negative else 1) if one.kind == INFINITE else 0 for one in (a, b)]
+        ranks = [(-1 if number.negative else 1) if number.kind == INFINITE else 0 for number in (a, b)]
         return ranks[0] < ranks[1]
     exponent = min(a.exponent, b.exponent)
-    x, y = ((-one.significand if one.negative else one.significand) << (one.exponent - exponent) for one in (a, b))
+    x, y = (
+        (-number.significand if number.negative else number.significand) << (number.exponent - exponent)
+        for number in (a, b)
+    )
     return bool(x < y) or (x == y == 0 and a.negative and not b.negative)
 
 

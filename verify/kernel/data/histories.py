@@ -90,49 +90,49 @@ class Growth:
     def _known_sign(self) -> int:
         return self.sign if self.unit else levels.ZERO
 
-    def _add(self, other: Growth, ends: tuple[float, float], level: int, sign: int, weight: float) -> Growth:
+    def _add(self, right: Growth, ends: tuple[float, float], level: int, sign: int, weight: float) -> Growth:
         """Return bounds of a sum; numerators of quotients are multiplied with denominators, so degrees add up."""
-        norm, divided = max(self.norm, other.norm) + 1, self.divided | other.divided
-        degree = self.degree + other.degree if divided else max(self.degree, other.degree)
-        denominator = max(self.denominator, other.denominator)
-        unit = self.unit if other.unit in (0.0, self.unit) else other.unit if not self.unit else MIXED
-        mask = any(one.weight and not one.degree for one in (self, other))  # it stands for -inf, and goes
+        norm, divided = max(self.norm, right.norm) + 1, self.divided | right.divided
+        degree = self.degree + right.degree if divided else max(self.degree, right.degree)
+        denominator = max(self.denominator, right.denominator)
+        unit = self.unit if right.unit in (0.0, self.unit) else right.unit if not self.unit else MIXED
+        mask = any(term.weight and not term.degree for term in (self, right))  # it stands for -inf, and goes
         if mask:
-            unit = self.unit if self.degree else other.unit
-        elif not self.degree * other.degree and self.unit and other.unit:  # a constant term
+            unit = self.unit if self.degree else right.unit
+        elif not self.degree * right.degree and self.unit and right.unit:  # a constant term
             unit = MIXED
-        logs, carried = logarithms.join(self.logs, other.logs), self.carried ^ other.carried
+        logs, carried = logarithms.join(self.logs, right.logs), self.carried ^ right.carried
         return Growth(degree, norm, denominator, *ends, level, sign, divided, unit, weight, logs, carried)
 
     def __add__(self, other: Any) -> Growth:
-        other = _lift(other)
-        sign = max(self.sign, other.sign) if self.sign and other.sign else levels.ANY
-        level = levels.add(self.level, other.level)
-        ends = self.low + other.low, self.high + other.high
-        return self._add(other, ends, level, sign, add_weights(self._weight_beside(other), other._weight_beside(self)))
+        right = _lift(other)
+        sign = max(self.sign, right.sign) if self.sign and right.sign else levels.ANY
+        level = levels.add(self.level, right.level)
+        ends = self.low + right.low, self.high + right.high
+        return self._add(right, ends, level, sign, add_weights(self._weight_beside(right), right._weight_beside(self)))
 
     def __sub__(self, other: Any) -> Growth:
-        other = _lift(other)
-        level = levels.add(self.level, levels.opposite(other.level))
-        ends = self.low - other.high, self.high - other.low
-        weight = add_weights(self._weight_beside(other), -other._weight_beside(self))
-        return self._add(other, ends, level, levels.ANY, weight)
+        right = _lift(other)
+        level = levels.add(self.level, levels.opposite(right.level))
+        ends = self.low - right.high, self.high - right.low
+        weight = add_weights(self._weight_beside(right), -right._weight_beside(self))
+        return self._add(right, ends, level, levels.ANY, weight)
 
     def __rsub__(self, other: Any) -> Growth:
         return _lift(other) - self
 
     def __mul__(self, other: Any) -> Growth:
-        other = _lift(other)
-        ends = [x * y if x and y else 0.0 for x in (self.low, self.high) for y in (other.low, other.high)]
-        degree, norm = self.degree + other.degree, self.norm + other.norm
-        level = levels.multiply(self.level, self._known_sign, other.level, other._known_sign)
-        sign, divided = min(self.sign, other.sign), self.divided | other.divided
-        denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
-        weight = self._scale(other) if self.weight else other._scale(self)
+        right = _lift(other)
+        ends = [x * y if x and y else 0.0 for x in (self.low, self.high) for y in (right.low, right.high)]
+        degree, norm = self.degree + right.degree, self.norm + right.norm
+        level = levels.multiply(self.level, self._known_sign, right.level, right._known_sign)
+        sign, divided = min(self.sign, right.sign), self.divided | right.divided
+        denominator, unit = self.denominator + right.denominator, multiply_units(self.unit, right.unit)
+        weight = self._scale(right) if self.weight else right._scale(self)
         logs, odd = logarithms.NONE, False
-        if self.logs or other.logs:
-            logs, odd = logarithms.scale(self.logs or other.logs, (other if self.logs else self)._find_number())
-        more = weight, logs, (self.carried | other.carried) * odd
+        if self.logs or right.logs:
+            logs, odd = logarithms.scale(self.logs or right.logs, (right if self.logs else self)._find_number())
+        more = weight, logs, (self.carried | right.carried) * odd
         return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, *more)
 
     def _find_number(self) -> Fraction | None:
@@ -142,18 +142,18 @@ class Growth:
         number = Fraction(self.low)
         return number if number.denominator.bit_length() - 1 == self.denominator else None
 
-    def _weight_beside(self, other: Growth) -> float:
+    def _weight_beside(self, addend: Growth) -> float:
         """Return its weight in a sum: beside a number that stands for -inf, a small constant is one that adds to it."""
-        constant = other.weight and not self.weight and not self.degree and not self.level and self.low == self.high
+        constant = addend.weight and not self.weight and not self.degree and not self.level and self.low == self.high
         return self.low if constant else self.weight
 
-    def _scale(self, other: Growth) -> float:
+    def _scale(self, factor: Growth) -> float:
         """Return its weight times a constant; not known for anything else."""
-        if not self.weight or not other.unit:
+        if not self.weight or not factor.unit:
             return 0.0
-        constant = not other.degree and other.low == other.high and not other.weight
-        made = self.weight * other.low if constant else UNKNOWN_WEIGHT
-        exact = constant and isfinite(made) and Fraction(self.weight) * Fraction(other.low) == Fraction(made)
+        constant = not factor.degree and factor.low == factor.high and not factor.weight
+        made = self.weight * factor.low if constant else UNKNOWN_WEIGHT
+        exact = constant and isfinite(made) and Fraction(self.weight) * Fraction(factor.low) == Fraction(made)
         return made if exact else UNKNOWN_WEIGHT
 
     __radd__, __rmul__ = __add__, __mul__
@@ -193,17 +193,17 @@ def sign_of(number: Any) -> int:
 
 def joined_growth(parts: Sequence[History]) -> Growth:
     """Return bounds of values of any of these histories; one without a meaning, of an idle thread, bounds no number."""
-    degree, norm, denominator = (max(one[row] for one in parts) for row in range(3))
-    clear = [one for one in parts if not one.cause] or parts
-    divided = max(one.divided for one in parts)
-    low, high = min(one.low for one in clear), max(one.high for one in clear)
-    logs = logarithms.OPEN * any(one.logs for one in clear)
+    degree, norm, denominator = (max(part[row] for part in parts) for row in range(3))
+    clear = [part for part in parts if not part.cause] or parts
+    divided = max(part.divided for part in parts)
+    low, high = min(part.low for part in clear), max(part.high for part in clear)
+    logs = logarithms.OPEN * any(part.logs for part in clear)
     return Growth(degree, norm, denominator, low, high, divided=divided, unit=find_unit(clear), logs=logs)
 
 
 def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     """Return the bounds of a function that is no polynomial, by its name and its arguments'."""
-    lows, highs = [one.low for one in parts], [one.high for one in parts]
+    lows, highs = [part.low for part in parts], [part.high for part in parts]
     low, high = -inf, inf
     if name == "relu":
         low, high = max(lows[0], 0.0), max(highs[0], 0.0)
@@ -223,20 +223,20 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     if name in ("max", "min", "largest"):
         unit = find_unit(parts)
     sign, divided = _chosen_sign(name, parts), int(name in ("rcp", "rsqrt"))
-    weight = parts[0].weight if name in ("max", "min") and len({one.weight for one in parts}) == 1 else 0.0
-    logs = logarithms.apply(name, [one.logs for one in parts])
+    weight = parts[0].weight if name in ("max", "min") and len({part.weight for part in parts}) == 1 else 0.0
+    logs = logarithms.apply(name, [part.logs for part in parts])
     return Growth(max(degree, 1), norm, denominator, low, high, 0, sign, divided, unit, weight, logs)
 
 
 def find_unit(parts: Sequence[Growth | History]) -> float:
     """Return the unit that all parts have, of those that are not the number 0; MIXED if they differ."""
-    units = {one.unit for one in parts} - {0.0} or {0.0}
+    units = {part.unit for part in parts} - {0.0} or {0.0}
     return units.pop() if len(units) == 1 else MIXED
 
 
 def _chosen_sign(name: str, parts: Sequence[Growth]) -> int:
     """Return what is known of the sign of a function that is no polynomial."""
-    signs = [one.sign for one in parts]
+    signs = [part.sign for part in parts]
     if name in ("ex2", LAWLESS):
         return levels.POSITIVE
     if name == "max":
@@ -255,42 +255,42 @@ def _round(name: str, number: float) -> float:
 
 def merge(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:
     """Return the history of a result of arithmetic: what its operands went through, it went through."""
-    rounded = BEFORE if any(one.rounded for one in parts) else LATELY if rounds else 0
-    cause, opaque = max(one.cause for one in parts), max(one.opaque for one in parts)
-    absorbed = max(max(one.absorbed, one.narrowed) for one in parts)
-    slot, last = max(one.slot for one in parts), max(one.last for one in parts)
+    rounded = BEFORE if any(part.rounded for part in parts) else LATELY if rounds else 0
+    cause, opaque = max(part.cause for part in parts), max(part.opaque for part in parts)
+    absorbed = max(max(part.absorbed, part.narrowed) for part in parts)
+    slot, last = max(part.slot for part in parts), max(part.last for part in parts)
     bounds, marks = (growth.degree, growth.norm, growth.denominator), (absorbed, event, opaque, slot, last, rounded)
     if growth.level >= levels.UNDEFINED and not cause:
         cause = NAN if growth.level == levels.NAN else NO_NUMBER
     level = growth.level if growth.level < levels.UNDEFINED else levels.FINITE
     divided, unit, weight = growth.divided, growth.unit, growth.weight
     ends, logs, carried = (growth.low, growth.high), growth.logs, growth.carried
-    found = History(*bounds, cause, *marks, *ends, level, growth.sign, divided, unit, weight, logs=logs)
-    return found._replace(carried=carried) if carried else found
+    history = History(*bounds, cause, *marks, *ends, level, growth.sign, divided, unit, weight, logs=logs)
+    return history._replace(carried=carried) if carried else history
 
 
 def apply(name: str, opaque: int, parts: Sequence[History]) -> History:
     """Return the history of a function that is no polynomial; `opaque` is the mark that it leaves."""
-    found = merge(parts, chosen_growth(name, [one.growth for one in parts]))
-    moving = [one for one in parts if one.degree]
+    history = merge(parts, chosen_growth(name, [part.growth for part in parts]))
+    moving = [part for part in parts if part.degree]
     if name in _MONOTONE and len(moving) == 1:
-        found = found._replace(absorbed=moving[0].absorbed, narrowed=moving[0].narrowed)
-    if found.cause == NAN and name not in _STICKY:
-        found = found._replace(cause=NO_NUMBER)
-    return found._replace(opaque=max(found.opaque, opaque))
+        history = history._replace(absorbed=moving[0].absorbed, narrowed=moving[0].narrowed)
+    if history.cause == NAN and name not in _STICKY:
+        history = history._replace(cause=NO_NUMBER)
+    return history._replace(opaque=max(history.opaque, opaque))
 
 
 def widest(parts: Sequence[Growth | History]) -> Growth:
     """Return the largest bounds of any of several values as polynomials."""
-    degree, norm = max(one.degree for one in parts), max(one.norm for one in parts)
-    return Growth(degree, norm, max(one.denominator for one in parts), divided=max(one.divided for one in parts))
+    degree, norm = max(part.degree for part in parts), max(part.norm for part in parts)
+    return Growth(degree, norm, max(part.denominator for part in parts), divided=max(part.divided for part in parts))
 
 
 def join_histories(histories: Sequence[History]) -> History:
     """Return the history of a place that may hold any of several values."""
     if len(histories) == 1:
         return histories[0]
-    logs = reduce(logarithms.join, [one.logs for one in histories])
+    logs = reduce(logarithms.join, [history.logs for history in histories])
     return History(*map(max, *histories))._replace(logs=logs)
 
 
@@ -315,13 +315,13 @@ class Histories:
 
     def number(self, history: History) -> int:
         """Return the number of a history."""
-        found = self._numbers.get(history)  # once: the hash of so many numbers takes its time
-        if found is None:
+        number = self._numbers.get(history)  # once: the hash of so many numbers takes its time
+        if number is None:
             reserved = history.cause < self._reserved and history == History(cause=history.cause)
-            self._numbers[history] = found = history.cause if reserved else len(self)
+            self._numbers[history] = number = history.cause if reserved else len(self)
             if not reserved:
                 self._others.append(history)
-        return found
+        return number
 
     def table(self) -> NDArray[np.float64]:
         """Return the fields of every history."""
@@ -338,7 +338,7 @@ class Histories:
 
     def among(self, numbers: Numbers) -> list[History]:
         """Return the different histories of some values."""
-        return [self[one] for one in _rank(numbers, len(self))[0]]
+        return [self[number] for number in _rank(numbers, len(self))[0]]
 
     def combine(
         self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History], key: Hashable = None
@@ -349,37 +349,39 @@ class Histories:
         """
         there, place = _rank(operands[0], len(self))
         met: list[tuple[int, ...]] = [(number,) for number in there]
-        for one in operands[1:]:
-            there, rank = _rank(one, len(self))
+        for operand in operands[1:]:
+            there, rank = _rank(operand, len(self))
             used, place = _rank(place * len(there) + rank, len(met) * len(there))
             met = [(*met[both // len(there)], there[both % len(there)]) for both in used]
         return np.array([self._apply(rule, parts, key) for parts in met], np.uint32)[place]
 
     def _apply(self, rule: Callable[[Sequence[History]], History], parts: tuple[int, ...], key: Hashable) -> int:
-        found = None if key is None else self._made.get((key, parts))
-        if found is None:
-            found = self.number(rule([self[one] for one in parts]))
+        number = None if key is None else self._made.get((key, parts))
+        if number is None:
+            number = self.number(rule([self[part] for part in parts]))
             if key is not None:
-                self._made[key, parts] = found
-        return found
+                self._made[key, parts] = number
+        return number
 
     def multiply(self, stacks: Sequence[Stack], history: Numbers, event: int, rounds: bool) -> Numbers:
         """Return the histories of a * b + c: one for all where no operand has a mark; no infinity has a meaning."""
-        found = [one.of(history) for one in stacks]
-        among = [self.among(one) for one in found]
-        if any(one.level or one.weight for each in among for one in each):
+        numbers = [stack.of(history) for stack in stacks]
+        among = [self.among(of_stack) for of_stack in numbers]
+        if any(past.level or past.weight for each in among for past in each):
             fields = [History._fields.index(name) for name in ("level", "weight")]
             odd = np.asarray(self.table()[:, fields].any(1))
-            found = [np.where(odd[one], np.uint32(NO_NUMBER), one).astype(np.uint32) for one in found]
-            among = [self.among(one) for one in found]
+            numbers = [
+                np.where(odd[of_stack], np.uint32(NO_NUMBER), of_stack).astype(np.uint32) for of_stack in numbers
+            ]
+            among = [self.among(of_stack) for of_stack in numbers]
         left, right, sums = (joined_growth(each) for each in among)
         count = stacks[0].ids.shape[2]
         terms = Growth(norm=max(count - 1, 1).bit_length(), low=count, high=count, unit=1.0)
         growth = left * right * terms + sums
         if growth.divided:  # by as many denominators as there are terms
             growth = replace(growth, degree=(left.degree + right.degree) * count + sums.degree)
-        if any(one.has_marks for each in among for one in each):
-            whole = [one.each(each) for one, each in zip(stacks, found, strict=True)]
+        if any(past.has_marks for each in among for past in each):
+            whole = [stack.each(each) for stack, each in zip(stacks, numbers, strict=True)]
             return self.mark_product(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
         bounds, rounded = (growth.degree, growth.norm, growth.denominator), LATELY * rounds
         made = History(*bounds, narrowed=event, rounded=rounded, low=growth.low, high=growth.high)
@@ -390,14 +392,14 @@ class Histories:
         """Return the numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
         fields = self.table()[:, :10].T.astype(np.uint64)
         packed = np.zeros(c.shape, np.uint64)
-        for bits, one in zip(_BITS, (fields[3], fields[4:6].max(0), *fields[6:]), strict=True):
-            factors = np.maximum(one[a].max(2)[:, :, None], one[b].max(1)[:, None])
-            packed = packed << np.uint64(bits) | np.maximum(factors, one[c])
-        found, place = np.unique(packed, return_inverse=True)
+        for bits, marks in zip(_BITS, (fields[3], fields[4:6].max(0), *fields[6:]), strict=True):
+            factors = np.maximum(marks[a].max(2)[:, :, None], marks[b].max(1)[:, None])
+            packed = packed << np.uint64(bits) | np.maximum(factors, marks[c])
+        distinct, place = np.unique(packed, return_inverse=True)
         parts = []
         for bits in reversed(_BITS):
-            parts.append((found & np.uint64((1 << bits) - 1)).tolist())
-            found = found >> np.uint64(bits)
+            parts.append((distinct & np.uint64((1 << bits) - 1)).tolist())
+            distinct = distinct >> np.uint64(bits)
         bounds = growth.degree, growth.norm, growth.denominator
         rule = History(*bounds, low=growth.low, high=growth.high, divided=growth.divided, unit=growth.unit)
         rule = rule._replace(logs=growth.logs)
@@ -419,8 +421,8 @@ def _rank(numbers: NDArray[Any], count: int) -> tuple[list[int], NDArray[np.intp
     if (numbers == first).all():
         return [int(first)], np.zeros(1, np.intp)
     if count > _TABLE:
-        found, place = np.unique(numbers, return_inverse=True)
-        return found.tolist(), place
+        distinct, place = np.unique(numbers, return_inverse=True)
+        return distinct.tolist(), place
     there = np.zeros(count, bool)
     there[numbers] = True
     rank = np.cumsum(there) - 1

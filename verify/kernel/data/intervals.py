@@ -35,20 +35,20 @@ class Reach(NamedTuple):
     zeros: int
 
     def __add__(self, other: Any) -> Reach:
-        other = _reach(other)
-        return Reach(self.low + other.low, self.high + other.high, min(self.zeros, other.zeros))
+        right = _reach(other)
+        return Reach(self.low + right.low, self.high + right.high, min(self.zeros, right.zeros))
 
     def __sub__(self, other: Any) -> Reach:
-        other = _reach(other)
-        return Reach(self.low - other.high, self.high - other.low, min(self.zeros, other.zeros))
+        right = _reach(other)
+        return Reach(self.low - right.high, self.high - right.low, min(self.zeros, right.zeros))
 
     def __rsub__(self, other: Any) -> Reach:
         return _reach(other) - self
 
     def __mul__(self, other: Any) -> Reach:
-        other = _reach(other)
-        ends = [x * y for x in (self.low, self.high) for y in (other.low, other.high)]
-        return Reach(min(ends), max(ends), min(self.zeros + other.zeros, 64))
+        right = _reach(other)
+        ends = [x * y for x in (self.low, self.high) for y in (right.low, right.high)]
+        return Reach(min(ends), max(ends), min(self.zeros + right.zeros, 64))
 
     def __radd__(self, other: Any) -> Reach:
         return _reach(other) + self
@@ -109,24 +109,24 @@ def of_reach(made: Reach, width: int) -> Interval:
     return settle(made.low, made.high - made.low, ~ones(made.zeros), width)
 
 
-def number_range(one: Interval, kind: str, width: int) -> tuple[int, int]:
+def number_range(interval: Interval, kind: str, width: int) -> tuple[int, int]:
     """Return the least and the greatest number of an interval of `width` bits, signed if `kind` is.
 
     >>> number_range(settle(-4, 8, 0xFF, 8), "s8", 8), number_range(settle(-4, 8, 0xFF, 8), "u8", 8)
     ((-4, 4), (0, 255))
     """
     half = 1 << (width - 1) if kind[0] == "s" else 0
-    first = (one.start + half) & ones(width)
-    if first + one.extent <= ones(width):
-        return first - half, first + one.extent - half
+    first = (interval.start + half) & ones(width)
+    if first + interval.extent <= ones(width):
+        return first - half, first + interval.extent - half
     return -half, ones(width) - half
 
 
-def hull(one: Interval, other: Interval, width: int) -> Interval:
+def hull(left: Interval, right: Interval, width: int) -> Interval:
     """Return an interval with the numbers of two."""
-    full, mask = ones(width), one.mask | other.mask
+    full, mask = ones(width), left.mask | right.mask
     ends = []
-    for first, second in ((one, other), (other, one)):
+    for first, second in ((left, right), (right, left)):
         gap = (second.start - first.start) & full
         ends.append((max(first.extent, gap + second.extent), first.start))
     extent, start = min(ends)
@@ -150,8 +150,8 @@ def is_ring(tree: Tree) -> bool:
 
 def compute(tree: Tree, named: dict[str, Reach], width: int) -> Interval:
     """Return the numbers of a formula that `is_polynomial`."""
-    found: Reach = _reach(evaluate(tree, named))
-    return of_reach(found, width)
+    reach: Reach = _reach(evaluate(tree, named))
+    return of_reach(reach, width)
 
 
 def bitwise(head: str, a: Interval, b: Interval, width: int) -> Interval:
@@ -232,7 +232,7 @@ def compare(relation: str, a: Interval, b: Interval, kind: str) -> bool | None:
     width = int(kind[1:])
     (low, high), (least, most) = (number_range(each, kind, width) for each in (a, b))
     if relation in ("eq", "ne"):
-        known = [(one.start, other.mask) for one, other in ((a, b), (b, a)) if not one.extent]
+        known = [(single.start, partner.mask) for single, partner in ((a, b), (b, a)) if not single.extent]
         apart = low > most or high < least or any(number & ~mask for number, mask in known)
         return (relation == "ne") if apart else None
     if relation in ("gt", "ge"):

@@ -27,7 +27,7 @@ def add(left: int, right: int) -> int:
     return UNDEFINED if UNDEFINED in (left, right) else NAN
 
 
-def multiply(left: int, sign: int, right: int, other: int) -> int:
+def multiply(left: int, sign: int, right: int, right_sign: int) -> int:
     """Return the level of x * y, by their levels and signs.
 
     >>> multiply(BELOW, ANY, FINITE, POSITIVE) == BELOW, multiply(BELOW, ANY, FINITE, ANY) == UNDEFINED
@@ -39,5 +39,5 @@ def multiply(left: int, sign: int, right: int, other: int) -> int:
         return max(left, right)
     if left and right:
         return ABOVE if left == right else BELOW
-    sign = other if left else sign
+    sign = right_sign if left else sign
     return NAN if sign == ZERO else (left or right) if sign == POSITIVE else UNDEFINED

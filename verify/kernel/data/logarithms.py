@@ -61,5 +61,5 @@ def choose_signs(name: str, turned: NDArray[np.bool_], signs: Sequence[NDArray[n
     """Return the signs of a function that is an argument plus an unknown; `turned` is `Choices.turns` of it."""
     if name == "abs":
         return signs[0]
-    other = np.zeros_like(signs[0]) if name == "relu" else signs[1]
-    return np.where(turned != (name == "min"), signs[0], other)
+    second = np.zeros_like(signs[0]) if name == "relu" else signs[1]
+    return np.where(turned != (name == "min"), signs[0], second)

@@ -105,8 +105,8 @@ class OpaqueValues(Values):
 
     def join_bytes(self, bits: Bits, labels: Ids, size: int) -> Ids:
         """Return the ids (threads or 1, values) of a register's values: DATA, or why one has no value."""
-        found = self._data(lost_of(labels >> np.uint32(3)).reshape(len(labels), -1, size).max(2))
-        return np.broadcast_to(found, (max(len(bits), len(found)), found.shape[1]))
+        ids = self._data(lost_of(labels >> np.uint32(3)).reshape(len(labels), -1, size).max(2))
+        return np.broadcast_to(ids, (max(len(bits), len(ids)), ids.shape[1]))
 
     def _data(self, lost: Ids) -> Ids:
         return np.where(lost > 0, lost, np.uint32(DATA)).astype(np.uint32)
@@ -160,8 +160,8 @@ class OpaqueValues(Values):
         any_bits = (there << (np.arange(size, dtype=np.uint64) << np.uint64(3))).sum(1, dtype=np.uint64)
         plain = np.where(labels > 0, np.uint64(0), octets(held.bits, size))
         bits = (plain << (np.arange(size, dtype=np.uint64) << np.uint64(3))).sum(1, dtype=np.uint64)
-        one = (ids[:, :1] << np.uint32(3)) + _BYTES[:size]
-        run = np.where(_BYTES[:size] < bytes_[:, :1], labels == one, labels == 0).all(1) & (ids[:, 0] > FIRST)
+        consecutive = (ids[:, :1] << np.uint32(3)) + _BYTES[:size]
+        run = np.where(_BYTES[:size] < bytes_[:, :1], labels == consecutive, labels == 0).all(1) & (ids[:, 0] > FIRST)
         ends = np.uint64(ones(63)) >> (np.uint64(63) - np.minimum(bytes_[:, 0] * np.uint64(8), np.uint64(63)))
         wraps = (start[:, 0] > ends) | (extent[:, 0] > ends - np.minimum(start[:, 0], ends))
         whole = run & (bits == 0) & ((bytes_[:, 0] >= size) | ~wraps)  # zeros above one that wraps: no interval
@@ -183,12 +183,14 @@ class OpaqueValues(Values):
         classes = self.history[ids]
         return tuple(column[classes] for column in self._columns)
 
-    def register(self, found: Sequence[Interval], place: NDArray[np.intp], lost: Ids, size: int, count: int) -> Word:
+    def register(
+        self, intervals: Sequence[Interval], place: NDArray[np.intp], lost: Ids, size: int, count: int
+    ) -> Word:
         """Return the register of numbers in these intervals: `place` says which one each thread (or all) has."""
-        labels = np.zeros((len(found), 8), np.uint32)
-        bits = np.zeros(len(found), np.uint64)
-        own = np.zeros(len(found), bool)
-        for row, each in enumerate(found):
+        labels = np.zeros((len(intervals), 8), np.uint32)
+        bits = np.zeros(len(intervals), np.uint64)
+        own = np.zeros(len(intervals), bool)
+        for row, each in enumerate(intervals):
             if not each.extent:
                 bits[row] = each.start
                 continue
@@ -196,7 +198,7 @@ class OpaqueValues(Values):
             own[row] = wide and self.top + count < MOST + self.inputs
             label = np.uint32(self._of_mask(each.mask) << 3)
             labels[row] = np.where([each.mask >> 8 * byte & 255 for byte in range(8)], label + _BYTES, 0)
-        if len(found) == 1 and not lost.any():  # one row for all threads
+        if len(intervals) == 1 and not lost.any():  # one row for all threads
             place, lost = place[:1], lost[:1]
         spread, held = labels[place], bits[place]
         if own.any():
@@ -204,7 +206,7 @@ class OpaqueValues(Values):
             lost, which = np.broadcast_to(lost, count), np.broadcast_to(place, count)
             there = np.flatnonzero(own[which])
             first = self.new(len(there), 0)
-            numbers = np.array([self._class(each, size) for each in found], np.uint32)
+            numbers = np.array([self._class(each, size) for each in intervals], np.uint32)
             self.history[first : self.top] = numbers[which[there]]
             ids = np.arange(first, self.top, dtype=np.uint32) << np.uint32(3)
             spread[there] = np.where(_BYTES < size, ids[:, None] + _BYTES, 0)

@@ -31,13 +31,13 @@ def floor_quotient(values: Values, ids: Ids, factor: Fraction, kind: str, of_kin
     """Return the ids of integers, as numbers of the same type or another, times a factor, rounded down."""
     numbers = values.whole(ids, of_kind or kind)
     values.flush()
-    found = np.empty(len(ids), np.uint32)
+    quotients = np.empty(len(ids), np.uint32)
     groups: dict[Fraction, list[tuple[int, int]]] = {}
     divisors: dict[tuple[int, Fraction], Fraction] = {}
-    for place, (one, number) in enumerate(zip(ids.tolist(), numbers.tolist(), strict=True)):
+    for place, (own, number) in enumerate(zip(ids.tolist(), numbers.tolist(), strict=True)):
         of, before = number, Fraction(1)
         if factor.numerator == 1 and not values.histories[int(values.history[number])].cause:
-            of, before = values.quotients.get(one, (of, before))  # floor(floor(x) / n) is floor(x / n)
+            of, before = values.quotients.get(own, (of, before))  # floor(floor(x) / n) is floor(x / n)
         key = int(values.history[of]), before * factor
         if key not in divisors:
             divisors[key] = _divisor(values.histories[key[0]], key[1])
@@ -45,9 +45,9 @@ def floor_quotient(values: Values, ids: Ids, factor: Fraction, kind: str, of_kin
     for each, members in groups.items():
         places, sources = (np.array(part) for part in zip(*members, strict=True))
         made = values.apply("floor", [scale(values, sources.astype(np.uint32), each, kind)], kind, CHOSEN)
-        values.quotients.update(zip(made.tolist(), ((one, each) for one in sources.tolist()), strict=True))
-        found[places] = made
-    return _settle(values, found, kind)
+        values.quotients.update(zip(made.tolist(), ((source, each) for source in sources.tolist()), strict=True))
+        quotients[places] = made
+    return _settle(values, quotients, kind)
 
 
 def divide_toward_zero(values: Values, ids: Ids, factor: Fraction, kind: str) -> Ids:
@@ -55,7 +55,7 @@ def divide_toward_zero(values: Values, ids: Ids, factor: Fraction, kind: str) ->
 
     That is down for those that are not negative.
     """
-    if factor > 0 and all(one.low >= 0 for one in values.among(ids)):
+    if factor > 0 and all(history.low >= 0 for history in values.among(ids)):
         return floor_quotient(values, ids, factor, kind)
     numbers = values.whole(ids, kind)
     return _settle(values, values.apply("trunc", [scale(values, numbers, factor, kind)], kind, CHOSEN), kind)
@@ -63,14 +63,14 @@ def divide_toward_zero(values: Values, ids: Ids, factor: Fraction, kind: str) ->
 
 def remainder(values: Values, ids: Ids, quotients: Ids, divisor: int, kind: str) -> Ids:
     """Return the ids of x - d * (x / d), by those of x and of x / d rounded toward zero."""
-    found = values.field(_REST, ("a", "b"), [ids, scale(values, quotients, Fraction(divisor), kind)], kind)
+    remainders = values.field(_REST, ("a", "b"), [ids, scale(values, quotients, Fraction(divisor), kind)], kind)
     top = abs(divisor) - 1
-    least = 0 if all(one.low >= 0 for one in values.among(ids)) else -top
+    least = 0 if all(history.low >= 0 for history in values.among(ids)) else -top
 
     def limit_history(parts: Sequence[History]) -> History:
         return parts[0]._replace(low=max(parts[0].low, least), high=min(parts[0].high, top))
 
-    return values.with_histories(("remainder", least, top), found, limit_history, kind)
+    return values.with_histories(("remainder", least, top), remainders, limit_history, kind)
 
 
 def _divisor(history: History, factor: Fraction) -> Fraction:
@@ -83,12 +83,12 @@ def _divisor(history: History, factor: Fraction) -> Fraction:
 
 def _settle(values: Values, ids: Ids, kind: str) -> Ids:
     """Return ids with the number itself for a value that can only be one."""
-    found = ids.copy()
+    settled = ids.copy()
     for number in sort_distinct(values.history[ids]):
-        one = values.histories[int(number)]
-        if one.low == one.high and not one.cause:
-            found[values.history[ids] == number] = values.number(Fraction(one.low), kind)
-    return found
+        history = values.histories[int(number)]
+        if history.low == history.high and not history.cause:
+            settled[values.history[ids] == number] = values.number(Fraction(history.low), kind)
+    return settled
 
 
 def integers_of(values: Values, labels: Ids) -> bool:

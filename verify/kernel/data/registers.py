@@ -138,28 +138,28 @@ def combine_predicates(head: str, left: Word, right: Word, reason: int) -> Word:
     x, y = left.bits != 0, right.bits != 0
     if left.plain and right.plain:
         return Word({"and": x & y, "or": x | y, "xor": x ^ y}[head].astype(np.uint64))
-    a, b, mine, others = condition_of(left), condition_of(right), find_decided(left), find_decided(right)
+    a, b, mine, theirs = condition_of(left), condition_of(right), find_decided(left), find_decided(right)
     plain = np.where(mine, y, x)  # the bit of the side that is plain, if one is
-    settled = (mine ^ others) & ({"and": ~plain, "or": plain, "xor": np.zeros(1, bool)}[head])
-    data = (mine | others) & ~settled
-    ids = np.where(mine & others, np.uint32(reason), np.where(mine, a.ids, b.ids))
+    settled = (mine ^ theirs) & ({"and": ~plain, "or": plain, "xor": np.zeros(1, bool)}[head])
+    data = (mine | theirs) & ~settled
+    ids = np.where(mine & theirs, np.uint32(reason), np.where(mine, a.ids, b.ids))
     opposite = np.where(mine, a.opposite, b.opposite) ^ (plain & (head == "xor"))
     first, second = left.wide(1)[:, 0], right.wide(1)[:, 0]
     known = np.where(
-        mine & others, np.minimum(first, second), np.where(mine, first, second)
+        mine & theirs, np.minimum(first, second), np.where(mine, first, second)
     )  # ids of no value are less
     labels = np.where(data, known, np.uint32(0))[:, None]
-    bits = np.where(data, False, np.where(mine | others, plain, {"and": x & y, "or": x | y, "xor": x ^ y}[head]))
+    bits = np.where(data, False, np.where(mine | theirs, plain, {"and": x & y, "or": x | y, "xor": x ^ y}[head]))
     return (
         Word(bits.astype(np.uint64), labels, Condition(ids, opposite)) if data.any() else Word(bits.astype(np.uint64))
     )
 
 
-def find_decided(found: Word) -> Mask:
+def find_decided(register: Word) -> Mask:
     """Return in which threads (threads or 1) data decide what a register holds."""
-    if found._there is None:
-        found._there = _NOWHERE if found.ids is None else np.asarray(found.ids.any(1))
-    return found._there
+    if register._there is None:
+        register._there = _NOWHERE if register.ids is None else np.asarray(register.ids.any(1))
+    return register._there
 
 
 def octets(bits: Bits, count: int) -> Bits:
@@ -173,8 +173,8 @@ def octets(bits: Bits, count: int) -> Bits:
 
 def join_octets(octets: Bits) -> Bits:
     """Return the numbers of bytes, lowest first."""
-    found: Bits = (octets.astype(np.uint64) << _SHIFTS[: octets.shape[1]]).sum(1, dtype=np.uint64)
-    return found
+    numbers: Bits = (octets.astype(np.uint64) << _SHIFTS[: octets.shape[1]]).sum(1, dtype=np.uint64)
+    return numbers
 
 
 def word(bits: Bits, labels: Ids) -> Word:
@@ -195,32 +195,32 @@ def widest(values: Values, plain: Bits, labels: Ids) -> Word:
     return word(join_octets(plain[:, :ROOM]), labels)
 
 
-def settle(one: Word, values: Values) -> Word:
+def settle(register: Word, values: Values) -> Word:
     """Return a register with plain bits in the threads in which all its values are numbers whose bits are known."""
-    if not values.rounded or one.labels is None or one.width > 8:
-        return one
-    labels = one.wide(8)
+    if not values.rounded or register.labels is None or register.width > 8:
+        return register
+    labels = register.wide(8)
     ids, place = np.unique(labels >> np.uint32(3), return_inverse=True)
     known = np.array([int(each) in values.rounded or each == BITS for each in ids])
     if not known.any() or not ids.any():
-        return one
+        return register
     bits = np.array([values.rounded.get(int(each), 0) for each in ids], np.uint64)[place.reshape(labels.shape)]
     within = (labels & np.uint32(7)).astype(np.uint64) << np.uint64(3)
-    plain = join_octets(np.where(labels > 0, (bits >> within) & np.uint64(255), octets(one.bits, 8)))
+    plain = join_octets(np.where(labels > 0, (bits >> within) & np.uint64(255), octets(register.bits, 8)))
     rows = known[place.reshape(labels.shape)].all(1)
-    found = word(np.where(rows, plain, one.bits), np.where(rows[:, None], np.uint32(0), one.labels))
-    found.condition = one.condition
-    return found
+    settled = word(np.where(rows, plain, register.bits), np.where(rows[:, None], np.uint32(0), register.labels))
+    settled.condition = register.condition
+    return settled
 
 
-def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
+def elements(register: Word, values: Values, kind: str, width: int) -> Ids:
     """Return the ids of a register's values of a type; plain bits become constants."""
     size = SIZE[kind]
     if kind[0] in "su":
-        one = settle(one, values)
-    if one.plain:
-        return constants(values, one.bits, kind, width // size)
-    labels = one.wide(width)
+        register = settle(register, values)
+    if register.plain:
+        return constants(values, register.bits, kind, width // size)
+    labels = register.wide(width)
     threads = len(labels)
     parts = labels.reshape(threads, width // size, size)
     ids = parts[..., 0] >> np.uint32(3)
@@ -233,20 +233,20 @@ def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     if whole.all() and (code == CODE[kind]).all():
         return ids
     right = plain | (ids < FIRST) & (ids > 0) | whole & (code == CODE[kind])
-    found = ids.copy()
+    results = ids.copy()
     if plain.any():
-        bits = constants(values, one.bits, kind, width // size)
-        found = np.where(plain, bits, found)
+        bits = constants(values, register.bits, kind, width // size)
+        results = np.where(plain, bits, results)
     if not right.all():
-        shape = found.shape
+        shape = results.shape
         odd = ~right
-        there = octets(one.bits, min(width, ROOM)) > 0  # bytes that are not zero
+        there = octets(register.bits, min(width, ROOM)) > 0  # bytes that are not zero
         stray = np.zeros(labels.shape, bool)
         stray[:, :ROOM] = there if len(there) <= threads else there.any(0)
         stray &= labels == 0
-        found[odd] = _convert(values, kind, parts[odd], ids[odd], whole[odd], stray.reshape(parts.shape)[odd])
-        assert found.shape == shape
-    return found.astype(np.uint32)
+        results[odd] = _convert(values, kind, parts[odd], ids[odd], whole[odd], stray.reshape(parts.shape)[odd])
+        assert results.shape == shape
+    return results.astype(np.uint32)
 
 
 def _convert(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, stray: Mask) -> Ids:
@@ -254,13 +254,13 @@ def _convert(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, stray
 
     `stray` has the plain bytes that are not zero, which no conversion has.
     """
-    found = np.zeros(len(ids), np.uint32)
+    converted = np.zeros(len(ids), np.uint32)
     for code in sort_distinct(values.kind[ids[whole]]):
         here = whole & (values.kind[ids] == code)
-        found[here] = _retype(values, kind, list(CODE)[code], ids[here])
+        converted[here] = _retype(values, kind, list(CODE)[code], ids[here])
     rest = ~whole
     if not rest.any():
-        return found
+        return converted
     clean = ~stray.any(1)
     size = SIZE[kind]
     top = parts[:, size // 2 :] if size > 1 else parts
@@ -272,23 +272,23 @@ def _convert(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, stray
     for narrow, wide in (("bf16", "f32"), ("e5m2", "f16")):
         if kind == wide:  # the upper half of a wider type, with zeros below
             here = rest & clean & low_plain & (top == run).all(1) & (names == CODE[narrow])
-            found[here] = values.copy(upper[here], kind, narrows=False)
+            converted[here] = values.copy(upper[here], kind, narrows=False)
             rest = rest & ~here
         if kind == narrow:  # a wider value's upper half: it is cut off, which rounds
             cut = (ids << np.uint32(3))[:, None] + size + _BYTE[:size]
             here = rest & (parts == cut).all(1) & (values.kind[ids] == CODE[wide])
-            found[here] = values.copy(ids[here], kind, narrows=True)
+            converted[here] = values.copy(ids[here], kind, narrows=True)
             rest = rest & ~here
     if kind in LIMITS:
-        rest &= ~_zero_extended(values, kind, parts, rest & clean, found)
-        rest &= ~_move_bytes(values, kind, parts, rest & clean, found)
+        rest &= ~_zero_extended(values, kind, parts, rest & clean, converted)
+        rest &= ~_move_bytes(values, kind, parts, rest & clean, converted)
     low = (parts & np.uint32(7) == _BYTE[: parts.shape[1]]) & (parts >> np.uint32(3) < FIRST) & (parts > 0)
     reserved = rest & low.any(1)  # one byte without a meaning makes the whole without one
-    found[reserved] = (np.where(low, parts, 0).max(1) >> np.uint32(3))[reserved]
+    converted[reserved] = (np.where(low, parts, 0).max(1) >> np.uint32(3))[reserved]
     rest = rest & ~reserved
     if rest.any():
-        found[rest] = values.reason(f"bytes of different values, or in another order, are used as one {kind}")
-    return found
+        converted[rest] = values.reason(f"bytes of different values, or in another order, are used as one {kind}")
+    return converted
 
 
 def _retype(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
@@ -304,7 +304,7 @@ def _retype(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
     return values.reason(f"the bits of a value of type {name} are used as {kind}")
 
 
-def _zero_extended(values: Values, kind: str, parts: Ids, among: Mask, found: Ids) -> Mask:
+def _zero_extended(values: Values, kind: str, parts: Ids, among: Mask, converted: Ids) -> Mask:
     """Find integers that are smaller ones with zeros above."""
     size, first, done = SIZE[kind], parts[:, 0] >> np.uint32(3), np.zeros(len(parts), bool)
     for name in ("u8", "u16", "u32"):
@@ -314,12 +314,12 @@ def _zero_extended(values: Values, kind: str, parts: Ids, among: Mask, found: Id
             here = among & ~done & (parts == run).all(1) & np.isin(values.kind[first], integers)
             if here.any():
                 narrow = values.copy(first[here], name, narrows=False)
-                found[here] = values.copy(values.whole(narrow, name), kind, narrows=False)
+                converted[here] = values.copy(values.whole(narrow, name), kind, narrows=False)
             done |= here
     return done
 
 
-def _move_bytes(values: Values, kind: str, parts: Ids, among: Mask, found: Ids) -> Mask:
+def _move_bytes(values: Values, kind: str, parts: Ids, among: Mask, converted: Ids) -> Mask:
     """Find integers of this size that were shifted by whole bytes, with zeros behind them."""
     size, done, unsigned = SIZE[kind], np.zeros(len(parts), bool), f"u{8 * SIZE[kind]}"
     for count in range(1, size):
@@ -330,9 +330,9 @@ def _move_bytes(values: Values, kind: str, parts: Ids, among: Mask, found: Ids) 
             there = np.isin(values.kind[ids], [CODE[each] for each in LIMITS if SIZE[each] == size])
             here = among & ~done & (parts == run).all(1) & there
             if here.any():
-                one = ids[here]
+                moved = ids[here]
                 factor = Fraction(1, 1 << 8 * count) if down else Fraction(1 << 8 * count)
-                found[here] = (floor_quotient if down else scale)(values, one, factor, unsigned)
+                converted[here] = (floor_quotient if down else scale)(values, moved, factor, unsigned)
             done |= here
     return done
 
@@ -347,5 +347,5 @@ def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:
     if (parts == first).all():
         return np.full(parts.shape, values.constant(int(first), kind), np.uint32)
     unique, inverse = np.unique(parts, return_inverse=True)
-    ids = np.array([values.constant(int(one), kind) for one in unique], np.uint32)
+    ids = np.array([values.constant(int(number), kind) for number in unique], np.uint32)
     return np.asarray(ids[inverse.reshape(parts.shape)])

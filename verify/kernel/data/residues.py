@@ -21,9 +21,9 @@ DEPTH = 32  # of a product: a double holds so many products of 16 and 31 bits, a
 def random_prime(source: random.Random) -> int:
     """Return a random prime from LEAST to MOST."""
     while True:
-        found = source.randrange(LEAST, MOST) | 1
-        if all(pow(base, found - 1, found) == 1 for base in (2, 3, 5, 7)) and is_prime(found):
-            return found
+        candidate = source.randrange(LEAST, MOST) | 1
+        if all(pow(base, candidate - 1, candidate) == 1 for base in (2, 3, 5, 7)) and is_prime(candidate):
+            return candidate
 
 
 def is_prime(odd: int) -> bool:
@@ -48,22 +48,22 @@ class Stack:
     """The matrices of some operations, one after the other; an array that several have is looked up once."""
 
     def __init__(self, parts: list[NDArray[np.uint32]]) -> None:
-        own = {id(one): one for one in parts}
+        own = {id(part): part for part in parts}
         self.ids = np.concatenate(list(own.values())).astype(np.intp)  # (matrices, rows, columns)
-        self.size = sum(one.size for one in parts)
+        self.size = sum(part.size for part in parts)
         self.order: NDArray[np.intp] | None = None  # the matrix of each place, where some are shared
         if len(own) < len(parts):
             ends = dict(zip(own, accumulate(map(len, own.values())), strict=True))
-            spans = (np.arange(ends[id(one)] - len(one), ends[id(one)]) for one in parts)
+            spans = (np.arange(ends[id(part)] - len(part), ends[id(part)]) for part in parts)
             self.order = np.concatenate(list(spans))
 
     def of(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return a table's entries for the different matrices."""
         return table.take(self.ids)
 
-    def each(self, found: NDArray[Any]) -> NDArray[Any]:
+    def each(self, results: NDArray[Any]) -> NDArray[Any]:
         """Return what was found for the different matrices, for each operation."""
-        return found if self.order is None else found.take(self.order, 0)
+        return results if self.order is None else results.take(self.order, 0)
 
 
 def reduce_in_place(numbers: NDArray[np.float64], prime: float) -> None:

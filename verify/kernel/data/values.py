@@ -83,8 +83,8 @@ class Values:
     ) -> None:
         source = random.Random(seed)
         self.pairs = [random_pair(source) for _ in range(primes)] if exponents else []
-        orders = [np.uint64(one.order) for one in self.pairs]
-        firsts = [one.prime for one in self.pairs] or [random_prime(source) for _ in range(primes)]
+        orders = [np.uint64(pair.order) for pair in self.pairs]
+        firsts = [pair.prime for pair in self.pairs] or [random_prime(source) for _ in range(primes)]
         self.primes = [*map(np.uint64, firsts), *orders]
         self.points = Points(source)
         self.residues = np.zeros((len(self.primes), capacity), np.uint32)
@@ -153,11 +153,11 @@ class Values:
             table[..., self.inputs : len(old)] = table[..., old[self.inputs :]]
         for labels in used:
             labels[:] = (number[labels >> np.uint32(3)] << np.uint32(3)) | (labels & np.uint32(7))
-        self.constants = {key: int(number[one]) for key, one in self.constants.items()}
-        self.rounded = {int(number[one]): bits for one, bits in self.rounded.items() if kept[one]}
-        self.contracted = {int(number[one]) for one in self.contracted if kept[one]}
-        pairs = ((one, of, by) for one, (of, by) in self.quotients.items() if kept[one] and kept[of])
-        self.quotients = {int(number[one]): (int(number[of]), by) for one, of, by in pairs}
+        self.constants = {key: int(number[source]) for key, source in self.constants.items()}
+        self.rounded = {int(number[source]): bits for source, bits in self.rounded.items() if kept[source]}
+        self.contracted = {int(number[source]) for source in self.contracted if kept[source]}
+        pairs = ((source, of, by) for source, (of, by) in self.quotients.items() if kept[source] and kept[of])
+        self.quotients = {int(number[source]): (int(number[of]), by) for source, of, by in pairs}
         self.origin[len(old) : self.top] = self.signs[len(old) : self.top] = 0
         self.top, self.copies = len(old), []
 
@@ -206,8 +206,8 @@ class Values:
         key = (bits, CODE[kind])
         if key not in self.constants:
             number = decode(bits, kind)
-            found = self.number(number, kind) if number is not None else make_special(self, bits, kind, CODE[kind])
-            self.constants[key] = found
+            made = self.number(number, kind) if number is not None else make_special(self, bits, kind, CODE[kind])
+            self.constants[key] = made
         return self.constants[key]
 
     def number(self, number: Fraction, kind: str) -> int:
@@ -231,30 +231,32 @@ class Values:
         event = self.event(narrows) if narrows else 0
 
         def bounds(parts: Sequence[History]) -> History:
-            growth = [one.growth for one in parts]
-            growth = [replace(one, carried=1 << at) if one.logs else one for at, one in enumerate(growth)]
+            growth = [part.growth for part in parts]
+            growth = [replace(term, carried=1 << at) if term.logs else term for at, term in enumerate(growth)]
             return merge(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event, bool(narrows))
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
-            ids = [np.concatenate(one) for one in parts]
-            found = evaluate(tree, dict(zip(roles, map(self.exact, ids), strict=True)))
-            return found, self.histories.combine([self.history.take(one) for one in ids], bounds, key)
+            ids = [np.concatenate(part) for part in parts]
+            computed = evaluate(tree, dict(zip(roles, map(self.exact, ids), strict=True)))
+            return computed, self.histories.combine([self.history.take(operand) for operand in ids], bounds, key)
 
         key = tree, kind, event, bool(narrows)
-        count = max(len(one) for one in operands)
-        spread = [one if len(one) == count else np.broadcast_to(one, count) for one in operands]
+        count = max(len(operand) for operand in operands)
+        spread = [operand if len(operand) == count else np.broadcast_to(operand, count) for operand in operands]
         return self._queue(key, compute, spread, count, kind)
 
     def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
         """Return the same values as values of another type: a conversion; `narrows` says that it rounds."""
         origin = np.where(self.origin[ids], self.origin[ids], self.kind[ids])
-        narrows = narrows and not all(fits(KINDS[one], kind) for one in np.flatnonzero(np.bincount(origin.ravel())))
+        narrows = narrows and not all(fits(KINDS[code], kind) for code in np.flatnonzero(np.bincount(origin.ravel())))
         event = self.event(kind) if narrows else 0
 
         def again(parts: Sequence[History]) -> History:
-            one = parts[0]
-            one = one._replace(rounded=BEFORE if one.rounded else LATELY if narrows else 0)
-            return one._replace(absorbed=max(one.absorbed, one.narrowed), narrowed=event) if event else one
+            history = parts[0]
+            history = history._replace(rounded=BEFORE if history.rounded else LATELY if narrows else 0)
+            return (
+                history._replace(absorbed=max(history.absorbed, history.narrowed), narrowed=event) if event else history
+            )
 
         made = self.with_histories(("copy", event, narrows), ids, again, kind)
         self.origin[made] = 0 if narrows else origin
@@ -278,13 +280,13 @@ class Values:
         line = self.line
 
         def limit_history(parts: Sequence[History]) -> History:
-            one = parts[0]
-            if one.cause or (low <= one.low and one.high <= high):
-                return one
-            bounded = isfinite(one.high - one.low)
-            there = f"it lies from {one.low:.0f} to {one.high:.0f}" if bounded else "it has no bound"
+            history = parts[0]
+            if history.cause or (low <= history.low and history.high <= high):
+                return history
+            bounded = isfinite(history.high - history.low)
+            there = f"it lies from {history.low:.0f} to {history.high:.0f}" if bounded else "it has no bound"
             reason = f"{used}, and {there}: `range` of the claim's arrays bounds what they hold"
-            return one._replace(cause=self.reason(reason, line))
+            return history._replace(cause=self.reason(reason, line))
 
         return limit_history
 
@@ -312,8 +314,10 @@ class Values:
 
     def bounds(self, ids: Ids) -> tuple[float, float]:
         """Return the least and the greatest number that any of these values may be, of those that have a meaning."""
-        there = [one for one in self.among(ids) if not one.cause]
-        return min((one.low for one in there), default=inf), max((one.high for one in there), default=-inf)
+        there = [history for history in self.among(ids) if not history.cause]
+        return min((history.low for history in there), default=inf), max(
+            (history.high for history in there), default=-inf
+        )
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
         """Return the ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types.
@@ -338,15 +342,15 @@ class Values:
         if not count:
             return np.zeros(0, np.uint32)
         if batch and (
-            batch.key != key or batch.count > _QUEUED or any(int(one.max()) >= batch.first for one in operands)
+            batch.key != key or batch.count > _QUEUED or any(int(operand.max()) >= batch.first for operand in operands)
         ):
             self.flush()
             batch = None
         first = self.new(count, CODE[kind])
         if batch is None:
             batch = self.batch = ExactBatch(key, compute, first, [], [[] for _ in operands])
-        for home, one in zip(batch.operands, operands, strict=True):
-            home.append(one)
+        for home, operand in zip(batch.operands, operands, strict=True):
+            home.append(operand)
         if batch.made and batch.made[-1][1] == first:
             batch.made[-1] = batch.made[-1][0], first + count
         else:
@@ -360,15 +364,15 @@ class Values:
         if batch is None:
             return
         with np.errstate(invalid="ignore", over="ignore"):  # of samples: inf - inf, as of masks, is a NaN there too
-            found, history = batch.compute(batch.operands)
+            computed, history = batch.compute(batch.operands)
         history, start = np.broadcast_to(history, batch.count), 0
         signs = applications.carry_signs(self, batch, history) if self.logged else None
         for first, end in batch.made:
             place, part = slice(first, end), slice(start, start + end - first)
             if signs is not None:
                 self.signs[place] = signs[part]
-            self.residues[:, place] = found.residues[:, part]
-            self.sample[place] = found.sample[part]
+            self.residues[:, place] = computed.residues[:, part]
+            self.sample[place] = computed.sample[part]
             self.history[place] = history[part]
             start = part.stop
             if self.infinite and (level := self.marks("level", np.arange(first, end, dtype=np.uint32))).any():
@@ -413,7 +417,7 @@ class Values:
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """Return the ids of a function that is no polynomial, of arrays of operands' ids."""
         self.flush()
-        flat, both = [one.ravel() for one in ids], (CHOSEN, opaque)
+        flat, both = [operand.ravel() for operand in ids], (CHOSEN, opaque)
         made = apply_with_laws(self, name, flat, kind, both) if self.levels else self.choose(name, flat, kind, opaque)
         return made.reshape(ids[0].shape)
 
@@ -421,15 +425,15 @@ class Values:
         """Return the ids of a function of arguments that are numbers, as `choices` has it."""
         first = self.new(len(flat[0]), CODE[kind])
         place = slice(first, self.top)
-        parts = [self.exact(one) for one in flat]
-        joined = [self.marks("joined", one) > 0 for one in flat] if self.choices.joins(name) else []
-        made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts], joined)
+        parts = [self.exact(operand) for operand in flat]
+        joined = [self.marks("joined", operand) > 0 for operand in flat] if self.choices.joins(name) else []
+        made = self.choices(name, [part.residues for part in parts], [part.sample for part in parts], joined)
         self.residues[:, place], self.sample[place] = made
         if name in ("ex2", LAWLESS):
             self.above |= {self.line} if (parts[0].sample > EVEN).any() else set()
-            self.units |= {one.unit for one in self.histories.among(self.history[flat[0]]) if not one.cause}
+            self.units |= {history.unit for history in self.histories.among(self.history[flat[0]]) if not history.cause}
         if (name == "log2" or self.logged) and not joined:
-            applications.apply_to_signs(self, name, flat, place, [one.residues for one in parts])
+            applications.apply_to_signs(self, name, flat, place, [part.residues for part in parts])
 
         def unknown(parts: Sequence[History]) -> History:
             self.hashed = widest((self.hashed, *parts)) if self.choices.is_hashed(name) else self.hashed
@@ -437,7 +441,7 @@ class Values:
             return made._replace(joined=1, logs=logarithms.NONE) if joined else made
 
         key = name, opaque, bool(joined)
-        self.history[place] = self.histories.combine([self.history[one] for one in flat], unknown, key)
+        self.history[place] = self.histories.combine([self.history[operand] for operand in flat], unknown, key)
         return applications.lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
