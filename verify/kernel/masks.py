@@ -147,7 +147,7 @@ def _hide_less(node: Node, mask: Apply, extents: Mapping[str, int], numbers: Seq
     for number in numbers:
         for unit in (ONE, ClaimNumber(round_number(LN_2, double=False))) if number else (ONE,):
             score = multiply(ClaimNumber(number), unit)
-            hidden = partial(substitute, others={mask: score})
+            hidden = partial(substitute, replacements={mask: score})
             changes = [(f"what is masked has the score {float(number):g}, not -inf", partial(_score, score=score))]
             if number:
                 text = f"what is masked isn't hidden: {float(number):g} is added to its score"

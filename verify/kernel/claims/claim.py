@@ -61,15 +61,15 @@ class KernelClaim(NamedTuple):
 
 def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     """Return the launch of one table of sizes."""
-    if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
+    if not isinstance(sizes, dict) or not all(type(extent) is int and extent >= 0 for extent in sizes.values()):
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
     arrays, filled = _arrays(table["arrays"], sizes)
     target, value = expression.read_claim(table["claim"]) if "claim" in table else NOTHING
-    double = any(one.name == target.name and one.kind in ("f64", *LIMITS) for one in arrays)  # integers are exact
+    double = any(array.name == target.name and array.kind in ("f64", *LIMITS) for array in arrays)  # integers are exact
     if double and "claim" in table:
         target, value = expression.read_claim(table["claim"], double)
     value = divide_by_logged(
-        settle_roots(value, {one: sizes[one] for one in sizes if one not in table.get("scalars", {})})
+        settle_roots(value, {name: sizes[name] for name in sizes if name not in table.get("scalars", {})})
     )
     launch = Launch(
         sizes=sizes,
@@ -78,7 +78,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         smem=_read_shared_bytes(table.get("smem", 0), sizes),
         arrays=arrays,
         params=tuple(table.get("params", ())),
-        scalars={name: _fraction(f"scalars.{name}", one, double) for name, one in table.get("scalars", {}).items()},
+        scalars={name: _fraction(f"scalars.{name}", given, double) for name, given in table.get("scalars", {}).items()},
         target=target,
         value=value,
         narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
@@ -114,7 +114,7 @@ def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) 
     sizes = table["sizes"] if "sizes" in table else defaults.sizes(table)
     if sizes == []:
         raise SpecError("sizes", "an empty list: nothing would be checked; give a table, or leave the key out")
-    launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
+    launches = tuple(_launch(table, chosen) for chosen in (sizes if isinstance(sizes, list) else [sizes]))
     return KernelClaim(table.get("kernel", ""), table.get("claim", ""), launches, file, whole_table)
 
 
@@ -132,7 +132,7 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
     parts = given if isinstance(given, list) else [given]
     if not 1 <= len(parts) <= 3:
         raise SpecError(key, f"expected one to three numbers, found {given!r:.60}")
-    numbers = [whole(key, one, sizes) for one in parts] + [1, 1]
+    numbers = [whole(key, part, sizes) for part in parts] + [1, 1]
     if min(numbers) < 1:
         raise SpecError(key, f"every extent is at least 1, found {numbers[: len(parts)]}")
     return numbers[0], numbers[1], numbers[2]
@@ -140,10 +140,10 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
 
 def _read_shared_bytes(given: Any, sizes: Mapping[str, int]) -> int:
     """Return the bytes of dynamic shared memory."""
-    found = whole("smem", given, sizes)
-    if not 0 <= found <= MAX_SHARED:
-        raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {found}")
-    return found
+    count = whole("smem", given, sizes)
+    if not 0 <= count <= MAX_SHARED:
+        raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {count}")
+    return count
 
 
 def _floor(given: Any) -> float:
@@ -172,7 +172,7 @@ def _arrays(table: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[tuple[A
     made: list[Array] = []
     filled = []
     for number, (name, given) in enumerate(table.items()):
-        taken = {*sizes.values(), *(step for one in made for step in one.strides)}
+        taken = {*sizes.values(), *(step for array in made for step in array.strides)}
         made.append(_array(name, number, given, sizes, taken))
         if "strides" not in given and len(made[-1].dims) > 1:
             filled.append(f"strides {'x'.join(map(str, made[-1].strides))} of {name}")
@@ -188,15 +188,15 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
     require_known(given, ARRAY_KEYS, key)
     dims, kind = given.get("dims"), given.get("type")
     dims = tuple(dims) if isinstance(dims, (str, list)) and dims else ()
-    if not dims or not all(isinstance(one, str) for one in dims) or len(set(dims)) < len(dims):
+    if not dims or not all(isinstance(dim, str) for dim in dims) or len(set(dims)) < len(dims):
         raise SpecError(f"{key}.dims", 'expected the names of its indices, as "mk"')
     if not isinstance(kind, str) or kind not in SIZE or not kind:
-        raise SpecError(f"{key}.type", f"expected one of {', '.join(one for one in SIZE if one)}, found {kind!r}")
+        raise SpecError(f"{key}.type", f"expected one of {', '.join(known for known in SIZE if known)}, found {kind!r}")
     shape = tuple(_extent(f"{key}.dims", dim, sizes) for dim in dims)
     strides = given["strides"] if "strides" in given else defaults.strides(shape, taken)
     if not isinstance(strides, (list, tuple)) or len(strides) != len(dims):
         raise SpecError(f"{key}.strides", f"expected {len(dims)} strides, found {strides!r:.60}")
-    steps = tuple(whole(f"{key}.strides", one, sizes) for one in strides)
+    steps = tuple(whole(f"{key}.strides", stride, sizes) for stride in strides)
     flags = [given.get(flag, False) for flag in ("out", "scratch", "zero")]
     if not all(isinstance(flag, bool) for flag in flags):
         raise SpecError(key, "out, scratch and zero are true or false")
@@ -213,22 +213,22 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
 
 def _limits(given: Mapping[str, Any], key: str) -> tuple[float, float] | None:
     """Return the least and the greatest number of an array, integers if it is one of integers."""
-    found, kind = given.get("range"), given["type"]
-    if found is None:
+    limits, kind = given.get("range"), given["type"]
+    if limits is None:
         return None
     types = (int,) if kind in LIMITS else (int, float)
     least, most = LIMITS.get(kind) or (-float(largest(kind)), float(largest(kind)))
-    if not isinstance(found, list) or len(found) != 2 or not all(type(one) in types for one in found):
-        raise SpecError(f"{key}.range", f"expected the least and the greatest number, as [0, 15], found {found!r:.60}")
-    if not least <= found[0] <= found[1] <= most or given.get("zero") is True:
-        said = f"expected numbers from {least:.15g} to {most:.15g}, the least first, found {found}"
+    if not isinstance(limits, list) or len(limits) != 2 or not all(type(limit) in types for limit in limits):
+        raise SpecError(f"{key}.range", f"expected the least and the greatest number, as [0, 15], found {limits!r:.60}")
+    if not least <= limits[0] <= limits[1] <= most or given.get("zero") is True:
+        said = f"expected numbers from {least:.15g} to {most:.15g}, the least first, found {limits}"
         raise SpecError(f"{key}.range", said)
-    return found[0], found[1]
+    return limits[0], limits[1]
 
 
 def _sparse(array: Array, given: Any, key: str) -> Array:
     """Return a matrix of which only the columns of a pattern are stored; `true` draws one."""
-    listed = isinstance(given, list) and given and all(isinstance(one, list) for one in given)
+    listed = isinstance(given, list) and given and all(isinstance(group, list) for group in given)
     if len(array.shape) != 2 or array.out or array.scratch or not (given is True or listed):
         raise SpecError(f"{key}.sparse", "expected true or a list of stored columns, of an input with two indices")
     if int(np.prod(array.shape, dtype=object)) > MAX_SPARSE:
@@ -249,7 +249,7 @@ def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array,
         of, key = table[array.name].get("metadata"), f"arrays.{array.name}"
         if of is None:
             continue
-        sparse = next((one for one in arrays if one.name == of and one.stored is not None), None)
+        sparse = next((matrix for matrix in arrays if matrix.name == of and matrix.stored is not None), None)
         if sparse is None or sparse.stored is None or array.kind not in WORDS or len(array.shape) != 2:
             raise SpecError(
                 f"{key}.metadata", f"expected words ({', '.join(WORDS)}) with two indices, of a sparse array"
@@ -289,26 +289,26 @@ def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
 
 def _in_text(text: str, word: str, problem: str) -> expression.ClaimTextError:
     """Return the error at a word of the claim's text."""
-    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
-    return expression.ClaimTextError(problem, text, found.start() if found else 0)
+    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+    return expression.ClaimTextError(problem, text, match.start() if match else 0)
 
 
 def _check(launch: Launch, text: str) -> dict[str, int]:
     """Return the extents of the claim's indices; SpecError unless its text fits the arrays."""
-    names = {one.name: one for one in launch.arrays}
+    names = {array.name: array for array in launch.arrays}
     for element in (launch.target, *expression.elements(launch.value)):
         if element.name not in names:
             raise _in_text(text, element.name, f"no array is named {element.name!r}; there are {', '.join(names)}")
-        one = names[element.name]
-        if one.content is not None:
-            problem = f"{one.name} is metadata: the claim is about the matrix that it describes"
-            raise _in_text(text, one.name, problem)
-        if len(element.indices) != len(one.dims):
-            problem = f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}"
-            raise _in_text(text, one.name, problem)
+        array = names[element.name]
+        if array.content is not None:
+            problem = f"{array.name} is metadata: the claim is about the matrix that it describes"
+            raise _in_text(text, array.name, problem)
+        if len(element.indices) != len(array.dims):
+            problem = f"{array.name} has {len(array.dims)} indices, the claim gives {len(element.indices)}"
+            raise _in_text(text, array.name, problem)
     if not names[launch.target.name].out:
         raise SpecError(f"arrays.{launch.target.name}", "the claim is about it: out = true")
-    indices = {index for one in (launch.target, *expression.elements(launch.value)) for index in one.indices}
+    indices = {index for element in (launch.target, *expression.elements(launch.value)) for index in element.indices}
     for name in expression.scalars(launch.value) - launch.scalars.keys() - indices - launch.sizes.keys():
         raise _in_text(text, name, f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
     return _extents(launch, names, text)
@@ -323,17 +323,17 @@ def _check_threads(launch: Launch) -> None:
 def _extents(launch: Launch, arrays: Mapping[str, Array], text: str) -> dict[str, int]:
     """Return the extent of each index of the claim; SpecError where arrays differ, or an index leaves one."""
     every = (launch.target, *expression.elements(launch.value))
-    found: dict[str, int] = {}
+    extents: dict[str, int] = {}
     for element in every:
         for index, extent in zip(element.indices, arrays[element.name].shape, strict=True):
-            if index.isidentifier() and found.setdefault(index, extent) != extent:
-                problem = f"index {index} has {found[index]} values, and {extent} in {element.name}"
+            if index.isidentifier() and extents.setdefault(index, extent) != extent:
+                problem = f"index {index} has {extents[index]} values, and {extent} in {element.name}"
                 raise _in_text(text, element.name, problem)
-    for index in expression.list_summed(launch.value) - found.keys() & launch.sizes.keys():
-        found[index] = launch.sizes[index]  # of an index that no element has alone: sum_k A[m,k+64]
+    for index in expression.list_summed(launch.value) - extents.keys() & launch.sizes.keys():
+        extents[index] = launch.sizes[index]  # of an index that no element has alone: sum_k A[m,k+64]
     for element in every:
         for index, extent in zip(element.indices, arrays[element.name].shape, strict=True):
-            _, places = index_places(index, found, launch.sizes)
+            _, places = index_places(index, extents, launch.sizes)
             if places is not None and (element is launch.target or ((places < 0) | (places >= extent)).any()):
                 raise _in_text(text, element.name, f"the index {index} of {element.name} leaves its {extent} values")
-    return found
+    return extents

@@ -55,18 +55,18 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
     constants = said.get("constants", {})
     if "grid" in table:
         table["grid"] = _with_constants(table["grid"], constants)
-    lacking = [one for one in list_constants(Path(file), function) if one not in constants]
+    lacking = [name for name in list_constants(Path(file), function) if name not in constants]
     if lacking:
-        example = ", ".join(f"{one} = …" for one in lacking)
+        example = ", ".join(f"{name} = …" for name in lacking)
         text = f"{function} has constants without a value: constants = {{ {example} }}"
-        alike = [one for one in constants if one.lower() in {name.lower() for name in lacking}]
+        alike = [constant for constant in constants if constant.lower() in {name.lower() for name in lacking}]
         raise SpecError("triton.constants", text + (f"; {', '.join(alike)} is given: case matters" if alike else ""))
     if "params" not in table:
         names = [name for name in arguments(Path(file), function) if name not in constants]
         table["params"] = [_name_array(name, table.get("arrays")) for name in names]
     launches = claim_of({**table, "block": 32}).launches  # the block is not known yet
-    request = [specialise(one) for one in launches]
-    if any(one != request[0] for one in request):
+    request = [specialise(launch) for launch in launches]
+    if any(specialised != request[0] for specialised in request):
         raise SpecError("sizes", "Triton specialises these sizes in different ways: give each a claim of its own")
     warps, stages = said.get("warps", WARPS), said.get("stages", STAGES)
     answer = _answer(
@@ -82,10 +82,10 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
         },
         python,
     )
-    params = [one for one, dropped in zip(table.get("params", []), request[0]["ones"], strict=True) if not dropped]
+    params = [param for param, dropped in zip(table.get("params", []), request[0]["ones"], strict=True) if not dropped]
     filled = {"block": answer["threads"], "smem": answer["shared"], "kernel": answer["name"], **table, "params": params}
     if answer["scratch"]:
-        ctas = max(one.grid[0] * one.grid[1] * one.grid[2] for one in launches)
+        ctas = max(launch.grid[0] * launch.grid[1] * launch.grid[2] for launch in launches)
         memory = {"dims": [str(ctas * answer["scratch"])], "type": "u8", "scratch": True}
         filled |= {"params": [*params, SCRATCH], "arrays": {**table["arrays"], SCRATCH: memory}}
     listed = "".join(f", {name} = {value}" for name, value in constants.items())
@@ -97,12 +97,16 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
 
 def arguments(file: Path, function: str) -> list[str]:
     """Return the arguments of a function that a launch must give: all but constants that have a default."""
-    return [one.arg for one, default in _parse_arguments(file, function) if not default or not _constant(one)]
+    return [
+        argument.arg for argument, default in _parse_arguments(file, function) if not default or not _constant(argument)
+    ]
 
 
 def list_constants(file: Path, function: str) -> list[str]:
     """Return the constants of a function that have no default."""
-    return [one.arg for one, default in _parse_arguments(file, function) if _constant(one) and not default]
+    return [
+        argument.arg for argument, default in _parse_arguments(file, function) if _constant(argument) and not default
+    ]
 
 
 def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
@@ -115,23 +119,23 @@ def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             given = node.args.posonlyargs + node.args.args
             first = len(given) - len(node.args.defaults)
-            return [(one, at >= first) for at, one in enumerate(given)]
+            return [(argument, at >= first) for at, argument in enumerate(given)]
     raise UsageError(f"{file} has no function {function!r}")
 
 
 def _name_array(name: str, arrays: object) -> str:
     """Return the array that an argument points to by its name, `a_ptr` to A; another name is itself."""
     plain = re.sub(r"^(p|ptr)_|_(ptr|pointer|desc)$", "", name.lower())
-    return next((one for one in arrays if one.lower() == plain), name) if isinstance(arrays, dict) else name
+    return next((array for array in arrays if array.lower() == plain), name) if isinstance(arrays, dict) else name
 
 
 def _with_constants(grid: Any, constants: Mapping[str, Any]) -> Any:
     """Return a grid with the numbers of constants in place of their names."""
     if isinstance(grid, list):
-        return [_with_constants(one, constants) for one in grid]
+        return [_with_constants(part, constants) for part in grid]
     if not isinstance(grid, str):
         return grid
-    return re.sub(r"[A-Za-z_]\w*", lambda found: str(constants.get(found[0], found[0])), grid)
+    return re.sub(r"[A-Za-z_]\w*", lambda match: str(constants.get(match[0], match[0])), grid)
 
 
 def _constant(argument: ast.arg) -> bool:
@@ -140,11 +144,11 @@ def _constant(argument: ast.arg) -> bool:
 
 def specialise(launch: Launch) -> dict[str, list[Any]]:
     """Return the types of a launch's parameters, and what a launch specialises."""
-    types, ones, divisible = [], [], []
-    base = {one.name: one.offset * SIZE[one.kind] for one in launch.arrays}
+    types, are_one, divisible = [], [], []
+    base = {array.name: array.offset * SIZE[array.kind] for array in launch.arrays}
     for number, given in enumerate(launch.params):
         key = f"params[{number}]"
-        array = next((one for one in launch.arrays if one.name == given), None)
+        array = next((array for array in launch.arrays if array.name == given), None)
         value = 0
         if array is not None:
             if array.kind not in POINTERS:
@@ -160,9 +164,9 @@ def specialise(launch: Launch) -> dict[str, list[Any]]:
                 raise SpecError(key, "a Triton function takes arrays and numbers")
             value = int.from_bytes(packed.octets, "little", signed=True)
             types.append("i32" if -(1 << 31) <= value < 1 << 31 else "i64")
-        ones.append(array is None and value == 1)
+        are_one.append(array is None and value == 1)
         divisible.append(value % 16 == 0)
-    return {"types": types, "ones": ones, "divisible": divisible}
+    return {"types": types, "ones": are_one, "divisible": divisible}
 
 
 def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
@@ -185,5 +189,5 @@ def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
             raise UsageError(f"{request['function']} was not compiled: {how}") from None
     if "error" in answer:
         raise UsageError(f"{request['function']} was not compiled: {answer['error'][:300]}")
-    found: dict[str, Any] = answer
-    return found
+    kernel: dict[str, Any] = answer
+    return kernel

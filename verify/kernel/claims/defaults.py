@@ -28,19 +28,19 @@ def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
     """Tables of sizes for the indices of a claim's arrays, by the tiles that its grid shows or `tiles` gives."""
     _, value = expression.read_claim(table["claim"])
     summed = {index.upper() for index in expression.list_summed(value)}
-    listed = [one.get("dims") for one in table["arrays"].values() if isinstance(one, dict)]
+    listed = [array.get("dims") for array in table["arrays"].values() if isinstance(array, dict)]
     indices = [dim for dims in listed if isinstance(dims, (str, list)) for dim in dims if isinstance(dim, str)]
     names = list(dict.fromkeys(dim.upper() for dim in indices if not dim.isdigit()))
     if not names:
         return [{}]
     given = table.get("tiles", {})
-    if not isinstance(given, dict) or not all(type(one) is int and 0 < one <= 1 << 16 for one in given.values()):
+    if not isinstance(given, dict) or not all(type(tile) is int and 0 < tile <= 1 << 16 for tile in given.values()):
         raise SpecError("tiles", "expected a table of whole numbers, as { M = 64, N = 64, K = 32 }")
     for name in given.keys() - set(names):
         raise SpecError(f"tiles.{name}", f"no index of an array is {name.lower()!r}")
-    found = {name: find_tile(table["grid"], name, names) for name in names}
-    masked = any(rounds_up for tile, rounds_up in found.values() if tile)
-    tiles = {name: given.get(name) or found[name][0] or (STEP if name in summed else 0) for name in names}
+    cuts = {name: find_tile(table["grid"], name, names) for name in names}
+    masked = any(rounds_up for tile, rounds_up in cuts.values() if tile)
+    tiles = {name: given.get(name) or cuts[name][0] or (STEP if name in summed else 0) for name in names}
     for name in (name for name in names if not tiles[name]):
         raise SpecError("sizes", f"the grid does not show the tile of {name}: give sizes, or tiles = {{ {name} = … }}")
     depth = table.get("stages", STAGES)
@@ -49,14 +49,17 @@ def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
     full: dict[str, int] = {}
     for number, name in enumerate(sorted(names, key=lambda name: name in summed)):
         full[name] = tiles[name] * (depth + 2 if name in summed else number + 2)
-        while full[name] in [*(full[other] for other in full if other != name), *(tiles[one] for one in summed)]:
+        while full[name] in [
+            *(full[earlier] for earlier in full if earlier != name),
+            *(tiles[index] for index in summed),
+        ]:
             full[name] += tiles[name]
     made = [full, {name: tiles[name] if name in summed else size for name, size in full.items()}]
     if masked:
-        uneven = summed | {name for name in names if found[name][1]}
+        uneven = summed | {name for name in names if cuts[name][1]}
         ragged = {name: size - _part(tiles[name]) if name in uneven else size for name, size in full.items()}
         made.append(ragged)
-    return [one for number, one in enumerate(made) if one not in made[:number]]
+    return [extents for number, extents in enumerate(made) if extents not in made[:number]]
 
 
 def _part(tile: int) -> int:
@@ -77,8 +80,8 @@ def find_tile(grid: Any, name: str, names: Sequence[str]) -> tuple[int, bool]:
         first = expression.whole("grid", part, {**rest, name: 1})
         if expression.whole("grid", part, {**rest, name: LARGEST_TILE + 1}) == first:
             continue
-        tile = next(one for one in range(1, LARGEST_TILE + 1)
-                    if expression.whole("grid", part, {**rest, name: one + 1}) != first)  # fmt: skip
+        tile = next(size for size in range(1, LARGEST_TILE + 1)
+                    if expression.whole("grid", part, {**rest, name: size + 1}) != first)  # fmt: skip
         return (tile, True) if first else (tile + 1, False)
     return 0, False
 
@@ -93,7 +96,7 @@ def strides(shape: Sequence[int], taken: Collection[int]) -> list[int]:
     for extent in reversed(shape[1:]):
         step = made[0] * extent
         pads = (step + PAD * (number + 1) for number in range(len(taken) + 1))
-        made.insert(0, next(one for one in pads if one not in taken))
+        made.insert(0, next(pad for pad in pads if pad not in taken))
     return made
 
 
@@ -109,27 +112,27 @@ def list_blind_spots(launch: Launch, alone: bool) -> Iterable[str]:
         yield "one CTA: an error in the index of CTAs is not seen"
     elif ctas < 4 and len(launch.target.indices) > 1:
         yield f"{ctas} CTAs: with fewer than 2 x 2 the index of one direction may be wrong"
-    beside = [one.name for one in launch.arrays if one.out and one.name != launch.target.name]
+    beside = [array.name for array in launch.arrays if array.out and array.name != launch.target.name]
     if beside and launch.target.name:  # a launch without a claim compares nothing
         yield f"the claim is about {launch.target.name} alone: what is stored in {' and '.join(beside)} is not compared"
     if alone:
         yield "one table of sizes: a loop of one step, and edges, are seen only where these sizes have them"
-    dims = {index: name for one in launch.arrays for index in one.dims if (name := _name(index, launch.sizes))}
+    dims = {index: name for array in launch.arrays for index in array.dims if (name := _name(index, launch.sizes))}
     by_size: dict[int, list[str]] = {}
     for name in sorted(set(dims.values())):
         by_size.setdefault(launch.sizes[name], []).append(name)
     for size, names in by_size.items():
         if len(names) > 1:
             yield f"{' and '.join(names)} are {size}: one taken for the other is not seen"
-    wide = [one for one in launch.arrays if len(one.dims) > 1 and not one.scratch]
-    for number, one in enumerate(wide):
+    wide = [array for array in launch.arrays if len(array.dims) > 1 and not array.scratch]
+    for number, array in enumerate(wide):
         alike = [
-            f"{one.name} and {other.name} have the same strides"
-            for other in wide[number + 1 :]
-            if other.strides == one.strides
+            f"{array.name} and {later.name} have the same strides"
+            for later in wide[number + 1 :]
+            if later.strides == array.strides
         ]
         packed = [
-            f"a stride of {one.name} is {by_size[step][0]}" for step in one.strides if step > 1 and step in by_size
+            f"a stride of {array.name} is {by_size[step][0]}" for step in array.strides if step > 1 and step in by_size
         ]
         yield from (f"{what}: one taken for the other is not seen" for what in alike + packed)
 
@@ -137,8 +140,8 @@ def list_blind_spots(launch: Launch, alone: bool) -> Iterable[str]:
 def list_unreached(launches: Sequence[Launch]) -> Iterable[str]:
     """Yield the blind spot of arrays that are so small in all launches that every offset fits 32 bits."""
     ends: dict[str, int] = {}
-    for one in (array for launch in launches for array in launch.arrays if not array.scratch):
-        ends[one.name] = max(ends.get(one.name, 0), one.end)
+    for array in (array for launch in launches for array in launch.arrays if not array.scratch):
+        ends[array.name] = max(ends.get(array.name, 0), array.end)
     small = [name for name, end in ends.items() if end <= WIDE]
     if small:
         named = "every array" if len(small) == len(ends) else " and ".join(small)

@@ -131,8 +131,8 @@ class Evaluation:
 
     def _element(self, node: Element) -> NamedTensor:
         """Return an element of an array: along an axis with an expression for an index, at what that is."""
-        found = self.arrays[node.name]
-        residues, sample, dims = found.residues, found.sample, []
+        array = self.arrays[node.name]
+        residues, sample, dims = array.residues, array.sample, []
         for axis, text in enumerate(node.indices):
             name, places = index_places(text, self.extents, self.sizes)
             dims.append(name)
@@ -164,19 +164,19 @@ class Evaluation:
             residues = np.where(below, np.uint64(0), residues)
         with np.errstate(invalid="ignore", over="ignore"):  # a sample that is no number verifies nothing
             sample = apply(a, b)
-        found = NamedTensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
-        return found if left.logs == right.logs == logarithms.NONE else self._join_logs(found, sign, left, right)
+        tensor = NamedTensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
+        return tensor if left.logs == right.logs == logarithms.NONE else self._join_logs(tensor, sign, left, right)
 
     @staticmethod
-    def _join_logs(found: NamedTensor, sign: str, left: NamedTensor, right: NamedTensor) -> NamedTensor:
+    def _join_logs(tensor: NamedTensor, sign: str, left: NamedTensor, right: NamedTensor) -> NamedTensor:
         """Return a result of arithmetic with what is known of the logarithms in it."""
-        signs = [each.expand(each.lost_signs, found.dims) for each in (left, right)]
+        signs = [each.expand(each.lost_signs, tensor.dims) for each in (left, right)]
         if sign != "*":
-            return found._replace(logs=logarithms.join(left.logs, right.logs), turned=signs[0] ^ signs[1])
+            return tensor._replace(logs=logarithms.join(left.logs, right.logs), turned=signs[0] ^ signs[1])
         factor = right if left.logs else left
         number = None if factor.dims or factor.logs or not factor.fixed else Fraction(float(factor.sample))
         logs, odd = logarithms.scale(left.logs or right.logs, number)
-        return found._replace(logs=logs, turned=(signs[0] | signs[1]) * np.uint8(odd))
+        return tensor._replace(logs=logs, turned=(signs[0] | signs[1]) * np.uint8(odd))
 
     @staticmethod
     def _sign(sign: str, left: NamedTensor, right: NamedTensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:
@@ -208,9 +208,11 @@ class Evaluation:
         residues, samples, below = zip(*(part.align(dims) for part in parts), strict=True)
         if name != "ex2" and any(each is not None for each in below):
             raise SpecError("claim", f"{name} of -inf")
-        shape = np.broadcast_shapes(*(one.shape for one in samples))
-        flat = [np.broadcast_to(one, (len(self.primes), *shape)).reshape(len(self.primes), -1) for one in residues]
-        given = [np.broadcast_to(one, shape).ravel() for one in samples]
+        shape = np.broadcast_shapes(*(sample.shape for sample in samples))
+        flat = [
+            np.broadcast_to(residue, (len(self.primes), *shape)).reshape(len(self.primes), -1) for residue in residues
+        ]
+        given = [np.broadcast_to(sample, shape).ravel() for sample in samples]
         sign = self._find_sign(name, parts[0])
         zero = self.choose.agree(flat[0], 0) if name in POLES else np.zeros(1, bool)
         if name == "lg2":
@@ -225,7 +227,8 @@ class Evaluation:
             self.choose.turn_signs(made, parts[0].turned.ravel())
         turned = self.choose.find_signs(flat[0], made).reshape(shape) if name == "log2" else None
         logs = logarithms.apply(name, [part.logs for part in parts])
-        lost = zero | np.logical_or.reduce([np.isnan(one) for one in given])  # 1/0 has a residue, but is no number
+        # 1/0 has a residue, but is no number
+        lost = zero | np.logical_or.reduce([np.isnan(argument) for argument in given])
         made, sample = made.reshape(-1, *shape), np.where(lost, np.nan, sample).reshape(shape)
         if below[0] is not None:  # exp2(-inf) is 0, and so is a residue of -inf
             made = np.where(below[0], np.uint64(0), made)
@@ -248,16 +251,16 @@ class Evaluation:
 
     def _select(self, parts: Sequence[NamedTensor], dims: tuple[str, ...]) -> NamedTensor:
         """Return a choice that indices decide."""
-        left, right, chosen, other = parts
+        left, right, chosen, otherwise = parts
         taken = left.expand(left.sample, dims) > right.expand(right.sample, dims)
-        (x, a, _), (y, b, _) = chosen.align(dims), other.align(dims)
+        (x, a, _), (y, b, _) = chosen.align(dims), otherwise.align(dims)
         below = None
-        if chosen.below is not None or other.below is not None:
-            ends = (each.expand(each.where_below, dims) for each in (chosen, other))
+        if chosen.below is not None or otherwise.below is not None:
+            ends = (each.expand(each.where_below, dims) for each in (chosen, otherwise))
             below = np.where(taken, *ends)
-        sign = np.where(taken, *(each.expand(each.signs, dims) for each in (chosen, other)))
-        fixed = chosen.fixed and other.fixed
-        logs = logarithms.OPEN * bool(chosen.logs or other.logs)
+        sign = np.where(taken, *(each.expand(each.signs, dims) for each in (chosen, otherwise)))
+        fixed = chosen.fixed and otherwise.fixed
+        logs = logarithms.OPEN * bool(chosen.logs or otherwise.logs)
         return NamedTensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed, logs)
 
     def _largest(self, node: Node) -> NamedTensor:
@@ -307,7 +310,7 @@ class Evaluation:
         dims = tuple(name for name in self._dims(factors) if name != index)
         aligned = [part.align((index, *dims))[:2] for part in factors]
         if len(aligned) == 1:  # 2^32 residues have a sum below 2^64
-            residues, total = (found.sum(axis) for found, axis in zip(aligned[0], (1, 0), strict=True))
+            residues, total = (numbers.sum(axis) for numbers, axis in zip(aligned[0], (1, 0), strict=True))
         else:
             residues, total = self._add_products(aligned)
         sign = None
@@ -324,7 +327,7 @@ class Evaluation:
         for number in range(count):
             total += reduce(operator.mul, (sample[number] for _, sample in aligned))
             for row, prime in enumerate(self.primes):
-                *rest, last = (found[row, number] for found, _ in aligned)
+                *rest, last = (factor[row, number] for factor, _ in aligned)
                 product = reduce(lambda x, y, prime=prime: x * y % prime, rest, np.uint64(1))  # type: ignore[misc]
                 residues[row] += np.multiply(product, last, out=room)
                 if number % 3 == 2:  # four numbers below 2^62 are below 2^64
@@ -345,17 +348,17 @@ class Evaluation:
             residues, sample, _ = part.align((*common, index, *rest))
             batch, count = sample.shape[: len(common)], sample.shape[len(common)]
             size = int(np.prod(batch, dtype=int))
-            others = sample.shape[len(common) + 1 :]
-            shape = (size, count, int(np.prod(others, dtype=int)))
-            parts.append((rest, residues.reshape(len(residues), *shape), sample.reshape(shape), others))
+            extents = sample.shape[len(common) + 1 :]
+            shape = (size, count, int(np.prod(extents, dtype=int)))
+            parts.append((rest, residues.reshape(len(residues), *shape), sample.reshape(shape), extents))
         (first, x, a, rows), (second, y, b, columns) = parts
         residues = np.zeros((len(self.primes), x.shape[1], x.shape[3], y.shape[3]), np.uint64)
         for number, prime in enumerate(self.primes):
             for start in range(0, x.shape[2], 64):
                 some = slice(start, start + 64)
-                halves, other = x[number, :, some].transpose(0, 2, 1), y[number, :, some].astype(np.float64)
-                upper = ((halves >> np.uint64(16)).astype(np.float64) @ other).astype(np.uint64) % prime
-                lower = ((halves & np.uint64(65535)).astype(np.float64) @ other).astype(np.uint64)
+                halves, doubles = x[number, :, some].transpose(0, 2, 1), y[number, :, some].astype(np.float64)
+                upper = ((halves >> np.uint64(16)).astype(np.float64) @ doubles).astype(np.uint64) % prime
+                lower = ((halves & np.uint64(65535)).astype(np.float64) @ doubles).astype(np.uint64)
                 residues[number] += (upper << np.uint64(16)) + lower
             residues[number] %= prime
         shape = (*batch, *rows, *columns)

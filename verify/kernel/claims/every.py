@@ -29,7 +29,7 @@ class GivenSizes:
     """
 
     def __init__(self, given: Any) -> None:
-        if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+        if not isinstance(given, list | tuple) or not all(isinstance(condition, str) for condition in given):
             raise SpecError("given", 'expected a list of conditions, as ["K % 16 == 0", "M < 65536"]')
         self.texts = tuple(given)
         self.divisors: dict[str, int] = {}
@@ -63,7 +63,7 @@ class GivenSizes:
 def strides_of(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the strides of an array as texts: those that are not given are row-major, with a name for a row's step."""
     if "strides" in given:
-        return tuple(str(one) for one in given["strides"])
+        return tuple(str(stride) for stride in given["strides"])
     count = len(given["dims"])
     if count > 2:
         raise SpecError(f"arrays.{name}.strides", f"for all sizes, an array with {count} indices needs its strides")
@@ -73,10 +73,10 @@ def strides_of(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
 def for_all(table: Mapping[str, Any]) -> bool:
     """Return whether a claim's table is for all sizes; SpecError for `given` without that."""
     sizes = table.get("sizes")
-    found = sizes == ALL or (isinstance(sizes, list) and ALL in sizes)
-    if "given" in table and not found:
+    is_all = sizes == ALL or (isinstance(sizes, list) and ALL in sizes)
+    if "given" in table and not is_all:
         raise SpecError("given", 'it is about sizes = "all"')
-    return found
+    return is_all
 
 
 def with_all(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,13 +90,19 @@ def with_all(table: Mapping[str, Any]) -> dict[str, Any]:
 def concrete(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the table of a claim for all sizes with the sizes that are run besides, and numbers for its strides."""
     given, arrays = GivenSizes(table.get("given", ())), table["arrays"]
-    strides = {name: strides_of(name, one) for name, one in arrays.items() if isinstance(one, dict) and "dims" in one}
+    strides = {
+        name: strides_of(name, array) for name, array in arrays.items() if isinstance(array, dict) and "dims" in array
+    }
     rest = {key: held for key, held in table.items() if key not in ("sizes", "given")}
-    listed = [one for one in table["sizes"] if one != ALL] if isinstance(table["sizes"], list) else []
-    made = {name: {**one, "strides": [int(each) if each.isdigit() else each for each in strides.get(name, ())]}
-            for name, one in arrays.items()}  # fmt: skip
-    sizes = listed or [_round_up(one, given.divisors) for one in defaults.sizes(rest)]
-    return {**rest, "arrays": made, "sizes": [_with_strides(one, arrays, strides, given.divisors) for one in sizes]}
+    listed = [chosen for chosen in table["sizes"] if chosen != ALL] if isinstance(table["sizes"], list) else []
+    made = {name: {**array, "strides": [int(each) if each.isdigit() else each for each in strides.get(name, ())]}
+            for name, array in arrays.items()}  # fmt: skip
+    sizes = listed or [_round_up(chosen, given.divisors) for chosen in defaults.sizes(rest)]
+    return {
+        **rest,
+        "arrays": made,
+        "sizes": [_with_strides(chosen, arrays, strides, given.divisors) for chosen in sizes],
+    }
 
 
 def _round_up(sizes: Mapping[str, int], divisors: Mapping[str, int]) -> dict[str, int]:
@@ -110,15 +116,15 @@ def _with_strides(
     """Return a table of sizes with a number for each stride that is a name, and that it does not have."""
     if not isinstance(sizes, dict):
         return sizes
-    found = dict(sizes)
+    numbers = dict(sizes)
     for name, each in strides.items():
         dims = [dim.upper() for dim in arrays[name]["dims"]]
         for stride in each:
-            if stride.isidentifier() and stride not in found:
-                row = [sizes.get(dim, 1) for dim, other in zip(dims, each, strict=False) if other == "1"]
+            if stride.isidentifier() and stride not in numbers:
+                row = [sizes.get(dim, 1) for dim, step in zip(dims, each, strict=False) if step == "1"]
                 by = lcm(divisors.get(stride, 1), defaults.PAD)
                 least = (max(row, default=1) // by + 1) * by
-                while least in found.values():
+                while least in numbers.values():
                     least += by
-                found[stride] = least
-    return found
+                numbers[stride] = least
+    return numbers

@@ -137,13 +137,13 @@ class _ClaimReader:
         if self.nodes > MAX_NODES:
             self.fail(f"more than {MAX_NODES} words")
         rest = self.text[self.place :]
-        found = _TOKEN.match(rest)
+        match = _TOKEN.match(rest)
         self.column = self.place + len(rest) - len(rest.lstrip()) + 1
-        if found is None and rest.strip():
+        if match is None and rest.strip():
             self.token = ""
             self.fail(f"cannot read {rest.strip()[:10]!r}")
-        self.token = found[1] if found else ""
-        self.place += found.end() if found else len(rest)
+        self.token = match[1] if match else ""
+        self.place += match.end() if match else len(rest)
         return old
 
     def expect(self, token: str) -> None:
@@ -152,14 +152,14 @@ class _ClaimReader:
         self.next()
 
     def sum(self) -> Node:
-        found = self.term()
+        total = self.term()
         while self.token in ("+", "-") and self.token:
             sign = self.next()
-            found = Apply(sign, (found, self.term()))
-        return found
+            total = Apply(sign, (total, self.term()))
+        return total
 
     def term(self) -> Node:
-        found = self.power()
+        product = self.power()
         while self.token in ("*", "/") and self.token:
             sign, bare = self.next(), self.token.startswith("sum_")
             right = self.power()
@@ -171,8 +171,8 @@ class _ClaimReader:
                 right = ClaimNumber(1 / right.value)
             elif sign == "/":
                 right = Apply("rcp", (right,))
-            found = Apply("*", (found, right))
-        return found
+            product = Apply("*", (product, right))
+        return product
 
     def check_divisor(self, node: Sum) -> None:
         """Refuse x / sum_j a[j] * b: a sum takes in all factors behind it, and b is hardly meant to divide."""
@@ -183,9 +183,9 @@ class _ClaimReader:
 
     def power(self) -> Node:
         """Return a factor, or a product of so many of it: x**2 is x * x."""
-        before, found = self.nodes, self.factor()
+        before, factor = self.nodes, self.factor()
         if self.token != "**":
-            return found
+            return factor
         size = self.nodes - before
         self.next()
         if not re.fullmatch(r"[1-9]", self.token):
@@ -193,7 +193,7 @@ class _ClaimReader:
         count = int(self.token)
         self.nodes += size * (count - 1)
         self.next()
-        return reduce(lambda made, one: Apply("*", (made, one)), [found] * count)
+        return reduce(lambda made, base: Apply("*", (made, base)), [factor] * count)
 
     def factor(self) -> Node:  # noqa: PLR0911 - one for each kind of factor
         token = self.next()
@@ -229,12 +229,12 @@ class _ClaimReader:
 
     def _list(self, opening: str, closing: str) -> list[str]:
         self.expect(opening)
-        found = [self._index()]
+        indices = [self._index()]
         while self.token == ",":
             self.next()
-            found.append(self._index())
+            indices.append(self._index())
         self.expect(closing)
-        return found
+        return indices
 
     def _index(self) -> str:
         """Return the text of an index: a name, or a name with numbers and sizes, as h//G."""
@@ -252,7 +252,7 @@ class _ClaimReader:
             return self._reduce(reduced, index)
         base = BASES.get(name, name)
         if base not in FUNCTIONS and base not in FREE:
-            names = (*FUNCTIONS, *BASES, *FREE, *(f"{one}_n" for one in REDUCED))
+            names = (*FUNCTIONS, *BASES, *FREE, *(f"{head}_n" for head in REDUCED))
             self.fail(f"no function is named {name!r}; there are: {', '.join(names)}")
         self.expect("(")
         if name == "where":
@@ -279,11 +279,11 @@ class _ClaimReader:
         self.expect(",")
         chosen = self.sum()
         self.expect(",")
-        other = self.sum()
+        otherwise = self.sum()
         self.expect(")")
-        made = chosen if joined != "or" else other
+        made = chosen if joined != "or" else otherwise
         for left, right, opposite in reversed(conditions):
-            yes, no = (made, other) if joined != "or" else (chosen, made)
+            yes, no = (made, otherwise) if joined != "or" else (chosen, made)
             made = Apply("where", (left, right, *((no, yes) if opposite else (yes, no))))
         return made
 
@@ -326,7 +326,7 @@ def elements(node: Node) -> list[Element]:
         return [node]
     if isinstance(node, Sum):
         return elements(node.body)
-    return [one for part in node.parts for one in elements(part)] if isinstance(node, Apply) else []
+    return [element for part in node.parts for element in elements(part)] if isinstance(node, Apply) else []
 
 
 def list_summed(node: Node) -> set[str]:
@@ -352,7 +352,7 @@ def list_factors(node: Node) -> list[Node]:
     3
     """
     product = isinstance(node, Apply) and node.name == "*"
-    return [one for part in node.parts for one in list_factors(part)] if product else [node]  # type: ignore[union-attr]
+    return [factor for part in node.parts for factor in list_factors(part)] if product else [node]  # type: ignore[union-attr]
 
 
 def depends(node: Node, index: str) -> bool:
@@ -424,10 +424,10 @@ def _whole(node: ast.AST, sizes: Mapping[str, int]) -> int:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_whole(node.operand, sizes)
     if isinstance(node, ast.BinOp) and type(node.op) in _WHOLE:
-        found = _WHOLE[type(node.op)](_whole(node.left, sizes), _whole(node.right, sizes))
-        if abs(found) >= 1 << 63:
+        number = _WHOLE[type(node.op)](_whole(node.left, sizes), _whole(node.right, sizes))
+        if abs(number) >= 1 << 63:
             raise ValueError("the number is too large")
-        return found
+        return number
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         parts = [_whole(part, sizes) for part in node.args]
         if node.func.id == "cdiv" and len(parts) == 2:

@@ -41,29 +41,33 @@ def derive_answers(answers: Mapping[str, str]) -> dict[str, str]:
     if not answers.get("kernel"):
         return {}
     kernel = read_kernel(answers["kernel"])
-    found = {"block": " ".join(map(str, kernel.block))} if kernel.block else {}
+    derived = {"block": " ".join(map(str, kernel.block))} if kernel.block else {}
     if "claim" not in answers:
-        return found
+        return derived
     target, value = expression.read_claim(answers["claim"])
-    inputs = {one.name: one.indices for one in expression.elements(value)}
+    inputs = {element.name: element.indices for element in expression.elements(value)}
     dims = {**inputs, target.name: target.indices}
     kinds = _find_types(kernel.instructions, len(inputs))
     if kinds and len(kinds) == len(dims):
-        found["types"] = " ".join(f"{name}={kind}" for name, kind in zip(dims, kinds, strict=True))
+        derived["types"] = " ".join(f"{name}={kind}" for name, kind in zip(dims, kinds, strict=True))
     indices = dict.fromkeys(index.upper() for name in (target.name, *inputs) for index in dims[name])
     if params := _name_parameters(kernel, [*dims], [name for name in indices if name.isidentifier()]):
-        found["params"] = " ".join(params)
-    return found
+        derived["params"] = " ".join(params)
+    return derived
 
 
 def _find_types(instructions: Sequence[PtxInstruction], inputs: int) -> list[str]:
     """Return the types of the inputs and of the target, in this order; none if the instructions don't agree on any."""
-    for one in instructions:
-        if one.words[0] in PRODUCTS and inputs == 2:
-            kinds = [word for word in one.words if word in SIZE]
+    for instruction in instructions:
+        if instruction.words[0] in PRODUCTS and inputs == 2:
+            kinds = [word for word in instruction.words if word in SIZE]
             if len(kinds) >= 3:
                 return [kinds[1], kinds[2], kinds[0]]
-    access = [one.words for one in instructions if one.words[0] in ("ld", "st") and "global" in one.words]
+    access = [
+        instruction.words
+        for instruction in instructions
+        if instruction.words[0] in ("ld", "st") and "global" in instruction.words
+    ]
     kinds = [*{words[-1] for words in access}]
     return kinds * (inputs + 1) if len(kinds) == 1 and re.fullmatch(r"f\d+", kinds[0]) else []
 
@@ -71,7 +75,7 @@ def _find_types(instructions: Sequence[PtxInstruction], inputs: int) -> list[str
 def _name_parameters(kernel: Kernel, arrays: Sequence[str], sizes: Sequence[str]) -> list[str]:
     """Return a name for each parameter, - for one that no instruction reads; none if their number doesn't fit."""
     reads = kernel.parameter_reads()
-    widths = [one.size if one.number in reads else 0 for one in kernel.parameters.values()]
+    widths = [parameter.size if parameter.number in reads else 0 for parameter in kernel.parameters.values()]
     leading = [f"ld{name.lower()}" for name in arrays]
     integers = {0: [], len(sizes): [*sizes], len(sizes) + len(arrays): [*sizes, *leading]}.get(widths.count(4))
     if widths.count(POINTER) != len(arrays) or integers is None or {*widths} - {0, 4, POINTER}:

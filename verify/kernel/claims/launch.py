@@ -54,27 +54,27 @@ class Array(NamedTuple):
     def places(self) -> NDArray[np.int64]:
         """The place of each element in its memory, in elements, in the order of its indices; -1 for one not stored."""
         shape = self.shape if self.stored is None else self.stored.shape
-        found = np.full(shape, self.offset, np.int64)
+        places = np.full(shape, self.offset, np.int64)
         for axis, stride in enumerate(self.strides):
-            found += (np.arange(shape[axis]) * stride).reshape(-1, *[1] * (len(shape) - 1 - axis))
+            places += (np.arange(shape[axis]) * stride).reshape(-1, *[1] * (len(shape) - 1 - axis))
         if self.stored is None:
-            return found.ravel()
+            return places.ravel()
         sparse = np.full(self.shape, -1, np.int64)
-        np.put_along_axis(sparse, self.stored, found, 1)
+        np.put_along_axis(sparse, self.stored, places, 1)
         return sparse.ravel()
 
     def element(self, number: int) -> str:
         """Return an element by its number, as A[m=2,k=0]."""
-        found = np.unravel_index(number, self.shape)
-        return f"{self.name}[{','.join(f'{dim}={int(at)}' for dim, at in zip(self.dims, found, strict=True))}]"
+        indices = np.unravel_index(number, self.shape)
+        return f"{self.name}[{','.join(f'{dim}={int(at)}' for dim, at in zip(self.dims, indices, strict=True))}]"
 
     def where(self, place: int) -> str:
         """Return a place of its memory in words, also where no element is."""
-        rest, found = place - self.offset, [0] * len(self.dims)
+        rest, indices = place - self.offset, [0] * len(self.dims)
         for axis in sorted(range(len(self.dims)), key=lambda axis: -abs(self.strides[axis])):
-            found[axis], rest = divmod(rest, self.strides[axis]) if self.strides[axis] else (0, rest)
+            indices[axis], rest = divmod(rest, self.strides[axis]) if self.strides[axis] else (0, rest)
         extent = "x".join(map(str, self.shape))
-        return f"{self.name}[{','.join(map(str, found))}] of {extent}"
+        return f"{self.name}[{','.join(map(str, indices))}] of {extent}"
 
 
 class TensorMap(NamedTuple):
@@ -122,12 +122,12 @@ class Launch(NamedTuple):
 
     def elect_opposite(self) -> Launch:
         """Return the launch in which elect.sync chooses the opposite lanes, in those before it too."""
-        before = tuple((kernel, one.elect_opposite()) for kernel, one in self.before)
+        before = tuple((kernel, launch.elect_opposite()) for kernel, launch in self.before)
         return self._replace(before=before, elected="opposite")
 
     def array(self, name: str) -> Array:
         """Return the array of a name."""
-        return next(one for one in self.arrays if one.name == name)
+        return next(array for array in self.arrays if array.name == name)
 
     def parameter(self, number: int, size: int, base: Mapping[str, int]) -> Parameter | None:
         """Return what a parameter holds; None for one that the claim does not give. `base` has arrays' addresses."""
@@ -156,17 +156,17 @@ class Launch(NamedTuple):
             if given in base:
                 return base[given]
             if given.startswith("ld") and given not in self.sizes:
-                one = next((one for one in self.arrays if one.name.lower() == given[2:].lower()), None)
-                if one is not None:
-                    return next((stride for stride in one.strides if stride != 1), 1)
+                array = next((array for array in self.arrays if array.name.lower() == given[2:].lower()), None)
+                if array is not None:
+                    return next((stride for stride in array.strides if stride != 1), 1)
             if given.startswith("stride_") and given not in self.sizes:
-                for one in self.arrays:
-                    for dim, stride in zip(one.dims, one.strides, strict=True):
-                        if f"{one.name}{dim}".lower() == given.removeprefix("stride_").lower():
+                for array in self.arrays:
+                    for dim, stride in zip(array.dims, array.strides, strict=True):
+                        if f"{array.name}{dim}".lower() == given.removeprefix("stride_").lower():
                             return stride
         if isinstance(given, str) and given.isidentifier() and given not in self.sizes:
-            names = [*(one.name for one in self.arrays), *self.sizes, *self.scalars]
-            same = [one for one in names if one.lower() == given.lower()]
+            names = [*(array.name for array in self.arrays), *self.sizes, *self.scalars]
+            same = [known for known in names if known.lower() == given.lower()]
             if same:
                 raise SpecError(key, f"no array, size or scalar is named {given!r}; {same[0]!r} is: case matters")
         return whole(key, given, self.sizes)
@@ -193,10 +193,14 @@ class Launch(NamedTuple):
     def _pack_struct(self, layout: Any, given: Sequence[Any], key: str, base: Mapping[str, int]) -> bytes:
         """Return the bytes of a struct."""
         values = []
-        for one in given:
-            scalar = isinstance(one, str) and one in self.scalars
+        for member in given:
+            scalar = isinstance(member, str) and member in self.scalars
             values.append(
-                float(self.scalars[one]) if scalar else one if isinstance(one, float) else self._whole(one, key, base)
+                float(self.scalars[member])
+                if scalar
+                else member
+                if isinstance(member, float)
+                else self._whole(member, key, base)
             )
         try:
             return struct.pack(layout, *values)
@@ -208,27 +212,27 @@ def _read_maps(given: Any, key: str) -> dict[int, TensorMap]:
     """Return the tensor maps of a struct by their first byte."""
     if not isinstance(given, Mapping):
         raise SpecError(key, "expected a table of tensor maps by their first byte, as { 64 = { map, box, swizzle } }")
-    found = dict[int, TensorMap]()
+    maps = dict[int, TensorMap]()
     for text, table in given.items():
         if not str(text).isdecimal() or int(text) % MAP_ALIGN:
             raise SpecError(f"{key}.{text}", f"a tensor map begins at a multiple of {MAP_ALIGN} bytes")
         if not isinstance(table, Mapping) or "map" not in table:
             raise SpecError(f"{key}.{text}", "expected { map, box, swizzle }")
         require_known(table, ("map", "box", "swizzle", "dims"), f"{key}.{text}")
-        found[int(text)] = _read_map(table, f"{key}.{text}")
-    places = sorted(found)
-    for one, after in pairwise(places):
-        if after - one < MAP_BYTES:
-            raise SpecError(f"{key}.{after}", f"overlaps the tensor map at {one}, which has {MAP_BYTES} bytes")
-    return found
+        maps[int(text)] = _read_map(table, f"{key}.{text}")
+    places = sorted(maps)
+    for before, after in pairwise(places):
+        if after - before < MAP_BYTES:
+            raise SpecError(f"{key}.{after}", f"overlaps the tensor map at {before}, which has {MAP_BYTES} bytes")
+    return maps
 
 
 def _read_map(given: Mapping[str, Any], key: str) -> TensorMap:
     box = given.get("box", ())
-    if not isinstance(box, list | tuple) or not all(type(one) is int for one in box):
+    if not isinstance(box, list | tuple) or not all(type(extent) is int for extent in box):
         raise SpecError(f"{key}.box", "expected a list of whole numbers")
     dims = given.get("dims", ())
-    if not isinstance(dims, str | list | tuple) or not all(isinstance(one, str) for one in dims):
+    if not isinstance(dims, str | list | tuple) or not all(isinstance(dim, str) for dim in dims):
         raise SpecError(f"{key}.dims", 'expected the names of the array\'s axes in the order of coordinates, as "kmh"')
     return TensorMap(str(given["map"]), tuple(box), str(given.get("swizzle", "none")), tuple(dims))
 

@@ -27,14 +27,14 @@ def launch_table(grid: str, block: str, smem: int, params: Sequence[str]) -> dic
     table |= {"params": [], "arrays": {}}
     for text in params:
         name, equals, given = (part.strip() for part in text.partition("="))
-        found = _ARRAY.fullmatch(given)
+        match = _ARRAY.fullmatch(given)
         if not equals or not name.isidentifier() or name in table["arrays"]:
             raise UsageError(f"--param {text!r:.80}: expected NAME=TYPE[ELEMENTS] or NAME=NUMBER, each name once")
-        if found is None:
+        if match is None:
             table["params"].append(_number(text, given))
             continue
         table["params"].append(name)
-        table["arrays"][name] = {"dims": [found[3]], "type": found[2], "strides": [1], "out": not found[1]}
+        table["arrays"][name] = {"dims": [match[3]], "type": match[2], "strides": [1], "out": not match[1]}
     return table
 
 

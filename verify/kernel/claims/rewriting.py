@@ -55,7 +55,7 @@ def replace_each(node: Node, change: Callable[[Node], Node]) -> Node:
     return change(node)
 
 
-def substitute(node: Node, others: Mapping[Any, Node]) -> Node:
+def substitute(node: Node, replacements: Mapping[Any, Node]) -> Node:
     """Return a tree with other parts in place of some, which are not looked into.
 
     >>> from verify.kernel.claims.expression import Scalar, read_claim
@@ -63,12 +63,12 @@ def substitute(node: Node, others: Mapping[Any, Node]) -> Node:
     >>> substitute(tree, {Scalar("a"): Scalar("b")}) == read_claim("C[i] = b * A[i] + b")[1]
     True
     """
-    if node in others:
-        return others[node]
+    if node in replacements:
+        return replacements[node]
     if isinstance(node, Sum):
-        return Sum(node.index, substitute(node.body, others))
+        return Sum(node.index, substitute(node.body, replacements))
     if isinstance(node, Apply):
-        return Apply(node.name, tuple(substitute(part, others) for part in node.parts))
+        return Apply(node.name, tuple(substitute(part, replacements) for part in node.parts))
     return node
 
 
@@ -92,7 +92,7 @@ def is_sum(node: Node) -> bool:
 
 def multiply(*factors: Node) -> Node:
     """Return the product of some trees, without ones."""
-    return reduce(lambda x, y: Apply("*", (x, y)), [one for one in factors if one != ONE] or [ONE])
+    return reduce(lambda x, y: Apply("*", (x, y)), [factor for factor in factors if factor != ONE] or [ONE])
 
 
 def settle_roots(node: Node, sizes: Mapping[str, int]) -> Node:
@@ -193,9 +193,9 @@ def _is_positive(node: Node) -> bool:
 
 def list_products(node: Node) -> list[Apply]:
     """Return every product of a tree, but none that is a factor of another."""
-    products = [one for one in list_parts(node) if isinstance(one, Apply) and one.name == "*"]
-    inner = {part for one in products for part in one.parts}
-    return [one for one in products if one not in inner]
+    products = [part for part in list_parts(node) if isinstance(part, Apply) and part.name == "*"]
+    inner = {part for product in products for part in product.parts}
+    return [product for product in products if product not in inner]
 
 
 def drop_factor(product: Node, factor: Node) -> Node:

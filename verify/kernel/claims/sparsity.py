@@ -34,9 +34,9 @@ _MNEMONICS = {
 @lru_cache(maxsize=16)
 def fields(kind: str) -> tuple[int, Mapping[int, tuple[int, ...]]]:
     """(columns of a group, field -> the columns of it that are stored) of a type; KeyError for one without metadata."""
-    found = isa_tables.instruction(_MNEMONICS[kind].format(kind)).signature.sparsity
-    assert found is not None
-    return found.columns, {code: tuple(kept) for code, kept in found.kept.items()}
+    sparsity = isa_tables.instruction(_MNEMONICS[kind].format(kind)).signature.sparsity
+    assert sparsity is not None
+    return sparsity.columns, {code: tuple(kept) for code, kept in sparsity.kept.items()}
 
 
 def columns(kind: str, rows: int, extent: int, pattern: Sequence[Sequence[int]] | None) -> Ints:
@@ -53,16 +53,16 @@ def columns(kind: str, rows: int, extent: int, pattern: Sequence[Sequence[int]] 
         source, choices = random.Random(f"{kind} {rows} {extent}"), list(known.values())
         chosen = [source.choice(choices) for _ in range(count)]
     else:
-        given = [tuple(one) for one in pattern]
-        odd = next((one for one in given if one not in known.values()), None)
+        given = [tuple(kept) for kept in pattern]
+        odd = next((kept for kept in given if kept not in known.values()), None)
         if odd is not None:
             raise ValueError(
                 f"{list(odd)} of {group} columns: there are {', '.join(str(list(k)) for k in known.values())}"
             )
         chosen = [given[number % len(given)] for number in range(count)]
-    found = np.array(chosen, np.int64).reshape(rows, extent // group, -1)
-    found += np.arange(extent // group)[:, None] * group
-    return found.reshape(rows, -1)
+    places = np.array(chosen, np.int64).reshape(rows, extent // group, -1)
+    places += np.arange(extent // group)[:, None] * group
+    return places.reshape(rows, -1)
 
 
 def words(kind: str, stored: Ints, width: int, extent: int) -> Ints:
@@ -70,20 +70,20 @@ def words(kind: str, stored: Ints, width: int, extent: int) -> Ints:
     group, known = fields(kind)
     codes = {kept: code for code, kept in known.items()}
     parts = (stored % group).reshape(len(stored), extent // group, -1)
-    code = np.array([[codes[tuple(one)] for one in row] for row in parts.tolist()], np.int64)
+    code = np.array([[codes[tuple(kept)] for kept in row] for row in parts.tolist()], np.int64)
     bits = (code[:, :, None] >> np.arange(_FIELD) & 1).reshape(len(stored), -1)
     if bits.shape[1] % width:
         raise ValueError(f"{bits.shape[1]} bits of metadata in a row are no multiple of {width}")
-    found: Ints = bits.reshape(len(stored), -1, width) @ (1 << np.arange(width))
-    return found
+    packed: Ints = bits.reshape(len(stored), -1, width) @ (1 << np.arange(width))
+    return packed
 
 
 def find_columns(bits: NDArray[np.uint8], group: int, known: Mapping[int, Sequence[int]]) -> Ints:
     """Return the column of each stored element (.., stored) by metadata (.., bits); -1 where a field means none."""
     code = bits.reshape(*bits.shape[:-1], -1, _FIELD) @ (1 << np.arange(_FIELD))
     table = np.full((1 << _FIELD, len(next(iter(known.values())))), -1, np.int64)
-    for one, kept in known.items():
-        table[one] = kept
-    found = table[code]
-    found = np.where(found < 0, -1, found + np.arange(code.shape[-1])[:, None] * group)
-    return found.reshape(*bits.shape[:-1], -1)
+    for field, kept in known.items():
+        table[field] = kept
+    places = table[code]
+    places = np.where(places < 0, -1, places + np.arange(code.shape[-1])[:, None] * group)
+    return places.reshape(*bits.shape[:-1], -1)

@@ -61,7 +61,7 @@ def write(answers: Mapping[str, str]) -> str:
 def _arrays(claim: str, types: Mapping[str, str], packed: bool) -> list[str]:
     """Return the lines of the arrays that a claim names, with their indices as there, and their strides if packed."""
     target, value = expression.read_claim(claim)
-    dims = {one.name: one.indices for one in (*expression.elements(value), target)}
+    dims = {element.name: element.indices for element in (*expression.elements(value), target)}
     if missing := [name for name in dims if name not in types]:
         raise SpecError("types", f"give the type of {', '.join(missing)} too")
     if unknown := [name for name in types if name not in dims]:

@@ -38,13 +38,13 @@ def compile_function(request: dict[str, Any]) -> dict[str, Any]:
         function = function.fn  # autotuners and heuristics
     if not isinstance(function, triton.JITFunction):
         return {"error": f"{request['file']} has no Triton function {request['function']!r}"}
-    known = {one.name: one.default for one in function.params if one.is_constexpr and one.has_default}
+    known = {param.name: param.default for param in function.params if param.is_constexpr and param.has_default}
     known.update(request["constants"])
     rest = [name for name in function.arg_names if name not in known]
     if len(rest) != len(request["types"]):
         return {"error": f"params has {len(request['types'])} entries, the function takes {', '.join(rest)}"}
     types = dict(zip(rest, request["types"], strict=True))
-    known.update({name: 1 for name, one in zip(rest, request["ones"], strict=True) if one})
+    known.update({name: 1 for name, is_one in zip(rest, request["ones"], strict=True) if is_one})
     signature = {name: "constexpr" if name in known else types[name] for name in function.arg_names}
     divisible = [name for name, by in zip(rest, request["divisible"], strict=True) if by and name not in known]
     hints = {(function.arg_names.index(name),): [["tt.divisibility", 16]] for name in divisible}

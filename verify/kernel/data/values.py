@@ -252,11 +252,9 @@ class Values:
         event = self.event(kind) if narrows else 0
 
         def again(parts: Sequence[History]) -> History:
-            history = parts[0]
-            history = history._replace(rounded=BEFORE if history.rounded else LATELY if narrows else 0)
-            return (
-                history._replace(absorbed=max(history.absorbed, history.narrowed), narrowed=event) if event else history
-            )
+            past = parts[0]
+            past = past._replace(rounded=BEFORE if past.rounded else LATELY if narrows else 0)
+            return past._replace(absorbed=max(past.absorbed, past.narrowed), narrowed=event) if event else past
 
         made = self.with_histories(("copy", event, narrows), ids, again, kind)
         self.origin[made] = 0 if narrows else origin
@@ -280,13 +278,13 @@ class Values:
         line = self.line
 
         def limit_history(parts: Sequence[History]) -> History:
-            history = parts[0]
-            if history.cause or (low <= history.low and history.high <= high):
-                return history
-            bounded = isfinite(history.high - history.low)
-            there = f"it lies from {history.low:.0f} to {history.high:.0f}" if bounded else "it has no bound"
+            past = parts[0]
+            if past.cause or (low <= past.low and past.high <= high):
+                return past
+            bounded = isfinite(past.high - past.low)
+            there = f"it lies from {past.low:.0f} to {past.high:.0f}" if bounded else "it has no bound"
             reason = f"{used}, and {there}: `range` of the claim's arrays bounds what they hold"
-            return history._replace(cause=self.reason(reason, line))
+            return past._replace(cause=self.reason(reason, line))
 
         return limit_history
 
@@ -314,10 +312,8 @@ class Values:
 
     def bounds(self, ids: Ids) -> tuple[float, float]:
         """Return the least and the greatest number that any of these values may be, of those that have a meaning."""
-        there = [history for history in self.among(ids) if not history.cause]
-        return min((history.low for history in there), default=inf), max(
-            (history.high for history in there), default=-inf
-        )
+        there = [past for past in self.among(ids) if not past.cause]
+        return min((past.low for past in there), default=inf), max((past.high for past in there), default=-inf)
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
         """Return the ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types.
