@@ -29,15 +29,15 @@ from verify.kernel.state.findings import Finding, Severity
 Ints = NDArray[np.int64]
 
 
-def near_misses(run: Interpretation, found: Comparison) -> list[Finding]:
+def near_misses(run: Interpretation, comparison: Comparison) -> list[Finding]:
     """Return the first change of the claim that gives what the kernel computes, if there is one."""
-    wrong = np.flatnonzero(found.wrong & found.written)
+    wrong = np.flatnonzero(comparison.wrong & comparison.written)
     if not len(wrong):
         return []
-    if text := name_change(run, found, _list_all(run)):
+    if text := name_change(run, comparison, _list_all(run)):
         return [Finding("another formula", Severity.VALUE, 0, f"{text}: that gives all wrong elements")]
-    got = run.values.residues[:, found.ids[wrong]].astype(np.uint64)
-    text = _elsewhere(run, found, wrong, got)
+    got = run.values.residues[:, comparison.ids[wrong]].astype(np.uint64)
+    text = _elsewhere(run, comparison, wrong, got)
     return [Finding("tile elsewhere", Severity.VALUE, 0, text)] if text else []
 
 
@@ -47,26 +47,26 @@ def _list_all(run: Interpretation) -> Iterator[tuple[str, Node]]:
     yield from list_changes(launch.value, launch)
     if run.values.pairs:
         numbers = [decode(bits, "f32") for bits, kind in run.values.constants if kind == CODE["f32"]]
-        yield from list_masked(launch.value, launch, [one for one in numbers if one is not None])
+        yield from list_masked(launch.value, launch, [number for number in numbers if number is not None])
 
 
-def name_change(run: Interpretation, found: Comparison, changes: Iterator[tuple[str, Node]]) -> str:
+def name_change(run: Interpretation, comparison: Comparison, changes: Iterator[tuple[str, Node]]) -> str:
     """Return the first change of the claim that gives what a run computed, in words; one for all elements if any is."""
-    wrong, good = np.flatnonzero(found.wrong & found.written), ""
-    known = _find_known(found)
-    got = run.values.residues[:, found.ids].astype(np.uint64)
-    first = found.first_wrong()
-    first = first if found.written[first] else int(wrong[0])
+    wrong, good = np.flatnonzero(comparison.wrong & comparison.written), ""
+    known = _find_known(comparison)
+    got = run.values.residues[:, comparison.ids].astype(np.uint64)
+    first = comparison.first_wrong()
+    first = first if comparison.written[first] else int(wrong[0])
     arrays, tried = read_tensors(run, run.launch.value), {run.launch.value}
     for text, value in changes:
         if value in tried:
             continue
         tried.add(value)
         try:
-            one = found.evaluate_element(arrays, value, first, BlockEvaluation)
-            if not run.values.equal(one, got[:, first : first + 1]).all():
+            element = comparison.evaluate_element(arrays, value, first, BlockEvaluation)
+            if not run.values.equal(element, got[:, first : first + 1]).all():
                 continue
-            made = found.evaluate_claim(run, value, run.launch.scalars, BlockEvaluation)
+            made = comparison.evaluate_claim(run, value, run.launch.scalars, BlockEvaluation)
         except SpecError:  # a change of the text that has no value
             continue
         same = run.values.equal(np.asarray(made.residues, np.uint64), got)
@@ -76,11 +76,11 @@ def name_change(run: Interpretation, found: Comparison, changes: Iterator[tuple[
     return good
 
 
-def _find_known(found: Comparison) -> NDArray[np.bool_]:
+def _find_known(comparison: Comparison) -> NDArray[np.bool_]:
     """Return which elements were written and have a number."""
-    values, ids = found.values, found.ids
+    values, ids = comparison.values, comparison.ids
     clear = (values.marks("cause", ids) == 0) & (values.marks("level", ids) == levels.FINITE)
-    return np.asarray(clear & found.written & found.judged | found.wrong & found.written)
+    return np.asarray(clear & comparison.written & comparison.judged | comparison.wrong & comparison.written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +104,17 @@ def _tile(elements: Ints, shape: tuple[int, ...]) -> _Tile | None:
     return _Tile(first, extent) if int(np.prod(extent)) == len(sort_distinct(elements)) else None
 
 
-def _elsewhere(run: Interpretation, found: Comparison, wrong: Ints, got: NDArray[np.uint64]) -> str:
+def _elsewhere(run: Interpretation, comparison: Comparison, wrong: Ints, got: NDArray[np.uint64]) -> str:
     """Return which CTA's tile holds the values of another place, in words."""
-    stored, shape = found.region.stored, found.array.shape
+    stored, shape = comparison.region.stored, comparison.array.shape
     assert stored is not None
-    home = np.asarray(found.residues[0], np.uint64) << np.uint64(32) | np.asarray(found.residues[1], np.uint64)
+    home = np.asarray(comparison.residues[0], np.uint64) << np.uint64(32) | np.asarray(
+        comparison.residues[1], np.uint64
+    )
     order = np.argsort(home)
     keys = got[0] << np.uint64(32) | got[1]
     at = order[np.minimum(np.searchsorted(home, keys, sorter=order), len(order) - 1)]
-    ctas = stored.writer[found.region.places[wrong] * found.region.size] // run.machine.threads
+    ctas = stored.writer[comparison.region.places[wrong] * comparison.region.size] // run.machine.threads
     for cta in sort_distinct(ctas):
         mine = ctas == cta
         if mine.sum() == 1 or not (home[at[mine]] == keys[mine]).all():  # one value, as 0, stands elsewhere by chance
@@ -123,6 +125,6 @@ def _elsewhere(run: Interpretation, found: Comparison, wrong: Ints, got: NDArray
             x, y, _ = run.launch.grid
             number = f"({int(cta) % x},{int(cta) // x % y})" if run.launch.grid[2] == 1 else str(int(cta))
             size = "x".join(map(str, here.extent))
-            text = f"CTA {number} stores the tile of {found.name} that belongs at {there.place} at {here.place}"
+            text = f"CTA {number} stores the tile of {comparison.name} that belongs at {there.place} at {here.place}"
             return f"{text}, in tiles of {size}"
     return ""

@@ -56,12 +56,12 @@ class FixedMaximum(Values):
 
 def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Finding]:
     """Return a finding that says what a running maximum has to do with what is wrong; none if it has nothing."""
-    found = _compare_again(run, Values(seed, exponents=True), budget, by_leaves=True)
+    rerun = _compare_again(run, Values(seed, exponents=True), budget, by_leaves=True)
     changes = list_running(run.launch.value, run.launch.extents)
-    if found is not None and found[1].wrong.any() and (text := name_change(*found, changes)):
+    if rerun is not None and rerun[1].wrong.any() and (text := name_change(*rerun, changes)):
         return [Finding("another formula", Severity.VALUE, 0, f"{text}: that gives all wrong elements")]
-    found = _compare_again(run, FixedMaximum(seed, exponents=True), budget, by_leaves=False)
-    if found is None or found[1].wrong.any() or found[1].compared < found[1].ids.size:
+    rerun = _compare_again(run, FixedMaximum(seed, exponents=True), budget, by_leaves=False)
+    if rerun is None or rerun[1].wrong.any() or rerun[1].compared < rerun[1].ids.size:
         return []
     return [Finding("not rescaled", Severity.VALUE, 0, _RESCALED)]
 
@@ -81,7 +81,7 @@ def _compare_again(
 
 # ---- what a loop may forget, as a change of the claim
 
-_LOG2_E, _LN_2 = (ClaimNumber(round_number(one, double=False)) for one in (LOG2_E, LN_2))
+_LOG2_E, _LN_2 = (ClaimNumber(round_number(number, double=False)) for number in (LOG2_E, LN_2))
 _SIDES = ("the sum of a row", "the accumulator", "each of the sum of a row and the accumulator")
 
 
@@ -93,18 +93,18 @@ def list_running(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str, 
             terms = Sum(total.index, leaf)
             last = multiply(*constants, Apply(LARGEST, (terms,)))
             yield from _end_otherwise(node, total, exponent, last)
-            for size in (one for one in (1, *BLOCKS) if one < extents[total.index]):
+            for size in (width for width in (1, *BLOCKS) if width < extents[total.index]):
                 block = ClaimNumber(Fraction(size))
                 now, before, own = (multiply(*constants, Apply(name, (terms, block))) for name in (NOW, BEFORE, OWN))
                 for text, weight in _weigh(exponent, now, before, own, last):
-                    other, same = partial(_take, Apply("ex2", (weight,))), partial(_take, None)
-                    yield f"{_SIDES[0]} {text}", change_powers(node, total, other, same)
-                    yield f"{_SIDES[1]} {text}", change_powers(node, total, same, other)
-                    yield f"{_SIDES[2]} {text}", change_powers(node, total, other, other)
+                    changed, same = partial(_take, Apply("ex2", (weight,))), partial(_take, None)
+                    yield f"{_SIDES[0]} {text}", change_powers(node, total, changed, same)
+                    yield f"{_SIDES[1]} {text}", change_powers(node, total, same, changed)
+                    yield f"{_SIDES[2]} {text}", change_powers(node, total, changed, changed)
 
 
-def _take(other: Node | None, power: Node) -> Node:
-    return power if other is None else other
+def _take(replacement: Node | None, power: Node) -> Node:
+    return power if replacement is None else replacement
 
 
 def _weigh(exponent: Node, now: Node, before: Node, own: Node, last: Node) -> Iterator[tuple[str, Node]]:
@@ -128,7 +128,7 @@ def _end_otherwise(node: Node, total: Sum, exponent: Node, last: Node) -> Iterat
     less = Apply("ex2", (Apply("-", (exponent, last)),))
     log, divisor = Apply("lg2", (total,)), Apply("rcp", (total,))
     alone = Apply("lg2", (Sum(total.index, less),))
-    natural = any(log in (of := list_factors(one)) and _LN_2 in of for one in list_products(node))
+    natural = any(log in (of := list_factors(product)) and _LN_2 in of for product in list_products(node))
     for text, made in (
         ("the logarithm of the sum lacks the maximum", alone),
         ("the maximum is subtracted from the logarithm of the sum", Apply("-", (alone, last))),
@@ -153,7 +153,7 @@ def _find_exponent(power: Node) -> Node:
     assert isinstance(power, Apply)
     if power.name == "ex2":
         return power.parts[0]
-    parts = (Below() if one == ZERO else _find_exponent(one) for one in power.parts[2:])
+    parts = (Below() if part == ZERO else _find_exponent(part) for part in power.parts[2:])
     return Apply("where", (*power.parts[:2], *parts))
 
 
@@ -170,9 +170,9 @@ def _pull(node: Node, kinds: tuple[type, ...]) -> tuple[tuple[Node, ...], Node]:
         constants, rest = _pull(node.parts[at], kinds)
         return constants, Apply("where", (*node.parts[:at], rest, *node.parts[at + 1 :]))
     factors = list_factors(node)
-    constants = tuple(one for one in factors if isinstance(one, kinds))
-    others = [one for one in factors if not isinstance(one, kinds)]
-    if len(others) != 1 or len(factors) == 1:
-        return constants, multiply(*others)
-    more, rest = _pull(others[0], kinds)
+    constants = tuple(factor for factor in factors if isinstance(factor, kinds))
+    varying = [factor for factor in factors if not isinstance(factor, kinds)]
+    if len(varying) != 1 or len(factors) == 1:
+        return constants, multiply(*varying)
+    more, rest = _pull(varying[0], kinds)
     return (*constants, *more), rest

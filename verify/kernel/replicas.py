@@ -24,39 +24,45 @@ ATOMIC = frozenset({"atom", "red"})
 RACES = "8.7.1"  # of the PTX ISA: data races
 
 
-def is_rounded(found: Sequence[Finding]) -> bool:
+def is_rounded(findings: Sequence[Finding]) -> bool:
     """Return whether nothing is wrong but that two writes may differ, because of how their values were rounded."""
-    there = {one.severity for one in found}
-    return any(one.kind == f"race: {NEARLY}" for one in found) and there <= {*WARNINGS, *OPEN}
+    there = {finding.severity for finding in findings}
+    return any(finding.kind == f"race: {NEARLY}" for finding in findings) and there <= {*WARNINGS, *OPEN}
 
 
-def list_open(found: Sequence[Finding]) -> set[int]:
+def list_open(findings: Sequence[Finding]) -> set[int]:
     """Return the lines of writes of which a run can't tell whether they are equal."""
-    return {one.line for one in found if one.severity is Severity.UNKNOWN and one.kind.startswith("race: write of")}
+    return {
+        finding.line
+        for finding in findings
+        if finding.severity is Severity.UNKNOWN and finding.kind.startswith("race: write of")
+    }
 
 
-def find_owners(run: Interpretation, found: Sequence[Finding]) -> dict[int, Numbers]:
+def find_owners(run: Interpretation, findings: Sequence[Finding]) -> dict[int, Numbers]:
     """Return who writes the bytes on which reads and writes met, if nothing else is wrong; empty if that can't be told.
 
     It is known for bytes that plain writes of one thread write.
     """
-    wrong = [one for one in found if one.severity not in WARNINGS]
-    heads = {one.words[0] for one in run.kernel.instructions}
-    if not wrong or not all(one.kind in MET for one in wrong) or heads & ATOMIC:
+    wrong = [finding for finding in findings if finding.severity not in WARNINGS]
+    heads = {instruction.words[0] for instruction in run.kernel.instructions}
+    if not wrong or not all(finding.kind in MET for finding in wrong) or heads & ATOMIC:
         return {}
     return run.memory.meetings.list_owners(run.regions) or {}
 
 
-def warn_unused(found: Sequence[Finding]) -> tuple[Finding, ...]:
+def warn_unused(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings, those of reads and writes that met as ones that break the letter of the ISA."""
     said = "; what is read so is used for nothing, so no result rests on it"
     return tuple(
-        one._replace(severity=Severity.LETTER, text=f"{one.text}{said}", section=RACES) if one.kind in MET else one
-        for one in found
+        finding._replace(severity=Severity.LETTER, text=f"{finding.text}{said}", section=RACES)
+        if finding.kind in MET
+        else finding
+        for finding in findings
     )
 
 
-def settle_rounded(run: Interpretation, seed: int, budget: int, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def settle_rounded(run: Interpretation, seed: int, budget: int, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return the findings, two writes of values that were rounded alike as ones of equal values.
 
     The second run has found what must come after all of the writes that are equal, so its findings count too.
@@ -67,11 +73,15 @@ def settle_rounded(run: Interpretation, seed: int, budget: int, found: tuple[Fin
     try:
         again.interpret()
     except (Missing, Unclear):
-        return found
+        return findings
     known = [*again.findings.found.values()]
-    equal = {one.line for one in known if one.severity is Severity.EQUAL}
-    equal -= list_open(known) | {one.line for one in known if one.severity is Severity.RACE}
-    kept = [one for one in found if one.kind != f"race: {NEARLY}" or one.line not in equal]
-    there = {(one.kind, one.line) for one in kept}
-    more = [one for one in known if one.severity is not Severity.PRECISION and (one.kind, one.line) not in there]
+    equal = {finding.line for finding in known if finding.severity is Severity.EQUAL}
+    equal -= list_open(known) | {finding.line for finding in known if finding.severity is Severity.RACE}
+    kept = [finding for finding in findings if finding.kind != f"race: {NEARLY}" or finding.line not in equal]
+    there = {(finding.kind, finding.line) for finding in kept}
+    more = [
+        finding
+        for finding in known
+        if finding.severity is not Severity.PRECISION and (finding.kind, finding.line) not in there
+    ]
     return (*kept, *more)

@@ -26,10 +26,10 @@ _MOST = 1 << 22  # elements of P
 
 def watch_powers(run: Interpretation, seed: int, budget: int, cta: int) -> ProductWatch | None:
     """Run a CTA again, and return the watch that found a product of P and V whose elements don't belong together."""
-    found = find_power_term(run.launch.value)
-    if found is None:
+    power_term = find_power_term(run.launch.value)
+    if power_term is None:
         return None
-    index, power, value = found
+    index, power, value = power_term
     axes = (*(name for name in run.launch.target.indices if depends(power, name)), index)
     if np.prod([run.launch.extents[name] for name in axes]) > _MOST:
         return None
@@ -46,12 +46,12 @@ def watch_powers(run: Interpretation, seed: int, budget: int, cta: int) -> Produ
     term = ProductTerm(index, value, value)
     where = f"in the product of P and {value.name}, where P holds the powers of the claim, "
     sources = [_list_powers(values, powers, axes), *list_sources(again.regions, term)]
-    others = [
-        list_sources(again.regions, ProductTerm(one.indices[0], one, one))[0]
-        for one in {each.name: each for each in elements(power)}.values()
-        if one.name != value.name
+    strangers = [
+        list_sources(again.regions, ProductTerm(element.indices[0], element, element))[0]
+        for element in {each.name: each for each in elements(power)}.values()
+        if element.name != value.name
     ]
-    watched = ProductWatch(again, sources, where, others)
+    watched = ProductWatch(again, sources, where, strangers)
     again.machine.watch = watched
     return watched if again.finish(cta) and watched.found else None
 
@@ -59,19 +59,19 @@ def watch_powers(run: Interpretation, seed: int, budget: int, cta: int) -> Produ
 def find_power_term(node: Node) -> tuple[str, Apply, Element] | None:
     """Return the index, the power and the array of a sum of powers times an array's elements."""
     if isinstance(node, Sum):
-        factors = [one for one in list_factors(node.body) if depends(one, node.index)]
-        powers = [one for one in factors if isinstance(one, Apply) and one.name == "ex2"]
-        arrays = [one for one in factors if isinstance(one, Element) and node.index in one.indices]
+        factors = [factor for factor in list_factors(node.body) if depends(factor, node.index)]
+        powers = [factor for factor in factors if isinstance(factor, Apply) and factor.name == "ex2"]
+        arrays = [factor for factor in factors if isinstance(factor, Element) and node.index in factor.indices]
         if len(powers) != 1 or len(arrays) != 1 or len(factors) > 2 or arrays[0].name in _names(powers[0]):
             return None  # what is in both products belongs to neither alone
         return node.index, powers[0], arrays[0]
     if isinstance(node, Apply):
-        return next((found for part in node.parts if (found := find_power_term(part))), None)
+        return next((power_term for part in node.parts if (power_term := find_power_term(part))), None)
     return None
 
 
 def _names(node: Node) -> set[str]:
-    return {one.name for one in elements(node)}
+    return {element.name for element in elements(node)}
 
 
 def _list_powers(values: Values, powers: NamedTensor, axes: tuple[str, ...]) -> Source:

@@ -58,10 +58,10 @@ def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: st
     if fault := find_fault(file):
         raise UsageError(fault)
     if file.endswith(CUDA):
-        found = _compile_cuda(read_text(file), file, target)
+        source = _compile_cuda(read_text(file), file, target)
     else:
-        found = KernelSource(file, _refuse_target(read_text(file), target))
-    return found._replace(name=text, entry=entry)
+        source = KernelSource(file, _refuse_target(read_text(file), target))
+    return source._replace(name=text, entry=entry)
 
 
 def find_code(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
@@ -97,21 +97,21 @@ def _of_assembly(kernel: object) -> str | None:
 
 def _name_function(kernel: object) -> str:
     """Return FILE.py::function of a function of Triton, behind autotuners and heuristics."""
-    found: Any = kernel
-    while hasattr(found, "fn"):
-        found = found.fn
-    code = getattr(found, "__code__", None)
-    if found is kernel or code is None:
+    function: Any = kernel
+    while hasattr(function, "fn"):
+        function = function.fn
+    code = getattr(function, "__code__", None)
+    if function is kernel or code is None:
         kinds = "PTX, a file, a function of Triton, or an object with __ptx__"
         raise UsageError(f"expected {kinds}, found an object of type {type(kernel).__name__}")
-    return f"{code.co_filename}::{found.__name__}"
+    return f"{code.co_filename}::{function.__name__}"
 
 
 def _refuse_target(ptx: str, target: str) -> str:
     """Return PTX. Raises UsageError if it is for another target than the one that is asked for."""
-    found = re.search(r"^\s*\.target\s+(\w+)", ptx, re.MULTILINE)
-    if target and found and found[1] != target:
-        raise UsageError(f"the PTX is for {found[1]}, not {target}: compile it for {target}, or leave the target out")
+    match = re.search(r"^\s*\.target\s+(\w+)", ptx, re.MULTILINE)
+    if target and match and match[1] != target:
+        raise UsageError(f"the PTX is for {match[1]}, not {target}: compile it for {target}, or leave the target out")
     return ptx
 
 

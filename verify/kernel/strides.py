@@ -38,18 +38,26 @@ class _Stride(NamedTuple):
 
 def list_swaps(kernel: Kernel, launch: Launch, text: str) -> list[Swap]:
     """Return swaps of strides in steps of the arrays that a text names, as `A[0,64]`: first those of a loop."""
-    found = []
+    swaps = []
     for array in launch.arrays:
         if len(array.shape) > 1 and re.search(rf"\b{array.name}\[", text):
             strides = list(_list_strides(kernel, launch, array))
-            steps = [(one, group) for one in strides if one.register for group in _group_steps(kernel, one.register)]
-            found += [
-                (not in_loop, Swap(_say(array, used, one), lines, used.register, one.register or str(one.size)))
-                for used, (lines, in_loop) in steps
-                for one in strides
-                if one.size != used.size
+            steps = [
+                (stride, group)
+                for stride in strides
+                if stride.register
+                for group in _group_steps(kernel, stride.register)
             ]
-    return [swap for _, swap in sorted(found, key=lambda one: one[0])][:MOST]
+            swaps += [
+                (
+                    not in_loop,
+                    Swap(_say(array, used, stride), lines, used.register, stride.register or str(stride.size)),
+                )
+                for used, (lines, in_loop) in steps
+                for stride in strides
+                if stride.size != used.size
+            ]
+    return [swap for _, swap in sorted(swaps, key=lambda pair: pair[0])][:MOST]
 
 
 def _say(array: Array, used: _Stride, right: _Stride) -> str:
@@ -64,60 +72,62 @@ def _list_strides(kernel: Kernel, launch: Launch, array: Array) -> Iterator[_Str
     for name, register in _list_loaded(kernel):
         number = kernel.parameters[name].number
         word = launch.params[number] if number < len(launch.params) else None
-        if isinstance(word, str) and word not in {one.name for one in launch.arrays} | set(launch.scalars):
-            found = launch.parameter(number, 8, {})
-            assert found is not None
-            given.setdefault(int.from_bytes(found.octets, "little"), (word, register))
+        if isinstance(word, str) and word not in {known.name for known in launch.arrays} | set(launch.scalars):
+            packed = launch.parameter(number, 8, {})
+            assert packed is not None
+            given.setdefault(int.from_bytes(packed.octets, "little"), (word, register))
     for dim, size in zip(array.dims, array.strides, strict=True):
         yield _Stride(dim, size, *given.get(size, ()))
 
 
 def _list_loaded(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """Yield (parameter, register) of each parameter that is loaded whole."""
-    for one in kernel.instructions:
-        if one.words[:2] == ("ld", "param") and isinstance(one.operands[0], Register):
-            place = one.operands[1]
+    for instruction in kernel.instructions:
+        if instruction.words[:2] == ("ld", "param") and isinstance(instruction.operands[0], Register):
+            place = instruction.operands[1]
             if isinstance(place, Address) and isinstance(place.base, Symbol) and not place.offset:
                 if place.base.name in kernel.parameters and not place.base.offset:
-                    yield place.base.name, one.operands[0].name
+                    yield place.base.name, instruction.operands[0].name
 
 
 def _group_steps(kernel: Kernel, register: str) -> Iterator[tuple[tuple[int, ...], bool]]:
     """Yield (lines, whether in a loop) of the instructions of one place of the source that make steps of a stride."""
     groups: dict[object, list[PtxInstruction]] = {}
-    for one in kernel.instructions:
-        if register in _sources(one) and one.words[0] in SCALES and _is_scaled(one):
-            groups.setdefault(one.source or one.line, []).append(one)
+    for instruction in kernel.instructions:
+        if register in _sources(instruction) and instruction.words[0] in SCALES and _is_scaled(instruction):
+            groups.setdefault(instruction.source or instruction.line, []).append(instruction)
     for several in groups.values():
-        adds = [add for one in several for add in _list_adds(kernel, one)]
+        adds = [add for instruction in several for add in _list_adds(kernel, instruction)]
         if adds:
-            yield tuple(one.line for one in several), any(_name(add) in _sources(add) for add in adds)
+            yield tuple(instruction.line for instruction in several), any(_name(add) in _sources(add) for add in adds)
 
 
 def _list_adds(kernel: Kernel, first: PtxInstruction) -> list[PtxInstruction]:
     """Return the additions of what an instruction computes, or of that times a constant."""
     steps, adds = {_name(first)}, []
-    for one in kernel.instructions:
-        sources = _sources(one)
-        if one.words[0] in ("add", "mad") and sources and steps & {*sources}:
-            adds.append(one)
-        elif one.words[0] in SCALES and _is_scaled(one) and steps & {*sources}:
-            steps.add(_name(one))
+    for instruction in kernel.instructions:
+        sources = _sources(instruction)
+        if instruction.words[0] in ("add", "mad") and sources and steps & {*sources}:
+            adds.append(instruction)
+        elif instruction.words[0] in SCALES and _is_scaled(instruction) and steps & {*sources}:
+            steps.add(_name(instruction))
     return adds
 
 
-def _is_scaled(one: PtxInstruction) -> bool:
+def _is_scaled(instruction: PtxInstruction) -> bool:
     """Return whether an instruction has one register, which it may multiply by a number."""
-    return len(_sources(one)) == 1 and all(isinstance(each, Register | Immediate) for each in one.operands)
+    return len(_sources(instruction)) == 1 and all(
+        isinstance(each, Register | Immediate) for each in instruction.operands
+    )
 
 
-def _name(one: PtxInstruction) -> str:
-    first = one.operands[0] if one.operands else None
+def _name(instruction: PtxInstruction) -> str:
+    first = instruction.operands[0] if instruction.operands else None
     return first.name if isinstance(first, Register) else ""
 
 
-def _sources(one: PtxInstruction) -> list[str]:
-    return [each.name for each in one.operands[1:] if isinstance(each, Register)]
+def _sources(instruction: PtxInstruction) -> list[str]:
+    return [each.name for each in instruction.operands[1:] if isinstance(each, Register)]
 
 
 def swap_register(ptx: str, swap: Swap) -> str:
@@ -135,7 +145,7 @@ def swap_register(ptx: str, swap: Swap) -> str:
 
 def find_register(line: str, name: str) -> tuple[int, int]:
     """Return where a line reads a register; raises ValueError if it doesn't."""
-    found = re.search(rf"(?<=,)\s*({re.escape(name)})(?!\w)", line)
-    if found is None:
+    match = re.search(rf"(?<=,)\s*({re.escape(name)})(?!\w)", line)
+    if match is None:
         raise ValueError(f"{line.strip()} does not read {name}")
-    return found.span(1)
+    return match.span(1)

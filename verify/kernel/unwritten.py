@@ -46,7 +46,7 @@ def blame_contents(findings: Sequence[Finding], kernel: Kernel, read: Mapping[in
     'byte 255 of A; line 5 reads %r1, which no instruction wrote before: it may hold 0xff, as here'
     """
     open_ = {*WARNINGS, Severity.UNKNOWN}
-    at = next(number for number, one in enumerate(findings) if one.severity not in open_)
+    at = next(number for number, finding in enumerate(findings) if finding.severity not in open_)
     named = list(read.items())[:_NAMED]
     said = "; ".join(
         f"line {line} reads {kernel.names[index]}, which no instruction wrote before: it may hold "

@@ -47,12 +47,12 @@ class Source:
 
 def list_sources(regions: Sequence[Region], term: ProductTerm) -> list[Source]:
     """Return the two arrays of a sum of products, or the one that both factors are of."""
-    found = []
-    for element in {one.name: one for one in (term.right, term.left)}.values():
-        region = next(one for one in regions if one.array.name == element.name)
+    sources = []
+    for element in {factor.name: factor for factor in (term.right, term.left)}.values():
+        region = next(region for region in regions if region.array.name == element.name)
         axis = element.indices.index(term.index)
-        found.append(Source(element, region.array.shape, axis, partial(_locate, region.first, len(region.places))))
-    return found
+        sources.append(Source(element, region.array.shape, axis, partial(_locate, region.first, len(region.places))))
+    return sources
 
 
 def _locate(first: int, count: int, ids: Ids) -> Ints:
@@ -70,7 +70,7 @@ def find_term(node: Node) -> ProductTerm | None:
             factors.append(part)
         return ProductTerm(node.index, factors[0], factors[1]) if len(factors) == 2 else None
     if isinstance(node, Apply):
-        return next((found for part in node.parts if (found := find_term(part))), None)
+        return next((term for part in node.parts if (term := find_term(part))), None)
     return None
 
 
@@ -78,11 +78,11 @@ class ProductWatch:
     """The search for the first matrix product whose operands are no outer product."""
 
     def __init__(
-        self, run: Interpretation, sources: Sequence[Source], where: str = "", others: Sequence[Source] = ()
+        self, run: Interpretation, sources: Sequence[Source], where: str = "", strangers: Sequence[Source] = ()
     ) -> None:
-        """Look at the elements of these arrays; `where` names one product of several, in which no `others` belong."""
+        """Look at the elements of these arrays; `where` names one of several products, which have no `strangers`."""
         self.machine, self.own, self.where = run.machine, len(sources), where
-        self.sources = [*sources, *others]
+        self.sources = [*sources, *strangers]
         self.found: Finding | None = None
         self.cause: WrongProduct | None = None
 
@@ -93,9 +93,9 @@ class ProductWatch:
         names = {"A": product.a, "B": product.b}
         tiles = {name: self._coordinates(ids) for name, ids in names.items()}
         a, b = tiles["A"], tiles["B"]
-        arrays = [one[..., 0] for one in (a, b)]
-        mine = any(((one >= 0) & (one < self.own)).any() for one in arrays)
-        if self.where and not (mine and all((one >= 0).any() for one in arrays)):  # it is another product
+        arrays = [tile[..., 0] for tile in (a, b)]
+        mine = any(((array >= 0) & (array < self.own)).any() for array in arrays)
+        if self.where and not (mine and all((array >= 0).any() for array in arrays)):  # it is another product
             return
         if (stranger := max(a[..., 0].max(), b[..., 0].max())) >= self.own:
             self._say_stranger(product, tiles, int(stranger))
@@ -108,24 +108,24 @@ class ProductWatch:
 
     def _coordinates(self, ids: Ids) -> Ints:
         """(array, sum index, other indices as one number) of each element; -1 for what is no element of an input."""
-        found = np.full((*ids.shape, 3), -1, np.int64)
+        coordinates = np.full((*ids.shape, 3), -1, np.int64)
         for number, source in enumerate(self.sources):
             flat = source.locate(ids)
             here, where = flat >= 0, np.unravel_index(np.maximum(flat, 0), source.shape)
-            rest = [one for place, one in enumerate(where) if place != source.axis]
-            shape = [one for place, one in enumerate(source.shape) if place != source.axis]
-            other = np.ravel_multi_index(rest, shape) if rest else np.zeros_like(flat)
-            for place, part in enumerate((np.full(ids.shape, number), where[source.axis], other)):
-                found[..., place] = np.where(here, part, found[..., place])
-        return found
+            rest = [index for place, index in enumerate(where) if place != source.axis]
+            shape = [extent for place, extent in enumerate(source.shape) if place != source.axis]
+            free = np.ravel_multi_index(rest, shape) if rest else np.zeros_like(flat)
+            for place, part in enumerate((np.full(ids.shape, number), where[source.axis], free)):
+                coordinates[..., place] = np.where(here, part, coordinates[..., place])
+        return coordinates
 
     def _say(self, product: Product, warp: int, tiles: dict[str, Ints]) -> None:
         """Name the first elements out of place, by what their neighbours in the tile imply."""
         a, b = tiles["A"][warp], tiles["B"][warp]
         votes = [_most([*a[:, slot, 1], *b[slot, :, 1]]) for slot in range(a.shape[1])]
         tied = all(_alone(a[:, slot, 1]) and _alone(b[slot, :, 1]) for slot in range(len(votes)))
-        slots = {"A": [_most(one) for one in a[..., 1].T], "B": [_most(one) for one in b[..., 1]]}
-        tied = tied and any(min(one, other) >= 0 and one != other for one, other in zip(*slots.values(), strict=True))
+        slots = {"A": [_most(slot) for slot in a[..., 1].T], "B": [_most(slot) for slot in b[..., 1]]}
+        tied = tied and any(min(of_a, of_b) >= 0 and of_a != of_b for of_a, of_b in zip(*slots.values(), strict=True))
         runs = {name: _is_run(np.array(part)) for name, part in slots.items()}
         if tied and runs["A"] != runs["B"]:  # only one of them has the k's of the tile in their order
             votes, tied = slots["A" if runs["A"] else "B"], False
@@ -147,7 +147,7 @@ class ProductWatch:
             if wrong.any():
                 count = int(wrong.sum())
                 counts.append(f"{count} element{'s' * (count > 1)} of {name}")
-                row, column = (int(one[0]) for one in np.nonzero(wrong))
+                row, column = (int(places[0]) for places in np.nonzero(wrong))
                 words = f"{operands[-1].place(row, column)} holds {self._element(tile[row, column])}"
                 texts.append(
                     f"{words}; the instruction wants {self._describe_wanted(tile[row, column], wants[row, column])}"
@@ -164,10 +164,13 @@ class ProductWatch:
 
     def _say_stranger(self, product: Product, tiles: dict[str, Ints], number: int) -> None:
         """Name the first element of an array that doesn't belong into the product."""
-        name = next(one for one, tile in tiles.items() if (tile[..., 0] == number).any())
+        name = next(name for name, tile in tiles.items() if (tile[..., 0] == number).any())
         tile = tiles[name]
-        warp, *_ = place = tuple(int(one[0]) for one in np.nonzero(tile[..., 0] == number))
-        element, own = self.sources[number].element, " or ".join(one.element.name for one in self.sources[: self.own])
+        warp, *_ = place = tuple(int(places[0]) for places in np.nonzero(tile[..., 0] == number))
+        element, own = (
+            self.sources[number].element,
+            " or ".join(source.element.name for source in self.sources[: self.own]),
+        )
         text = f"{self.where}{product.name} of {self._who(product, warp)}: {name} holds {self._element(tile[place])}, "
         text += f"an element of {element.name}; only those of {own} belong there"
         self.found = Finding(CAUSE, Severity.VALUE, product.line, text)
@@ -191,13 +194,13 @@ class ProductWatch:
             return ProductOperand(name, holds, wanted, elsewhere=product.elsewhere)
         numbers = product.slots[name][warp] if name in product.slots else fragment_map(fragment).slot
         slots = tuple(
-            tuple(divmod(int(one), fragment.values) if one >= 0 else (-1, -1) for one in line) for line in numbers
+            tuple(divmod(int(slot), fragment.values) if slot >= 0 else (-1, -1) for slot in line) for line in numbers
         )
         return ProductOperand(name, holds, wanted, slots, fragment.bits)
 
     def _element(self, tiles: Ints) -> str:
-        number, contracted, other = (int(one) for one in tiles)
-        return self._name_element(number, contracted, other) if number >= 0 else "a computed value"
+        number, contracted, free = (int(coordinate) for coordinate in tiles)
+        return self._name_element(number, contracted, free) if number >= 0 else "a computed value"
 
     def _describe_wanted(self, tiles: Ints, wants: Ints) -> str:
         """Say what a slot should hold; empty for a computed value, and where nothing decides."""
@@ -205,10 +208,10 @@ class ProductWatch:
             return ""
         return self._name_element(*map(int, wants))
 
-    def _name_element(self, number: int, contracted: int, other: int) -> str:
+    def _name_element(self, number: int, contracted: int, free: int) -> str:
         source = self.sources[number]
-        shape = [one for place, one in enumerate(source.shape) if place != source.axis]
-        rest = [int(one) for one in np.unravel_index(other, shape)] if shape else []
+        shape = [extent for place, extent in enumerate(source.shape) if place != source.axis]
+        rest = [int(index) for index in np.unravel_index(free, shape)] if shape else []
         rest.insert(source.axis, contracted)
         places = zip(source.element.indices, rest, strict=True)
         return f"{source.element.name}[{','.join(f'{dim}={at}' for dim, at in places)}]"
@@ -218,23 +221,23 @@ def _uneven(tiles: Ints, axis: int) -> NDArray[np.bool_]:
     """By warp: whether a slot holds two indices of the sum, or a row or column two others."""
     known = tiles[..., 0] >= 0
     across = 1 if axis == 2 else 2
-    found = np.zeros(len(tiles), bool)
+    uneven = np.zeros(len(tiles), bool)
     for part, along in ((tiles[..., 1], across), (tiles[..., 2], axis)):
         low = np.where(known, part, np.iinfo(np.int64).max).min(along)
         high = np.where(known, part, -1).max(along)
-        found |= ((high > low) & (high >= 0)).any(1)
-    return found
+        uneven |= ((high > low) & (high >= 0)).any(1)
+    return uneven
 
 
 def _mode(part: Ints, axis: int) -> Ints:
     """Return the largest index of each slot: the only one, where a slot is even."""
-    found: Ints = part.max(axis)
-    return found
+    largest: Ints = part.max(axis)
+    return largest
 
 
 def _most(part: object) -> int:
     """Return the most frequent index that is known; -1 for none."""
-    counted = Counter(int(one) for one in np.asarray(part).ravel() if one >= 0)
+    counted = Counter(int(index) for index in np.asarray(part).ravel() if index >= 0)
     return counted.most_common(1)[0][0] if counted else -1
 
 
@@ -246,10 +249,10 @@ def _frees(lines: Ints, ks: list[int]) -> list[int]:
     every = []
     for line in lines:
         right = line[line[:, 1] == ks]
-        counted = Counter(int(one) for one in (right if len(right) else line)[:, 2] if one >= 0)
-        every.append([one for one, count in counted.items() if count == max(counted.values())])
-    sure = {one[0] for one in every if len(one) == 1}
-    return [next((one for one in several if one not in sure), [*several, -1][0]) for several in every]
+        counted = Counter(int(index) for index in (right if len(right) else line)[:, 2] if index >= 0)
+        every.append([index for index, count in counted.items() if count == max(counted.values())])
+    sure = {several[0] for several in every if len(several) == 1}
+    return [next((index for index in several if index not in sure), [*several, -1][0]) for several in every]
 
 
 def _is_run(part: Ints) -> bool:
@@ -258,7 +261,7 @@ def _is_run(part: Ints) -> bool:
 
 
 def _alone(part: Ints) -> bool:
-    return len({int(one) for one in part if one >= 0}) <= 1
+    return len({int(index) for index in part if index >= 0}) <= 1
 
 
 def _list_indices(part: Sequence[int]) -> str:
@@ -269,4 +272,4 @@ def _list_indices(part: Sequence[int]) -> str:
     """
     if min(part) >= 0 and len(part) > 1 and (np.diff(part) == 1).all():
         return f"{part[0]}..{part[-1]}"
-    return "[" + ", ".join("–" if one < 0 else str(one) for one in part) + "]"
+    return "[" + ", ".join("–" if index < 0 else str(index) for index in part) + "]"
