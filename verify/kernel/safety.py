@@ -20,7 +20,7 @@ from verify.core.verdict import Check, Place
 from verify.kernel.check import BUDGET, LaunchOutcome, elections, locate_finding, name_elections
 from verify.kernel.claims.claim import KernelClaim
 from verify.kernel.claims.launch import Array, Launch
-from verify.kernel.data.intervals import ones
+from verify.kernel.data.intervals import fill_ones
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.points import Points
 from verify.kernel.data.rounding import RoundingValues
@@ -186,7 +186,7 @@ def _with_content(array: Array, drawn: NDArray[np.float64]) -> Array:
     if array.kind not in LIMITS or array.content is not None or array.out or array.scratch or array.zero:
         return array
     low, high = map(int, array.limits or LIMITS[array.kind])
-    most = min(high, low + ones(62))
+    most = min(high, low + fill_ones(62))
     return array._replace(content=np.minimum(low + (drawn * (most - low + 1)).astype(np.int64), most))
 
 

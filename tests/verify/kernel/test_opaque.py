@@ -12,7 +12,7 @@ import pytest
 from isa_tables.semantics import Row, rows
 from tests.verify.kernel import states
 from tests.verify.kernel.forms import Form, choose_first, list_pairs
-from verify.kernel.data.intervals import Interval, insert, of_mask, ones, settle
+from verify.kernel.data.intervals import Interval, fill_ones, insert, of_mask, settle
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Values
@@ -40,7 +40,7 @@ def forms_of(row: Row) -> Iterator[Form]:
 
 def contains(one: Interval, number: int, width: int) -> bool:
     """Whether a number is one of an interval, by its definition."""
-    return (number - one.start) % (1 << width) <= one.extent and not number & ~one.mask & ones(width)
+    return (number - one.start) % (1 << width) <= one.extent and not number & ~one.mask & fill_ones(width)
 
 
 def around(number: int, width: int, draw: random.Random) -> Interval:
@@ -49,7 +49,7 @@ def around(number: int, width: int, draw: random.Random) -> Interval:
     if way == 0:
         return of_mask(number | draw.getrandbits(draw.randrange(1, width + 1)))
     below, above = (draw.getrandbits(draw.randrange(1, 1 + (width if way == 1 else 5))) for _ in range(2))
-    return settle(number - below, below + above, ones(width), width)
+    return settle(number - below, below + above, fill_ones(width), width)
 
 
 def machine_of(text: str, values: Values) -> Machine:
@@ -101,7 +101,7 @@ def compare_both(form: Form, concrete: Machine, opaque: Machine, draw: random.Ra
     lane = np.arange(LANES)
     for number, kind in enumerate(concrete.kernel.registers):
         width = WIDTHS[kind]
-        numbers = picks[(lane * 31 + number * 97) % len(picks)] & np.uint64(ones(min(width, 64)))
+        numbers = picks[(lane * 31 + number * 97) % len(picks)] & np.uint64(fill_ones(min(width, 64)))
         concrete.registers[number] = Word(numbers)
         named = f" {concrete.kernel.names[number]}"
         used = form.text.partition(" ")[2]
@@ -128,7 +128,7 @@ def compare_both(form: Form, concrete: Machine, opaque: Machine, draw: random.Ra
         columns = [np.broadcast_to(each, LANES) for each in rows_[:3]]
         for at in np.flatnonzero(known):
             one = Interval(*(int(each[at]) for each in columns))
-            result = int(bits[at]) & ones(max(width, 8))
+            result = int(bits[at]) & fill_ones(max(width, 8))
             assert contains(one, result, max(width, 8)), (
                 form.text,
                 at,
@@ -146,7 +146,7 @@ def test_a_field_that_is_inserted_lies_in_the_interval() -> None:
         new, old, at, count = draw.getrandbits(32), draw.getrandbits(32) >> draw.randrange(32), draw.randrange(36), 0
         count = draw.randrange(40)
         new >>= draw.randrange(32)
-        field = ones(min(count, max(32 - at, 0))) << at
+        field = fill_ones(min(count, max(32 - at, 0))) << at
         number = (old & ~field) | ((new << at) & field)
         spans = [Interval(one, 0, one) if draw.random() < 0.3 else around(one, 32, draw) for one in (new, old)]
         assert contains(insert(*spans, at, count, 32), number, 32), (new, old, at, count, spans)

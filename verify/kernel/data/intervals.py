@@ -64,7 +64,7 @@ def _reach(number: Any) -> Reach:
     return number if isinstance(number, Reach) else Reach(int(number), int(number), zeros_of(int(number)))
 
 
-def ones(width: int) -> int:
+def fill_ones(width: int) -> int:
     """Return the number of `width` ones."""
     return (1 << width) - 1
 
@@ -90,7 +90,7 @@ def settle(start: int, extent: int, mask: int, width: int) -> Interval:
     >>> settle(-4, 3, 0xFF, 8), settle(16, 4, ~3, 8)
     (Interval(start=252, extent=3, mask=255), Interval(start=16, extent=4, mask=28))
     """
-    full = ones(width)
+    full = fill_ones(width)
     mask &= full
     if not mask:
         return of_number(0)
@@ -100,13 +100,13 @@ def settle(start: int, extent: int, mask: int, width: int) -> Interval:
     if not extent:
         return of_number(start)
     if start + extent <= full:
-        mask &= ones((start + extent).bit_length())
+        mask &= fill_ones((start + extent).bit_length())
     return Interval(start, extent, mask) if extent < mask else of_mask(mask)
 
 
 def of_reach(made: Reach, width: int) -> Interval:
     """Return the integers of a formula's result modulo 2^width."""
-    return settle(made.low, made.high - made.low, ~ones(made.zeros), width)
+    return settle(made.low, made.high - made.low, ~fill_ones(made.zeros), width)
 
 
 def number_range(interval: Interval, kind: str, width: int) -> tuple[int, int]:
@@ -116,15 +116,15 @@ def number_range(interval: Interval, kind: str, width: int) -> tuple[int, int]:
     ((-4, 4), (0, 255))
     """
     half = 1 << (width - 1) if kind[0] == "s" else 0
-    first = (interval.start + half) & ones(width)
-    if first + interval.extent <= ones(width):
+    first = (interval.start + half) & fill_ones(width)
+    if first + interval.extent <= fill_ones(width):
         return first - half, first + interval.extent - half
-    return -half, ones(width) - half
+    return -half, fill_ones(width) - half
 
 
 def hull(left: Interval, right: Interval, width: int) -> Interval:
     """Return an interval with the numbers of two."""
-    full, mask = ones(width), left.mask | right.mask
+    full, mask = fill_ones(width), left.mask | right.mask
     ends = []
     for first, second in ((left, right), (right, left)):
         gap = (second.start - first.start) & full
@@ -157,10 +157,10 @@ def compute(tree: Tree, named: dict[str, Reach], width: int) -> Interval:
 def bitwise(head: str, a: Interval, b: Interval, width: int) -> Interval:
     """Return a & b, a | b or a ^ b; of two that share no bit the last two are a sum."""
     if head == "and":
-        return settle(0, ones(width), a.mask & b.mask, width)
+        return settle(0, fill_ones(width), a.mask & b.mask, width)
     if not a.mask & b.mask:
         return settle(a.start + b.start, a.extent + b.extent, a.mask | b.mask, width)
-    return settle(0, ones(width), a.mask | b.mask, width)
+    return settle(0, fill_ones(width), a.mask | b.mask, width)
 
 
 def insert(new: Interval, old: Interval, at: int, count: int, width: int) -> Interval:
@@ -169,13 +169,13 @@ def insert(new: Interval, old: Interval, at: int, count: int, width: int) -> Int
     >>> insert(of_number(3), of_mask(31), 5, 27, 32)
     Interval(start=96, extent=31, mask=127)
     """
-    field = ones(min(count, max(width - at, 0))) << at
+    field = fill_ones(min(count, max(width - at, 0))) << at
     if old.extent:
         kept = old if not old.mask & field else of_mask(old.mask & ~field)
     else:
         kept = of_number(old.start & ~field)
     if new.extent:
-        whole = new.mask <= ones(count) and not (new.mask << at) & ~field
+        whole = new.mask <= fill_ones(count) and not (new.mask << at) & ~field
         moved = shift(new, at, True, f"u{width}", width) if whole else of_mask((new.mask << at) & field)
     else:
         moved = of_number((new.start << at) & field)
@@ -195,7 +195,7 @@ def absolute(a: Interval, kind: str) -> Interval:
     width = int(kind[1:])
     low, high = number_range(a, kind, width)
     least = 0 if low <= 0 <= high else min(abs(low), abs(high))
-    return settle(least, max(abs(low), abs(high)) - least, ~ones(zeros_of(a.mask)), width)
+    return settle(least, max(abs(low), abs(high)) - least, ~fill_ones(zeros_of(a.mask)), width)
 
 
 def shift(a: Interval, count: int, left: bool, kind: str, width: int) -> Interval:
@@ -206,7 +206,7 @@ def shift(a: Interval, count: int, left: bool, kind: str, width: int) -> Interva
             return of_number(0)
         return settle(low << count, (high - low) << count, a.mask << count, width)
     count = min(count, width)
-    mask = a.mask >> count if low >= 0 else ~ones(max(zeros_of(a.mask) - count, 0))
+    mask = a.mask >> count if low >= 0 else ~fill_ones(max(zeros_of(a.mask) - count, 0))
     return settle(low >> count, (high >> count) - (low >> count), mask, width)
 
 
@@ -220,7 +220,7 @@ def divide(a: Interval, by: int, kind: str, rest: bool) -> Interval:
         return a
     else:
         low, high = (0 if low >= 0 else -min(by - 1, -low)), max(0, min(by - 1, high))
-    return settle(low, high - low, ones(width), width)
+    return settle(low, high - low, fill_ones(width), width)
 
 
 def compare(relation: str, a: Interval, b: Interval, kind: str) -> bool | None:

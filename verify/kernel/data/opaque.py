@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.formula import Tree
-from verify.kernel.data.intervals import Interval, of_mask, ones, settle
+from verify.kernel.data.intervals import Interval, fill_ones, of_mask, settle
 from verify.kernel.data.registers import Word, octets, word
 from verify.kernel.data.values import FIRST, LIMITS, SIZE, Bits, Ids, Values
 
@@ -78,8 +78,8 @@ class OpaqueValues(Values):
         """Return the first id of an array's elements: data within their limits."""
         first, width = self.new(samples.size, 0), 8 * SIZE[kind]
         integers = LIMITS.get(kind)  # of floats any bits: their order is another
-        low, high = map(int, (limits if integers else None) or integers or (0, ones(width)))
-        self.history[first : self.top] = self._class(settle(low, high - low, ones(width), width), SIZE[kind])
+        low, high = map(int, (limits if integers else None) or integers or (0, fill_ones(width)))
+        self.history[first : self.top] = self._class(settle(low, high - low, fill_ones(width), width), SIZE[kind])
         self.inputs = self.top
         return first
 
@@ -151,7 +151,7 @@ class OpaqueValues(Values):
 
     def rows(self, held: Word, size: int) -> OperandRows:
         """Return what the lowest bytes of a register are in each thread (or 1): intervals of 8 * size bits."""
-        labels, full = held.wide(size), np.uint64(ones(8 * size))
+        labels, full = held.wide(size), np.uint64(fill_ones(8 * size))
         ids = labels >> np.uint32(3)
         lost = lost_of(ids).max(1)
         start, extent, mask, bytes_ = self._tables(np.where(ids < FIRST, np.uint32(DATA), ids))
@@ -162,7 +162,7 @@ class OpaqueValues(Values):
         bits = (plain << (np.arange(size, dtype=np.uint64) << np.uint64(3))).sum(1, dtype=np.uint64)
         consecutive = (ids[:, :1] << np.uint32(3)) + _BYTES[:size]
         run = np.where(_BYTES[:size] < bytes_[:, :1], labels == consecutive, labels == 0).all(1) & (ids[:, 0] > FIRST)
-        ends = np.uint64(ones(63)) >> (np.uint64(63) - np.minimum(bytes_[:, 0] * np.uint64(8), np.uint64(63)))
+        ends = np.uint64(fill_ones(63)) >> (np.uint64(63) - np.minimum(bytes_[:, 0] * np.uint64(8), np.uint64(63)))
         wraps = (start[:, 0] > ends) | (extent[:, 0] > ends - np.minimum(start[:, 0], ends))
         whole = run & (bits == 0) & ((bytes_[:, 0] >= size) | ~wraps)  # zeros above one that wraps: no interval
         any_bits, bits = np.broadcast_arrays(any_bits, bits)

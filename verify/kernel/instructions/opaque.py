@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data import intervals
-from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask, of_number, ones, settle, zeros_of
+from verify.kernel.data.intervals import Interval, Reach, fill_ones, number_range, of_mask, of_number, settle, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows, lost_of
 from verify.kernel.data.registers import Word, find_decided, word
 from verify.kernel.data.values import FIRST, UNWRITTEN, Ids, Mask
@@ -97,7 +97,7 @@ def _compute(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meani
         if rule is None:
             lost = reduce(np.maximum, map(values.lost_in, words))
             place = np.zeros(len(lost), np.intp)
-            made = values.register([of_mask(ones(max(width, 8)))], place, lost, max(width // 8, 1), machine.count)
+            made = values.register([of_mask(fill_ones(max(width, 8)))], place, lost, max(width // 8, 1), machine.count)
         else:
             rows = [values.rows(each, size) for each, size in zip(words, sizes, strict=True)]
             made = _apply(values, rule, rows, max(width // 8, 1), machine.count, with_data)
@@ -141,7 +141,7 @@ def _rule(inst: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: in
     if name == "integer":
         return _integer(meaning, head, kinds)
     if name == "bitwise" and head == "not":
-        return lambda parts: settle(~(parts[0].start + parts[0].extent), parts[0].extent, ones(width), width)
+        return lambda parts: settle(~(parts[0].start + parts[0].extent), parts[0].extent, fill_ones(width), width)
     if (name == "count" and head not in ("popc", "clz", "bfind")) or (name == "extract" and target[0] != "u"):
         return None
     rules: dict[str, Rule] = {
@@ -149,7 +149,9 @@ def _rule(inst: PtxInstruction, meaning: Meaning, kinds: Sequence[str], room: in
         "shift": lambda parts: _shift(parts, head == "shl", target, width),
         "convert": lambda parts: _convert(_convert(parts[0], kind, width), target, room),
         "divide": lambda parts: _divide(parts, target, head == "rem"),
-        "count": lambda parts: settle(-(head == "bfind"), WIDTHS[kind], ones(width) if head == "bfind" else 127, width),
+        "count": lambda parts: settle(
+            -(head == "bfind"), WIDTHS[kind], fill_ones(width) if head == "bfind" else 127, width
+        ),
         "extract": lambda parts: _extract(parts, width),
         "insert": lambda parts: _insert(parts, width),
     }
@@ -186,34 +188,34 @@ def _ways(interval: Interval, kind: str, wraps: bool) -> list[Reach]:
 def _shift(parts: Sequence[Interval], left: bool, kind: str, width: int) -> Interval:
     by = parts[1]
     if by.extent:
-        return of_mask(ones(width))
-    return intervals.shift(parts[0], by.start & ones(32), left, kind, width)
+        return of_mask(fill_ones(width))
+    return intervals.shift(parts[0], by.start & fill_ones(32), left, kind, width)
 
 
 def _convert(interval: Interval, kind: str, width: int) -> Interval:
     low, high = number_range(interval, kind, WIDTHS[kind])
-    mask = interval.mask if low >= 0 else ~ones(zeros_of(interval.mask))
+    mask = interval.mask if low >= 0 else ~fill_ones(zeros_of(interval.mask))
     return settle(low, high - low, mask, width)
 
 
 def _divide(parts: Sequence[Interval], kind: str, rest: bool) -> Interval:
     width = WIDTHS[kind]
     low, high = number_range(parts[1], kind, width)
-    return intervals.divide(parts[0], low, kind, rest) if low == high > 0 else of_mask(ones(width))
+    return intervals.divide(parts[0], low, kind, rest) if low == high > 0 else of_mask(fill_ones(width))
 
 
 def _extract(parts: Sequence[Interval], width: int) -> Interval:
     source, at, length = parts
     if at.extent or length.extent:
-        return of_mask(ones(width))
-    moved = (source.mask >> min(at.start & 255, width)) & ones(min(length.start & 255, width))
+        return of_mask(fill_ones(width))
+    moved = (source.mask >> min(at.start & 255, width)) & fill_ones(min(length.start & 255, width))
     return of_mask(moved) if moved else of_number(0)
 
 
 def _insert(parts: Sequence[Interval], width: int) -> Interval:
     new, old, at, count = parts
     if at.extent or count.extent:
-        return of_mask(ones(width))
+        return of_mask(fill_ones(width))
     return intervals.insert(new, old, at.start & 255, count.start & 255, width)
 
 
@@ -285,7 +287,7 @@ def _of_lanes(machine: Machine, values: OpaqueValues, inst: PtxInstruction, run:
         if with_data is None:
             return
         lost = np.where(there, values.lost_in(source), np.uint32(0)).reshape(-1, WARP).max(1).repeat(WARP)
-        whole = [of_mask(ones(8 * width))]
+        whole = [of_mask(fill_ones(8 * width))]
         made = values.register(whole, np.zeros(machine.count, np.intp), lost, width, machine.count)
         for put in puts:
             put(made, None if with_data.all() else with_data)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.data.intervals import of_mask, ones, zeros_of
+from verify.kernel.data.intervals import fill_ones, of_mask, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues
 from verify.kernel.data.registers import find_decided
 from verify.kernel.data.values import FIRST, Ids, Mask
@@ -80,7 +80,7 @@ def guard_access(machine: Machine, inst: PtxInstruction, meaning: Meaning, run: 
                 access.store_any(span, size * len(registers), lost or DATA)
         target = None if with_data.all() else with_data
         for put, room in zip(puts, rooms, strict=True):
-            whole = of_mask(ones(min(room, 64)))
+            whole = of_mask(fill_ones(min(room, 64)))
             put(access.values.register([whole], np.zeros(1, np.intp), np.zeros(1, np.uint32), 8, machine.count), target)
 
     return execute
@@ -138,7 +138,11 @@ class _ReachedMemory:
         distinct, place = np.unique(stack, axis=1, return_inverse=True)
         for number, (start, extent, mask) in enumerate(distinct.T.tolist()):
             first, zeros = start + self.offset, min(zeros_of(mask), zeros_of(self.offset))
-            if start + extent > ones(self.width) or not 0 <= first <= ones(63) - extent or self.space == "other":
+            if (
+                start + extent > fill_ones(self.width)
+                or not 0 <= first <= fill_ones(63) - extent
+                or self.space == "other"
+            ):
                 self._doubt("data decide this address, and nothing bounds them")
                 continue
             if zeros < zeros_of(size) and extent:
@@ -158,7 +162,7 @@ class _ReachedMemory:
         """Return the indices of a span's bytes in the threads' own memory; None if it is none of it."""
         if self.space != "local" and (self.space or span.first >> WINDOW != LOCAL_WINDOW):
             return None
-        low = span.first & ones(WINDOW)
+        low = span.first & fill_ones(WINDOW)
         if low + span.count > self.machine.local.size:
             self._doubt(f"data decide this address: bytes {low} to {low + span.count - 1} of local memory, which has "
                         f"{self.machine.local.size}")  # fmt: skip
@@ -174,7 +178,7 @@ class _ReachedMemory:
 
     def _find_shared(self, span: ByteSpan, size: int) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Yield (bytes, cells, threads) of a span in shared memory, for the threads of each CTA."""
-        shared, low = self.machine.shared, span.first & ones(32)
+        shared, low = self.machine.shared, span.first & fill_ones(32)
         if shared.placement.outside(np.array([low]), span.count).any():
             if span.count == size:
                 shared.places(np.array([low]), span.threads[:1], size)  # reports it
@@ -247,7 +251,9 @@ class _ReachedMemory:
         for place, cells, threads in self._find_shared(span, size):
             if len(threads) > 1:
                 text = f"{shared.who(int(threads[0]))} and {len(threads) - 1} others may write any of shared bytes "
-                text += f"{span.first & ones(32)} to {(span.first & ones(32)) + span.count - 1}, as data decide"
+                text += (
+                    f"{span.first & fill_ones(32)} to {(span.first & fill_ones(32)) + span.count - 1}, as data decide"
+                )
                 machine.findings.add(DECIDED, Severity.RACE, text, "8.7.1")
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
             shared.write_anywhere(place, many, who, label << 3, maybe)
@@ -255,7 +261,7 @@ class _ReachedMemory:
     def add_known(self, there: Mask, size: int, label: int, *, narrow: bool) -> Mask:
         """Change global memory atomically in the threads whose address is no data; return the others."""
         base = self.read_base()
-        addresses = np.broadcast_to(base.bits, self.machine.count) + np.uint64(self.offset & ones(64))
+        addresses = np.broadcast_to(base.bits, self.machine.count) + np.uint64(self.offset & fill_ones(64))
         known = there & ~find_decided(base) & (addresses >> np.uint64(WINDOW) != SHARED_WINDOW)
         if not known.any() or self.space not in ("", "global"):
             return there
