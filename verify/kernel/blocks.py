@@ -79,22 +79,22 @@ def name_block(index: str, size: int) -> Scalar:
 
 def find_totals(node: Node) -> list[Sum]:
     """Return the sums of powers that have no other factor."""
-    return [one for one in list_parts(node) if isinstance(one, Sum) and _is_power(one.body)]
+    return [part for part in list_parts(node) if isinstance(part, Sum) and _is_power(part.body)]
 
 
 def _is_power(node: Node) -> bool:
     """Return whether a tree is a power of 2, or one where it isn't masked."""
     if not isinstance(node, Apply):
         return False
-    shown = [one for one in node.parts[2:] if one != ZERO]
+    shown = [part for part in node.parts[2:] if part != ZERO]
     return node.name == "ex2" or (node.name == "where" and len(shown) == 1 and _is_power(shown[0]))
 
 
 def change_powers(
-    node: Node, total: Sum, summed: Callable[[Node], Node], others: Callable[[Node], Node]
+    node: Node, total: Sum, summed: Callable[[Node], Node], elsewhere: Callable[[Node], Node]
 ) -> Node:  # fmt: skip
     """Return a tree with a change of the powers in the sum of a row, and another one of all others."""
     place = Scalar("")
     rest = substitute(node, {total: place})
-    rest = replace_each(rest, lambda one: others(one) if isinstance(one, Apply) and one.name == "ex2" else one)
+    rest = replace_each(rest, lambda part: elsewhere(part) if isinstance(part, Apply) and part.name == "ex2" else part)
     return substitute(rest, {place: Sum(total.index, summed(total.body))})

@@ -107,18 +107,18 @@ def bound_chance(values: Values, ids: Ids, claim: Node, growth: ClaimGrowth) -> 
     if not ids.size:
         return Chance(0.0)
     there = values.histories.among(values.history[ids])
-    degree = max(one.degree for one in there)
-    height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
-    other = growth(claim)
+    degree = max(history.degree for history in there)
+    height = max(history.norm for history in there) + max(history.denominator for history in there) + 1
+    claimed = growth(claim)
     confused = _bound_confusion(values, growth)
     if not values.pairs:
-        one = (max(degree, other.degree) + 1) / LEAST + max(
-            height, other.norm + other.denominator + 1
+        per_prime = (max(degree, claimed.degree) + 1) / LEAST + max(
+            height, claimed.norm + claimed.denominator + 1
         ) / 30 / PRIMES_THERE
-        return Chance(float(min(ids.size * one ** len(values.primes) + confused, 1.0)))
-    height += other.norm + other.denominator
+        return Chance(float(min(ids.size * per_prime ** len(values.primes) + confused, 1.0)))
+    height += claimed.norm + claimed.denominator
     known = 2 * values.choices.stand_for  # log2(e) is an unknown too
-    row = 4 * (degree + other.degree + known + 1) / LEAST_ORDER + height // 29 / PAIRS_THERE
+    row = 4 * (degree + claimed.degree + known + 1) / LEAST_ORDER + height // 29 / PAIRS_THERE
     units = (values.units | growth.units) - {0.0}
     agree = 2 * ids.size * row ** len(values.pairs)  # all p or all q
     alike = len(units) <= 1 and MIXED not in units and "lg2" not in functions(claim)
@@ -130,8 +130,8 @@ def estimate_pairs(claim: Node, growth: ClaimGrowth, elements: int) -> int:
 
     A kernel takes about two maxima for each exponent of the claim. A wrong estimate costs time alone.
     """
-    other, count = growth(claim), 2 * _count_powers(claim, growth.extents)
-    row = 4 * (2 * other.degree + 3) / LEAST_ORDER + 2 * (other.norm + other.denominator + 1) // 29 / PAIRS_THERE
+    claimed, count = growth(claim), 2 * _count_powers(claim, growth.extents)
+    row = 4 * (2 * claimed.degree + 3) / LEAST_ORDER + 2 * (claimed.norm + claimed.denominator + 1) // 29 / PAIRS_THERE
     pairs = 3
     while 2 * elements * row**pairs + count**2 / 2 / PAIRS_THERE**pairs > ASSUMED and pairs < MOST_PAIRS:
         pairs += 1
@@ -157,7 +157,7 @@ def _bound_confusion(values: Values, growth: ClaimGrowth) -> float:
     if values.pairs:
         point, divides = 4 * degree / LEAST_ORDER, height // 29 / PAIRS_THERE
         both = point * point + 2 * point * divides + height // 59 / PAIRS_THERE
-        one = both ** len(values.pairs)
+        confused = both ** len(values.pairs)
     else:
-        one = (degree / LEAST + height // 30 / PRIMES_THERE) ** len(values.primes)
-    return float(count * max(count - 1, 0) / 2 * one)
+        confused = (degree / LEAST + height // 30 / PRIMES_THERE) ** len(values.primes)
+    return float(count * max(count - 1, 0) / 2 * confused)

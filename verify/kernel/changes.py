@@ -44,39 +44,39 @@ def list_changes(node: Node, launch: Launch) -> Changes:
     yield from _change_terms(node)
     yield from _change_factors(node, launch.scalars.keys())
     yield from _change_functions(node)
-    yield from _change_indices(node, {one.name: one.shape for one in launch.arrays})
+    yield from _change_indices(node, {array.name: array.shape for array in launch.arrays})
 
 
 def _change_terms(node: Node) -> Changes:
     """Yield a claim whose terms are missing, twice there, or have the other sign."""
-    masks = [one for one in list_parts(node) if isinstance(one, Apply) and one.name == "where"]
+    masks = [part for part in list_parts(node) if isinstance(part, Apply) and part.name == "where"]
     conditions = {part for mask in masks for side in mask.parts[:2] for part in list_parts(side)}
-    sums = [one for one in list_parts(node) if isinstance(one, Apply) and is_sum(one) and one not in conditions]
-    inner, tried = {part for one in sums for part in one.parts}, 0
-    for one in sums:
-        if one in inner:
+    sums = [part for part in list_parts(node) if isinstance(part, Apply) and is_sum(part) and part not in conditions]
+    inner, tried = {part for outer in sums for part in outer.parts}, 0
+    for total in sums:
+        if total in inner:
             continue
-        terms = list_terms(one)
+        terms = list_terms(total)
         for sign, term in terms[: TERMS - tried] if len(terms) > 1 else []:
             tried += 1
             less, more = ("-", "+") if sign > 0 else ("+", "-")
-            lacking = Apply(less, (one, term))
-            yield f"the term {spell_node(term)} is missing", substitute(node, {one: lacking})
-            yield f"the term {spell_node(term)} is added twice", substitute(node, {one: Apply(more, (one, term))})
+            lacking = Apply(less, (total, term))
+            yield f"the term {spell_node(term)} is missing", substitute(node, {total: lacking})
+            yield f"the term {spell_node(term)} is added twice", substitute(node, {total: Apply(more, (total, term))})
             yield (
                 f"the term {spell_node(term)} has the other sign",
-                substitute(node, {one: Apply(less, (lacking, term))}),
+                substitute(node, {total: Apply(less, (lacking, term))}),
             )
         if len(terms) == 2 and terms[0][0] != terms[1][0]:
-            turned = Apply("-", (ZERO, one))
-            yield f"the difference {_shorten(one)} is turned", substitute(node, {one: turned})
+            turned = Apply("-", (ZERO, total))
+            yield f"the difference {_shorten(total)} is turned", substitute(node, {total: turned})
 
 
 def _change_factors(node: Node, scalars: Set[str]) -> Changes:
     """Yield a claim in which a scalar, a number or a divisor is missing, or is there twice."""
     products = list_products(node)
-    names = [one for product in products for one in list_factors(product) if isinstance(one, Scalar)]
-    for scalar in (one for one in dict.fromkeys(names) if one.name in scalars):
+    names = [symbol for product in products for symbol in list_factors(product) if isinstance(symbol, Scalar)]
+    for scalar in (symbol for symbol in dict.fromkeys(names) if symbol.name in scalars):
         twice = multiply(scalar, scalar)
         yield f"{scalar.name} is applied twice", substitute(node, {scalar: twice})
         yield f"{scalar.name} is not applied", substitute(node, {scalar: ClaimNumber(Fraction(1))})
@@ -117,34 +117,34 @@ def _hold(number: float) -> ClaimNumber:
 def _change_functions(node: Node) -> Changes:
     """Yield a claim in which a function is another one, or a power or a logarithm has another base."""
     log2_e, ln_2 = _hold(LOG2_E), _hold(LN_2)
-    parts = [one for one in list_parts(node) if isinstance(one, Apply)]
-    for one in parts:
-        if one.name in ("sqrt", "rsqrt"):
-            other = one.parts[0] if one.name == "sqrt" else Apply("rcp", one.parts)
-            yield f"{spell_node(one)} lacks its root", substitute(node, {one: other})
-        elif one.name not in _KEPT and len(one.parts) == 1:
-            yield f"{one.name} is not applied", substitute(node, {one: one.parts[0]})
-    powers = [one for one in parts if one.name == "ex2"]
+    parts = [part for part in list_parts(node) if isinstance(part, Apply)]
+    for call in parts:
+        if call.name in ("sqrt", "rsqrt"):
+            without = call.parts[0] if call.name == "sqrt" else Apply("rcp", call.parts)
+            yield f"{spell_node(call)} lacks its root", substitute(node, {call: without})
+        elif call.name not in _KEPT and len(call.parts) == 1:
+            yield f"{call.name} is not applied", substitute(node, {call: call.parts[0]})
+    powers = [part for part in parts if part.name == "ex2"]
     for power in powers:
         exponent = power.parts[0]
         more = Apply("ex2", (multiply(exponent, log2_e),))
         yield "the exponent has log2(e) once too often", substitute(node, {power: more})
         factors = list_factors(exponent)
-        inside = [one for one in factors if is_sum(one)]
-        for bias in (term for one in inside for _, term in list_terms(one)) if log2_e in factors else ():
+        inside = [total for total in factors if is_sum(total)]
+        for bias in (term for total in inside for _, term in list_terms(total)) if log2_e in factors else ():
             less = substitute(exponent, {bias: multiply(bias, ln_2)})
             yield (
                 f"the term {spell_node(bias)} of the exponent lacks log2(e)",
                 substitute(node, {power: Apply("ex2", (less,))}),
             )
         if log2_e in factors:
-            bare = [one for one in factors if not isinstance(one, ClaimNumber)]
+            bare = [part for part in factors if not isinstance(part, ClaimNumber)]
             for factor in bare if len(bare) > 1 else ():
-                rest = multiply(*(one for one in bare if one is not factor))
+                rest = multiply(*(part for part in bare if part is not factor))
                 text = f"the exponent has neither {_shorten(factor)} nor log2(e)"
                 yield text, substitute(node, {power: Apply("ex2", (rest,))})
-    for log in (one for one in parts if one.name == "lg2"):
-        if not any(log in (of := list_factors(one)) and ln_2 in of for one in list_products(node)):
+    for log in (part for part in parts if part.name == "lg2"):
+        if not any(log in (of := list_factors(product)) and ln_2 in of for product in list_products(node)):
             text = "the logarithm has base e where base 2 is claimed"
             yield text, substitute(node, {log: multiply(log, ln_2)})
 
@@ -152,24 +152,24 @@ def _change_functions(node: Node) -> Changes:
 def _change_indices(node: Node, shapes: Mapping[str, tuple[int, ...]]) -> Changes:
     """Yield a claim in which a head is that of another group, of all arrays and of each."""
     every = dict.fromkeys(elements(node))
-    texts = {(text, shapes[one.name][axis]): None for one in every for axis, text in enumerate(one.indices)}
+    texts = {(text, shapes[element.name][axis]): None for element in every for axis, text in enumerate(element.indices)}
     for text, extent in texts:
-        found = re.fullmatch(r"(\w+)//(\w+)", text)
-        for other in (f"{found[1]}%{found[2]}", f"{found[1]}%{extent}") if found else ():
-            have = [one for one in every if text in one.indices]
+        match = re.fullmatch(r"(\w+)//(\w+)", text)
+        for index in (f"{match[1]}%{match[2]}", f"{match[1]}%{extent}") if match else ():
+            have = [element for element in every if text in element.indices]
             names, changed = (
-                dict.fromkeys(one.name for one in have),
-                {one: _put_index(one, text, other) for one in have},
+                dict.fromkeys(element.name for element in have),
+                {element: _put_index(element, text, index) for element in have},
             )
             verb = "has" if len(names) == 1 else "have"
-            yield f"{' and '.join(names)} {verb} the index {other}, not {text}", substitute(node, changed)
-            for one in have if len(have) > 1 else ():
-                yield f"{one.name} has the index {other}, not {text}", substitute(node, {one: changed[one]})
+            yield f"{' and '.join(names)} {verb} the index {index}, not {text}", substitute(node, changed)
+            for alone in have if len(have) > 1 else ():
+                yield f"{alone.name} has the index {index}, not {text}", substitute(node, {alone: changed[alone]})
 
 
-def _put_index(one: Element, text: str, other: str) -> Element:
+def _put_index(element: Element, text: str, index: str) -> Element:
     """Return an element with another index in place of one."""
-    return Element(one.name, tuple(other if each == text else each for each in one.indices))
+    return Element(element.name, tuple(index if each == text else each for each in element.indices))
 
 
 def _shorten(node: Node) -> str:

@@ -93,7 +93,7 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     kernel = parse_kernel(ptx, claim.kernel)
     known = replace_functions(kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
-    found, guards = [], dict[int, int]()  # instruction with a guard -> the values that it had in all launches
+    outcomes, guards = [], dict[int, int]()  # instruction with a guard -> the values that it had in all launches
     for launch in claim.launches:
         exponents = needs_exponents(kernel, launch)
         primes = _estimate_pairs(launch) if exponents else 3
@@ -117,13 +117,13 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             outcome = _elect_opposite(run, outcome, strict, budget, samples or {})
         if outcome.status == "UNKNOWN":
             outcome = outcome._replace(findings=(*_name_functions(kernel, known), *outcome.findings))
-        found.append(outcome._replace(hidden=tuple(list_blind_spots(launch, alone=len(claim.launches) == 1))))
+        outcomes.append(outcome._replace(hidden=tuple(list_blind_spots(launch, alone=len(claim.launches) == 1))))
         for number, values_there in run.machine.guards.items():
             guards[number] = guards.get(number, 0) | values_there
     constant = tuple(constant_guards(kernel.instructions, guards))
-    square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
+    square = all(launched.grid[0] == launched.grid[1] > 1 for launched in claim.launches)
     more = (*((SQUARE,) if square else ()), *list_unreached(claim.launches), *constant)
-    return [one._replace(hidden=(*one.hidden, *more)) if one.ended else one for one in found]
+    return [done._replace(hidden=(*done.hidden, *more)) if done.ended else done for done in outcomes]
 
 
 def _estimate_pairs(launch: Launch) -> int:
@@ -134,22 +134,23 @@ def _estimate_pairs(launch: Launch) -> int:
 def _name_functions(kernel: Kernel, known: list[tuple[int, str]]) -> list[Finding]:
     """Return a finding for each function of libdevice that has no meaning here."""
     text = "{} of CUDA's libdevice has no meaning here (expf, logf and log2f have), or isn't whole"
-    others = name_others(kernel, known)
+    unknown = name_others(kernel, known)
     return [
-        locate_finding(Finding(_NO_MEANING, Severity.UNKNOWN, line, text.format(name)), kernel) for line, name in others
+        locate_finding(Finding(_NO_MEANING, Severity.UNKNOWN, line, text.format(name)), kernel)
+        for line, name in unknown
     ]
 
 
 def elections(kernel: Kernel, launch: Launch) -> tuple[int, ...]:
     """Return the lines of elect.sync in a kernel; 0 for those of launches before it."""
-    there = [one.line for one in kernel.instructions if one.words[0] == "elect"]
-    before = any(elections(*one) for one in launch.before)
+    there = [inst.line for inst in kernel.instructions if inst.words[0] == "elect"]
+    before = any(elections(*earlier) for earlier in launch.before)
     return (*there, *((0,) if before else ()))
 
 
-def name_elections(found: LaunchOutcome, lines: tuple[int, ...]) -> LaunchOutcome:
+def name_elections(outcome: LaunchOutcome, lines: tuple[int, ...]) -> LaunchOutcome:
     """Return the outcome of a second run, with other lanes elected, with a note that says so."""
-    return found._replace(notes=(*found.notes, (_OPPOSITE, lines)))
+    return outcome._replace(notes=(*outcome.notes, (_OPPOSITE, lines)))
 
 
 def _elect_opposite(
@@ -157,30 +158,32 @@ def _elect_opposite(
 ) -> LaunchOutcome:
     """Return the outcome where elect.sync chooses the opposite lanes if that is wrong, else the first one."""
     again = _run_again(run, run.kernel, run.launch.elect_opposite(), right.seed, budget, samples)
-    found = _outcome(again, right.seed, strict, budget, samples)
-    return right if found.status == "VERIFIED" else name_elections(found, elections(run.kernel, run.launch))
+    opposite = _outcome(again, right.seed, strict, budget, samples)
+    return right if opposite.status == "VERIFIED" else name_elections(opposite, elections(run.kernel, run.launch))
 
 
-def _settle_rounded(run: Interpretation, found: LaunchOutcome, strict: bool, budget: int) -> LaunchOutcome:
+def _settle_rounded(run: Interpretation, outcome: LaunchOutcome, strict: bool, budget: int) -> LaunchOutcome:
     """Return the outcome after a second run has told which writes of rounded values are equal."""
-    settled = settle_rounded(run, found.seed, budget, found.findings)
-    located = tuple(one if one in found.findings else locate_finding(one, run.kernel) for one in settled)
-    return found._replace(findings=located, status=_status(located, strict))
+    settled = settle_rounded(run, outcome.seed, budget, outcome.findings)
+    located = tuple(
+        finding if finding in outcome.findings else locate_finding(finding, run.kernel) for finding in settled
+    )
+    return outcome._replace(findings=located, status=_status(located, strict))
 
 
 def _settle_unused(
-    run: Interpretation, owners: Mapping[int, Numbers], found: LaunchOutcome, strict: bool, budget: int,
+    run: Interpretation, owners: Mapping[int, Numbers], outcome: LaunchOutcome, strict: bool, budget: int,
     samples: Mapping[str, Samples],
 ) -> LaunchOutcome:  # fmt: skip
     """Return the outcome with warnings for reads that race, if all is right too where they give no value."""
-    again = _run_again(run, run.kernel, run.launch, found.seed, budget, samples)
+    again = _run_again(run, run.kernel, run.launch, outcome.seed, budget, samples)
     again.memory.meetings.owners = owners
-    without = _outcome(again, found.seed, False, budget, samples, briefly=True)
-    rest = tuple(one for one in without.findings if one.kind not in MET)
+    without = _outcome(again, outcome.seed, False, budget, samples, briefly=True)
+    rest = tuple(finding for finding in without.findings if finding.kind not in MET)
     if _status(rest, False) != "VERIFIED" or again.memory.meetings.several:
-        return found
-    warned = warn_unused(found.findings)
-    return found._replace(findings=warned, status=_status(warned, strict))
+        return outcome
+    warned = warn_unused(outcome.findings)
+    return outcome._replace(findings=warned, status=_status(warned, strict))
 
 
 def _run_again(
@@ -204,9 +207,9 @@ def _with_contents(
     for way in WAYS:
         kernel = fill_registers(run.kernel, unclear.seed, way)
         again = _run_again(run, kernel, run.launch, unclear.seed, budget, samples)
-        found = _outcome(again, unclear.seed, False, budget, samples)
-        if found.status == "REFUTED":
-            return found._replace(findings=blame_contents(found.findings, kernel, run.machine.unwritten))
+        outcome = _outcome(again, unclear.seed, False, budget, samples)
+        if outcome.status == "REFUTED":
+            return outcome._replace(findings=blame_contents(outcome.findings, kernel, run.machine.unwritten))
     return None
 
 
@@ -215,8 +218,8 @@ def needs_exponents(kernel: Kernel, launch: Launch) -> bool:
 
     A kernel may divide by a root where the claim says rsqrt. A running maximum begins with -inf, which is known there.
     """
-    every = [kernel, *(one for one, _ in launch.before)]
-    heads = {one.words[0] for part in every for one in part.instructions}
+    every = [kernel, *(earlier for earlier, _ in launch.before)]
+    heads = {inst.words[0] for part in every for inst in part.instructions}
     return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp", "rsqrt", LARGEST})
 
 
@@ -246,11 +249,11 @@ def _outcome(
             from verify.kernel.formulas import compare_functions  # most kernels need neither this nor `explain`
 
             extra.append(compare_functions(run, comparison, seed, budget))
-    found = tuple(locate_finding(one, run.kernel) for one in (*run.findings.found.values(), *extra))
-    lines = [one.line for one, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if not done]
+    findings = tuple(locate_finding(finding, run.kernel) for finding in (*run.findings.found.values(), *extra))
+    lines = [inst.line for inst, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if not done]
     name = comparison.name if comparison else ""
     return LaunchOutcome(
-        status=_status(found, strict), findings=found, kernel=run.kernel.name, sizes=run.launch.sizes, seed=seed,
+        status=_status(findings, strict), findings=findings, kernel=run.kernel.name, sizes=run.launch.sizes, seed=seed,
         bound=comparison.bound if comparison else 0.0, premise=INDEPENDENT if run.values.pairs else "",
         proved=comparison.alike if comparison else True,
         steps=run.machine.steps, never_ran=tuple(lines),
@@ -258,7 +261,7 @@ def _outcome(
         expected={name: comparison.wanted} if comparison else {}, ended=comparison is not None,
         elements=int(comparison.judged.sum()) if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
-        loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
+        loops=tuple((run.kernel.instructions[at].line, trips) for at, trips in sorted(run.machine.trips.items())),
         cause=cause, target=run.kernel.target, written=_list_written(run),
         part=run.part,
         notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
@@ -266,84 +269,88 @@ def _outcome(
 
 
 def _explain(
-    run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
+    run: Interpretation, comparison: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
 ) -> tuple[list[Finding], WrongProduct | None]:
     """Return what is said of wrong elements, and the matrix product that is their first cause, if one is."""
-    if run.machine.kinds and _differs_rearranged(run, found, seed, budget, samples):
+    if run.machine.kinds and _differs_rearranged(run, comparison, seed, budget, samples):
         return [Finding("unspecified fragment", Severity.UNKNOWN, 0, _OPEN, "9.7.14.4.1")], None
-    if run.values.pairs and not _wrong_again(run, found, seed, budget):
+    if run.values.pairs and not _wrong_again(run, comparison, seed, budget):
         return [Finding("functions", Severity.UNKNOWN, 0, _ONCE)], None
     from verify.kernel.explain import explain
 
-    why, cause = explain(run, found, seed, budget)
-    return [*why, *found.findings], cause
+    why, cause = explain(run, comparison, seed, budget)
+    return [*why, *comparison.findings], cause
 
 
 def _list_written(run: Interpretation) -> frozenset[str]:
     """Return the names of the arrays of which the kernel wrote an element."""
-    stored = {one.array.name: one.stored for one in run.regions}
-    return frozenset(name for name, one in stored.items() if one is not None and (one.writer >= 0).any())
+    stored = {region.array.name: region.stored for region in run.regions}
+    return frozenset(name for name, memory in stored.items() if memory is not None and (memory.writer >= 0).any())
 
 
 def _differs_rearranged(
-    run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
+    run: Interpretation, comparison: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
 ) -> bool:
     """Whether the wrong elements are others in another arrangement of wmma's fragments, which the ISA leaves open."""
     values = Values(seed, exponents=bool(run.values.pairs))
     again = Interpretation(run.kernel, run.launch, values, budget, samples)
     again.machine.arrangement = run.machine.arrangement + 1
     again.interpret()
-    ids = Comparison(again).ids[found.wrong]
-    return bool((again.values.residues[:, ids] != run.values.residues[:, found.ids[found.wrong]]).any())
+    ids = Comparison(again).ids[comparison.wrong]
+    return bool((again.values.residues[:, ids] != run.values.residues[:, comparison.ids[comparison.wrong]]).any())
 
 
-def _wrong_again(run: Interpretation, found: Comparison, seed: int, budget: int) -> bool:
+def _wrong_again(run: Interpretation, comparison: Comparison, seed: int, budget: int) -> bool:
     """Return whether elements are wrong at other points and on another sample too."""
-    if not found.written[found.wrong].all():
+    if not comparison.written[comparison.wrong].all():
         return True
     again = Interpretation(run.kernel, run.launch, Values(seed + 1, exponents=True), budget, {})
     again.interpret()
     return bool(Comparison(again).wrong.any())
 
 
-def locate_finding(found: Finding, kernel: Kernel) -> Finding:
+def locate_finding(finding: Finding, kernel: Kernel) -> Finding:
     """Return a finding with the line of the source file that its instruction comes from, if the PTX has it.
 
     Other lines that its text names get theirs.
     """
-    at = {one.line: one for one in reversed(kernel.instructions) if one.source and one.source[0] in kernel.files}
+    at = {inst.line: inst for inst in reversed(kernel.instructions) if inst.source and inst.source[0] in kernel.files}
 
     def name_source(number: str) -> str:
-        one = at.get(int(number))
-        return f"{_spell_source(one, kernel)} (PTX line {number})" if one is not None else f"line {number}"
+        origin = at.get(int(number))
+        return f"{_spell_source(origin, kernel)} (PTX line {number})" if origin is not None else f"line {number}"
 
-    found = found._replace(text=_LINE.sub(lambda line: name_source(line[1]), found.text))
-    one = at.get(found.line)
-    if one is None or one.source is None:
-        return found
-    return found._replace(source=_spell_source(one, kernel), column=one.column, path=kernel.files[one.source[0]])
+    finding = finding._replace(text=_LINE.sub(lambda line: name_source(line[1]), finding.text))
+    cause = at.get(finding.line)
+    if cause is None or cause.source is None:
+        return finding
+    return finding._replace(
+        source=_spell_source(cause, kernel), column=cause.column, path=kernel.files[cause.source[0]]
+    )
 
 
-def _spell_source(one: PtxInstruction, kernel: Kernel) -> str:
+def _spell_source(inst: PtxInstruction, kernel: Kernel) -> str:
     """Return `file:line` of an instruction that has one."""
-    assert one.source is not None
-    return f"{kernel.files[one.source[0]].rpartition('/')[2]}:{one.source[1]}"
+    assert inst.source is not None
+    return f"{kernel.files[inst.source[0]].rpartition('/')[2]}:{inst.source[1]}"
 
 
 def _domain(launch: Launch, align: int) -> str:
     """Say what one verdict speaks of; `align` is that of dynamic shared memory, 0 where there is none."""
     sizes = ", ".join(f"{name} = {value}" for name, value in launch.sizes.items())
     grid = "x".join(map(str, launch.grid))
-    block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
+    block = "x".join(map(str, (extent for extent in launch.block if extent > 1))) or "1"
     chosen = f"; chosen here: {', '.join(launch.filled)}" if launch.filled else ""
     sparse = "".join(
-        f"; one pattern of stored columns of {one.name}" for one in launch.arrays if one.stored is not None
+        f"; one pattern of stored columns of {array.name}" for array in launch.arrays if array.stored is not None
     )
     where = f"; dynamic shared memory at a multiple of {align} (smem_align)" if align else ""
     where += f"; CTAs {', '.join(map(str, launch.ctas))} alone" if launch.ctas else ""
     where += "; elect.sync chooses the lowest lane (elected)" if launch.elected == "lowest" else ""
     sparse += "".join(
-        f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits is not None
+        f"; {array.name} from {array.limits[0]} to {array.limits[1]}"
+        for array in launch.arrays
+        if array.limits is not None
     )
     floor = (
         f"; numbers up to {launch.floor:g} stand for -inf, and no other exponent is as large" if launch.floor else ""
@@ -354,7 +361,7 @@ def _domain(launch: Launch, align: int) -> str:
 
 def _status(findings: tuple[Finding, ...], strict: bool) -> str:
     """REFUTED by a finding that refutes, else UNKNOWN, else VERIFIED; a warning refutes only if strict."""
-    severities = {one.severity for one in findings}
+    severities = {finding.severity for finding in findings}
     if severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS):
         return "REFUTED"
     return "UNKNOWN" if Severity.UNKNOWN in severities else "VERIFIED"

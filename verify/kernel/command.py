@@ -71,7 +71,7 @@ def _main(argv: Sequence[str] | None) -> int:
             f"{options.kernel} with {len(claims)} claims: give one claim, or claims that name their kernels"
         )
     reports = [_report(argparse.Namespace(**vars(options) | {"claim": claim})) for claim in claims]
-    cases = tuple(case for one in reports for case in one.cases)
+    cases = tuple(case for report in reports for case in report.cases)
     if options.write_claim:
         _write_claim(options.write_claim, cases)
     return output.report(replace(reports[0], cases=cases, require=frozenset(map(Check, options.require))), options)
@@ -82,7 +82,7 @@ def _write_claim(file: str, cases: Sequence[Case]) -> None:
     whole = [case.all_sizes for case in cases if case.all_sizes is not None]
     if not whole:
         raise UsageError('--write-claim needs a claim for all sizes: give --for-all, or sizes = "all" in the claim')
-    claims = [str(one["claim"]) for one in whole if "claim" in one]
+    claims = [str(proof["claim"]) for proof in whole if "claim" in proof]
     if claims:
         write_file(file, claims[0])
     else:
@@ -121,7 +121,7 @@ def _spell_launch(options: argparse.Namespace) -> str:
     """Return the options that give the launch, as they may be typed again."""
     words = ["--grid", options.grid, "--block", options.block]
     words += ["--smem", str(options.smem)] if options.smem else []
-    return shlex.join([*words, *(word for one in options.param or () for word in ("--param", one))])
+    return shlex.join([*words, *(word for param in options.param or () for word in ("--param", param))])
 
 
 def _refuse_text(word: str) -> None:

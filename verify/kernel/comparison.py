@@ -33,7 +33,7 @@ class Comparison:
 
     def __init__(self, of: Interpretation) -> None:
         self.values, self.launch, self.line = of.values, of.launch, 0
-        region = next(one for one in of.regions if one.array.name == of.launch.target.name)
+        region = next(candidate for candidate in of.regions if candidate.array.name == of.launch.target.name)
         self.region, self.array, self.name = region, region.array, region.array.name
         self.findings: list[Finding] = []
         self.ids = self._stored_ids()
@@ -62,8 +62,8 @@ class Comparison:
         assert region.stored is not None
         places = region.places[:, None] * size + np.arange(size)
         held = word(join_octets(region.stored.plain[places].astype(np.uint64)), region.stored.labels[places])
-        found: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
-        return np.broadcast_to(found, (len(places),)) if len(found) == 1 else found
+        ids: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
+        return np.broadcast_to(ids, (len(places),)) if len(ids) == 1 else ids
 
     def evaluate_claim(
         self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction], kind: type[Evaluation] = Evaluation
@@ -80,8 +80,8 @@ class Comparison:
             ]
             part = {name: x for name, x, needs in zip(target, box, cut, strict=True) if needs}
             choose: Choices = values.choices
-            found = kind(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
-            residues, sample, below = found.align(target)
+            tensor = kind(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
+            residues, sample, below = tensor.align(target)
             # an index that a sum has too can't be cut before it is summed over: its axis has all of its values here
             here = tuple(slice(None) if needs or extent == 1 else x
                          for needs, extent, x in zip(cut, sample.shape, box, strict=True))  # fmt: skip
@@ -108,8 +108,8 @@ class Comparison:
         values, launch, inside = self.values, self.launch, list_summed(value)
         at = dict(zip(launch.target.indices, map(int, np.unravel_index(element, self.array.shape)), strict=True))
         part = {name: slice(place, place + 1) for name, place in at.items() if name not in inside}
-        found = kind(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes, part)(value)
-        residues, _, _ = found.align(launch.target.indices)
+        tensor = kind(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes, part)(value)
+        residues, _, _ = tensor.align(launch.target.indices)
         places = (place if extent > 1 else 0 for place, extent in zip(at.values(), residues.shape[1:], strict=True))
         return residues[:, *places, None]
 
@@ -179,8 +179,8 @@ class Comparison:
             text = f"{self.array.element(first)} is never written; {absent} of {self.ids.size} elements are not"
             self.findings.append(Finding("element not written", Severity.VALUE, 0, text))
             return
-        found, wanted = _tell_apart(self.sample.flat[first], self.wanted.flat[first])
-        text = f"{self.array.element(first)} is {found}, and should be "
+        computed, wanted = _tell_apart(self.sample.flat[first], self.wanted.flat[first])
+        text = f"{self.array.element(first)} is {computed}, and should be "
         text += f"{wanted} on the sample; {many} of {self.ids.size} elements are wrong"
         self.findings.append(Finding("wrong element", Severity.VALUE, 0, text))
 
@@ -193,12 +193,12 @@ class Comparison:
         line, text = self.values.causes[cause]
         where = f"{self.array.element(first)} and {many - 1} others"
         if cause < 3:
-            found = Finding(NOWHERE, Severity.MEMORY, line, f"{where} come from a value that {text}")
+            finding = Finding(NOWHERE, Severity.MEMORY, line, f"{where} come from a value that {text}")
         elif cause in self.values.lost.values():
-            found = Finding(NOWHERE, Severity.MEMORY, line, f"{text}; {where} depend on it")
+            finding = Finding(NOWHERE, Severity.MEMORY, line, f"{text}; {where} depend on it")
         else:
-            found = Finding("no meaning", Severity.UNKNOWN, line, f"{where} depend on it: {text}")
-        self.findings.append(found)
+            finding = Finding("no meaning", Severity.UNKNOWN, line, f"{where} depend on it: {text}")
+        self.findings.append(finding)
 
     def _note_wrapping(self, of: Interpretation) -> None:
         """Note that integers which may leave the output's type are compared modulo 2^n."""
@@ -206,7 +206,7 @@ class Comparison:
         if kind in LIMITS:
             low, high = LIMITS[kind]
             histories = self.values.histories.among(self.values.history[self.ids])
-            if any(one.low < low or one.high > high for one in histories):
+            if any(history.low < low or history.high > high for history in histories):
                 text = f"integers of {self.name} that leave {kind} are equal modulo 2^{kind[1:]}"
                 of.findings.notes.setdefault(text, set()).add(0)
 
@@ -256,7 +256,7 @@ def read_tensors(of: Interpretation, value: Node) -> dict[str, NamedTensor]:
     """Return the arrays of a claim's tree at the points of a run."""
     arrays, values = {}, of.values
     for element in elements(value):
-        region = next(one for one in of.regions if one.array.name == element.name)
+        region = next(candidate for candidate in of.regions if candidate.array.name == element.name)
         span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
         sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
         residues = values.residues[:, span].astype(np.uint64).reshape(len(values.primes), *shape)
@@ -271,7 +271,7 @@ def numbers_of(launch: Launch) -> dict[str, Fraction]:
 
 def _remedy(name: str, launch: Launch) -> str:
     """Return what a claim says that means a narrowing."""
-    singles = [one.name for one in launch.arrays if one.kind == "f32" and not one.out]
+    singles = [array.name for array in launch.arrays if array.kind == "f32" and not array.out]
     if name == "tf32" and singles:
         return f'type = "tf32" of {" and ".join(singles)}'
     return f'accumulate = "{name}"'
@@ -281,11 +281,11 @@ def _number(value: Any) -> str:
     return f"{float(value):g}"
 
 
-def _tell_apart(found: Any, wanted: Any) -> tuple[str, str]:
+def _tell_apart(computed: Any, wanted: Any) -> tuple[str, str]:
     """Return two numbers with the digits that tell them apart.
 
     >>> _tell_apart(3.0, 5.0), _tell_apart(0.2, 0.2000000001)
     (('3', '5'), ('0.2', '0.2000000001'))
     """
-    short = _number(found), _number(wanted)
-    return short if short[0] != short[1] else (f"{float(found)!r}", f"{float(wanted)!r}")
+    short = _number(computed), _number(wanted)
+    return short if short[0] != short[1] else (f"{float(computed)!r}", f"{float(wanted)!r}")

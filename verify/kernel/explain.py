@@ -29,18 +29,18 @@ PROBES = 96  # at most so many terms are distinguished; longer sums are cut into
 
 
 def explain(
-    run: Interpretation, found: Comparison, seed: int, budget: int
+    run: Interpretation, comparison: Comparison, seed: int, budget: int
 ) -> tuple[list[Finding], WrongProduct | None]:
     """Return the first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
-    words = near_misses(run, found)
-    if run.values.pairs and not words and found.written.all():
+    words = near_misses(run, comparison)
+    if run.values.pairs and not words and comparison.written.all():
         words += explain_rescaling(run, seed, budget)
     term = find_term(run.launch.value)
-    if term is None or not found.written[first := found.first_wrong()]:
+    if term is None or not comparison.written[first := comparison.first_wrong()]:
         return words, None
-    stored = found.region.stored
+    stored = comparison.region.stored
     assert stored is not None
-    cta = int(stored.writer[found.region.places[first] * found.region.size]) // run.machine.threads
+    cta = int(stored.writer[comparison.region.places[first] * comparison.region.size]) // run.machine.threads
     exponents = bool(run.values.pairs)
     again = Interpretation(run.kernel, run.launch, Values(seed, exponents=exponents), budget, {})
     where = f"in the product of {term.left.name} and {term.right.name}, " if exponents else ""
@@ -52,7 +52,7 @@ def explain(
     if ended and watched.found:
         words.append(watched.found)
         cause = watched.cause
-    text = "" if exponents else _terms(run, found, first, cta, term, budget)  # an exponential has no terms
+    text = "" if exponents else _terms(run, comparison, first, cta, term, budget)  # an exponential has no terms
     if text:
         words.append(Finding("wrong sum", Severity.VALUE, 0, text))
     return words, cause
@@ -73,13 +73,14 @@ class _Probes(Values):
         return first
 
 
-def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: ProductTerm, budget: int) -> str:
+def _terms(run: Interpretation, comparison: Comparison, first: int, cta: int, term: ProductTerm, budget: int) -> str:
     """Which terms of a wrong element's sum are missing, doubled or made of other elements, in words."""
-    same = (found.residues == run.values.residues[:, found.ids[first]][:, None]).all(0)
+    same = (comparison.residues == run.values.residues[:, comparison.ids[first]][:, None]).all(0)
     if same.any():
-        return f"{found.array.element(first)} holds the value that belongs to {found.array.element(int(same.argmax()))}"
-    launch, where = run.launch, np.unravel_index(first, found.array.shape)
-    at = dict(zip(launch.target.indices, (int(one) for one in where), strict=True))
+        owner = comparison.array.element(int(same.argmax()))
+        return f"{comparison.array.element(first)} holds the value that belongs to {owner}"
+    launch, where = run.launch, np.unravel_index(first, comparison.array.shape)
+    at = dict(zip(launch.target.indices, (int(place) for place in where), strict=True))
     count = launch.array(term.left.name).shape[term.left.indices.index(term.index)]
     if not count:
         return ""
@@ -87,13 +88,13 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: P
     rows = -(-count // step) + 1
     values = _Probes(run.values.choices.seed, rows)
     again = Interpretation(run.kernel, launch, values, budget, {})
-    left = next(one for one in again.regions if one.array.name == term.left.name)
+    left = next(candidate for candidate in again.regions if candidate.array.name == term.left.name)
     span = slice(left.first, left.first + len(left.places))
     block = np.unravel_index(np.arange(len(left.places)), left.array.shape)[term.left.indices.index(term.index)] // step
     values.residues[:, span] *= (block[None, :] == np.arange(-1, rows - 1)[:, None]).astype(np.uint32)
     if not again.finish(cta):
         return ""
-    got = _list_stored(again, found, first)
+    got = _list_stored(again, comparison, first)
     arrays = {}
     for region in again.regions:
         part = slice(region.first, region.first + len(region.places))
@@ -103,13 +104,13 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: P
     picked = _Picked(values, arrays, launch, at)
     prime = int(values.primes[0])
     want = np.asarray(picked(launch.value).residues, object).reshape(rows)
-    gained = [(int(one) - int(got[0])) % prime for one in got[1:]]
-    wanted = [(int(one) - int(want[0])) % prime for one in want[1:]]
-    name = found.array.element(first)
+    gained = [(int(residue) - int(got[0])) % prime for residue in got[1:]]
+    wanted = [(int(residue) - int(want[0])) % prime for residue in want[1:]]
+    name = comparison.array.element(first)
     words = _of_terms(name, term, count, step, gained, wanted, prime)
     if not words and int(got[0]) != int(want[0]):
         return f"{name} is wrong in a part that has no {term.left.name}"
-    odd = [one for one in range(len(gained)) if gained[one] not in (0, wanted[one], 2 * wanted[one] % prime)]
+    odd = [probe for probe in range(len(gained)) if gained[probe] not in (0, wanted[probe], 2 * wanted[probe] % prime)]
     return words + (_partner(again, term, at, odd[0], gained, prime) if odd and step == 1 else "")
 
 
@@ -118,9 +119,9 @@ def _partner(
 ) -> str:  # fmt: skip
     """Which element of the right array the left one is multiplied by, if one alone explains a term."""
     values = again.values
-    left, right = (next(one for one in again.regions if one.array.name == name)
+    left, right = (next(region for region in again.regions if region.array.name == name)
                    for name in (term.left.name, term.right.name))  # fmt: skip
-    here = np.ravel_multi_index([index if one == term.index else at.get(one, 0) for one in term.left.indices],
+    here = np.ravel_multi_index([index if name == term.index else at.get(name, 0) for name in term.left.indices],
                                 left.array.shape)  # fmt: skip
     own = int(values.residues[index + 1, left.first + int(here)])
     if not own:
@@ -132,15 +133,15 @@ def _partner(
     return f"; it multiplies {left.array.element(int(here))} by {right.array.element(int(there.argmax()))}"
 
 
-def _list_stored(again: Interpretation, found: Comparison, first: int) -> list[int]:
-    region = next(one for one in again.regions if one.array.name == found.name)
+def _list_stored(again: Interpretation, comparison: Comparison, first: int) -> list[int]:
+    region = next(candidate for candidate in again.regions if candidate.array.name == comparison.name)
     assert region.stored is not None
     place = region.places[first] * region.size
     label = int(region.stored.labels[place])
     again.values.flush()
     if label >> 3 < FIRST:
         return [0] * len(again.values.primes)
-    return [int(one) for one in again.values.residues[:, label >> 3]]
+    return [int(residue) for residue in again.values.residues[:, label >> 3]]
 
 
 class _Picked(Evaluation):
@@ -152,15 +153,15 @@ class _Picked(Evaluation):
 
     def __call__(self, node: Node) -> NamedTensor:
         if isinstance(node, Element):
-            found = self.arrays[node.name]
+            tensor = self.arrays[node.name]
             pick = tuple(
-                slice(self.at[one], self.at[one] + 1) if one in self.at else slice(None) for one in node.indices
+                slice(self.at[index], self.at[index] + 1) if index in self.at else slice(None) for index in node.indices
             )
-            return NamedTensor(node.indices, found.residues[(slice(None), *pick)], found.sample[pick])
+            return NamedTensor(node.indices, tensor.residues[(slice(None), *pick)], tensor.sample[pick])
         if isinstance(node, Scalar) and node.name in self.at:
-            one = super().__call__(node)
+            scalar = super().__call__(node)
             pick = (slice(self.at[node.name], self.at[node.name] + 1),)
-            return one._replace(residues=one.residues[(slice(None), *pick)], sample=one.sample[pick])
+            return scalar._replace(residues=scalar.residues[(slice(None), *pick)], sample=scalar.sample[pick])
         return super().__call__(node)
 
 
@@ -169,10 +170,10 @@ def _of_terms(
 ) -> str:  # fmt: skip
     """Return the terms of an element in words, from what each probe found and should have found."""
     blocks = range(len(got))
-    missing = [one for one in blocks if got[one] == 0 != want[one]]
-    double = [one for one in blocks if got[one] == 2 * want[one] % prime != 0]
-    right = [one for one in blocks if got[one] == want[one]]
-    rest = [one for one in blocks if one not in missing and one not in double and one not in right]
+    missing = [block for block in blocks if got[block] == 0 != want[block]]
+    double = [block for block in blocks if got[block] == 2 * want[block] % prime != 0]
+    right = [block for block in blocks if got[block] == want[block]]
+    rest = [block for block in blocks if block not in missing and block not in double and block not in right]
     words = []
     if missing:
         words.append(f"lacks {term.index} = {_ranges(missing, step, count)}")
@@ -192,12 +193,12 @@ def _ranges(blocks: list[int], step: int, count: int) -> str:
     >>> _ranges([0, 1, 4], 8, 40)
     '0..15, 32..39'
     """
-    found: list[list[int]] = []
-    for one in blocks:
-        low, high = one * step, min((one + 1) * step, count) - 1
-        if found and found[-1][1] == low - 1:
-            found[-1][1] = high
+    ranges: list[list[int]] = []
+    for block in blocks:
+        low, high = block * step, min((block + 1) * step, count) - 1
+        if ranges and ranges[-1][1] == low - 1:
+            ranges[-1][1] = high
         else:
-            found.append([low, high])
-    texts = [str(low) if low == high else f"{low}..{high}" for low, high in found]
+            ranges.append([low, high])
+    texts = [str(low) if low == high else f"{low}..{high}" for low, high in ranges]
     return ", ".join(texts[:8]) + (f" and {len(texts) - 8} more ranges" if len(texts) > 8 else "")

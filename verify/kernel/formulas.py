@@ -51,41 +51,39 @@ class NotingValues(Values):
 
     def field(self, tree: Tree, roles: Sequence[str], operands: Sequence[Ids], kind: str, narrows: str = "") -> Ids:
         """Return the ids of a formula's results, and note the formula."""
-        found = super().field(tree, roles, operands, kind, narrows)
-        spread = dict(zip(roles, (np.broadcast_to(each.ravel(), found.size) for each in operands), strict=True))
-        self._note(
-            found, lambda at, writer, depth: writer.tree(tree, {k: int(v[at]) for k, v in spread.items()}, depth)
-        )
-        return found
+        made = super().field(tree, roles, operands, kind, narrows)
+        spread = dict(zip(roles, (np.broadcast_to(each.ravel(), made.size) for each in operands), strict=True))
+        self._note(made, lambda at, writer, depth: writer.tree(tree, {k: int(v[at]) for k, v in spread.items()}, depth))
+        return made
 
     def with_histories(self, key: Any, ids: Ids, rule: Callable[[Sequence[History]], History], kind: str) -> Ids:
         """Return the ids of the same values with other histories, and note which they are."""
-        found, old = super().with_histories(key, ids, rule, kind), ids.ravel()
-        self._note(found, lambda at, writer, depth: writer.value(int(old[at]), depth))
-        return found
+        made, old = super().with_histories(key, ids, rule, kind), ids.ravel()
+        self._note(made, lambda at, writer, depth: writer.value(int(old[at]), depth))
+        return made
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
         """Return the ids of a * b + c, and note the rows, the columns and the addends."""
-        found = super().product(a, b, c, kind, narrows, clamps)
+        made = super().product(a, b, c, kind, narrows, clamps)
 
         def write(at: int, writer: _FormulaWriter, depth: int) -> Node:
-            stack, row, column = np.unravel_index(at, found.shape)
+            stack, row, column = np.unravel_index(at, made.shape)
             pairs = zip(a[stack, row].tolist(), b[stack, :, column].tolist(), strict=True)
             return writer.sum([*pairs], int(c[stack, row, column]), depth)
 
-        self._note(found, write)
-        return found
+        self._note(made, write)
+        return made
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """Return the ids of a function's values, and note its arguments."""
-        found = super().apply(name, ids, kind, opaque)
-        flat = [np.broadcast_to(each, found.shape).ravel() for each in ids]
+        made = super().apply(name, ids, kind, opaque)
+        flat = [np.broadcast_to(each, made.shape).ravel() for each in ids]
 
         def write(at: int, writer: _FormulaWriter, depth: int) -> Node:
             return Apply(name, tuple(writer.value(int(each[at]), depth - 1) for each in flat))
 
-        self._note(found, write)
-        return found
+        self._note(made, write)
+        return made
 
 
 class _FormulaWriter:
@@ -94,24 +92,24 @@ class _FormulaWriter:
     def __init__(self, run: Interpretation, values: NotingValues) -> None:
         self.run, self.values, self.room = run, values, NODES
 
-    def value(self, one: int, depth: int) -> Node:
+    def value(self, number: int, depth: int) -> Node:
         """Return the formula of a value by its id."""
         self.room -= 1
-        if one < FIRST:
+        if number < FIRST:
             return CUT
-        history = self.values.histories[int(self.values.history[one])]
+        history = self.values.histories[int(self.values.history[number])]
         if history.level:
             return Scalar("inf" if history.level == levels.ABOVE else "-inf")
         if not history.degree:
-            return ClaimNumber(Fraction(float(self.values.sample[one])))
+            return ClaimNumber(Fraction(float(self.values.sample[number])))
         for region in self.run.regions:
-            if 0 <= one - region.first < len(region.places):
-                name, _, indices = region.array.element(one - region.first).removesuffix("]").partition("[")
+            if 0 <= number - region.first < len(region.places):
+                name, _, indices = region.array.element(number - region.first).removesuffix("]").partition("[")
                 return Element(name, tuple(indices.split(",")))
-        place = bisect_right(self.values.starts, one) - 1
-        if place < 0 or one >= self.values.ends[place] or depth <= 0 or self.room <= 0:
+        place = bisect_right(self.values.starts, number) - 1
+        if place < 0 or number >= self.values.ends[place] or depth <= 0 or self.room <= 0:
             return CUT
-        return self.values.made[place](one - self.values.starts[place], self, depth)
+        return self.values.made[place](number - self.values.starts[place], self, depth)
 
     def tree(self, tree: Tree, named: Mapping[str, int], depth: int) -> Node:
         """Return a formula of the opcode tables with the formulas of its operands."""
@@ -129,10 +127,10 @@ class _FormulaWriter:
         terms: list[Node] = [combine("*", *(self.value(each, depth - 1) for each in pair)) for pair in shown]
         if len(shown) < len(pairs):
             terms.insert(1, CUT)
-        found = self.value(addend, depth - 1)
+        total = self.value(addend, depth - 1)
         for term in terms:
-            found = combine("+", found, term)
-        return found
+            total = combine("+", total, term)
+        return total
 
 
 def combine(sign: str, left: Node, right: Node) -> Node:
@@ -141,12 +139,12 @@ def combine(sign: str, left: Node, right: Node) -> Node:
     >>> spell_node(combine("+", ClaimNumber(Fraction(0)), combine("*", Element("A", ("k",)), ClaimNumber(Fraction(1)))))
     'A[k]'
     """
-    zero, one = ClaimNumber(Fraction(0)), ClaimNumber(Fraction(1))
+    zero, unit = ClaimNumber(Fraction(0)), ClaimNumber(Fraction(1))
     if sign == "*" and zero in (left, right):
         return zero
-    if right == (one if sign == "*" else zero):
+    if right == (unit if sign == "*" else zero):
         return left
-    if left == one and sign == "*":
+    if left == unit and sign == "*":
         return right
     if left == zero and sign == "+":
         return right
@@ -161,7 +159,7 @@ def place_claim(node: Node, at: Mapping[str, int], numbers: Mapping[str, Fractio
         value = numbers.get(node.name, at.get(node.name))
         return node if value is None else ClaimNumber(Fraction(value))
     if isinstance(node, Element):
-        return Element(node.name, tuple(f"{one}={at[one]}" if one in at else one for one in node.indices))
+        return Element(node.name, tuple(f"{index}={at[index]}" if index in at else index for index in node.indices))
     if isinstance(node, Sum):
         return Sum(node.index, place_claim(node.body, at, numbers))
     if isinstance(node, Apply):
@@ -169,31 +167,32 @@ def place_claim(node: Node, at: Mapping[str, int], numbers: Mapping[str, Fractio
     return node
 
 
-def compare_functions(run: Interpretation, found: Comparison, seed: int, budget: int) -> Finding:
+def compare_functions(run: Interpretation, comparison: Comparison, seed: int, budget: int) -> Finding:
     """Return the finding of elements that were not shown to be equal or different, with both functions."""
-    open_ = np.flatnonzero(found.vague)
+    open_ = np.flatnonzero(comparison.vague)
     first = int(open_[0])
-    at: Any = np.unravel_index(first, found.array.shape)
+    at: Any = np.unravel_index(first, comparison.array.shape)
     places = dict(zip(run.launch.target.indices, map(int, at), strict=True))
     wanted = spell_node(place_claim(run.launch.value, places, run.launch.scalars))
-    text = f"{found.array.element(first)} and {len(open_) - 1} others are functions that were not shown to be equal or "
-    text += (
-        f"different: the kernel computes {_write_computed(run, found, first, seed, budget)}, and the claim is {wanted}"
+    computed = _write_computed(run, comparison, first, seed, budget)
+    text = (
+        f"{comparison.array.element(first)} and {len(open_) - 1} others are functions that were not shown to be equal "
     )
+    text += f"or different: the kernel computes {computed}, and the claim is {wanted}"
     return Finding("functions", Severity.UNKNOWN, 0, text)
 
 
-def _write_computed(run: Interpretation, found: Comparison, first: int, seed: int, budget: int) -> str:
+def _write_computed(run: Interpretation, comparison: Comparison, first: int, seed: int, budget: int) -> str:
     """Return what the kernel computes for an element, by another run of the CTA that wrote it."""
-    assert found.region.stored is not None
-    place = int(found.region.places[first]) * found.region.size
-    cta = int(found.region.stored.writer[place]) // run.machine.threads
+    assert comparison.region.stored is not None
+    place = int(comparison.region.places[first]) * comparison.region.size
+    cta = int(comparison.region.stored.writer[place]) // run.machine.threads
     values = NotingValues(seed, bool(run.values.pairs))
     again = Interpretation(run.kernel, run.launch, values, budget, {})
     try:
         again.interpret(cta)
     except (Unclear, Missing):
         return str(CUT.name)
-    stored = again.regions[found.region.number].stored
+    stored = again.regions[comparison.region.number].stored
     assert stored is not None
     return spell_node(_FormulaWriter(again, values).value(int(stored.labels[place]) >> 3, DEPTH))

@@ -42,7 +42,10 @@ class Missing(Exception):
 
 def list_bases(launch: Launch) -> dict[str, int]:
     """Return the address at which each array of a launch begins."""
-    return {one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)}
+    return {
+        array.name: ((place + 1) << WINDOW) + array.offset * SIZE[array.kind]
+        for place, array in enumerate(launch.arrays)
+    }
 
 
 class Interpretation:
@@ -54,9 +57,9 @@ class Interpretation:
     ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
         self.regions = [*regions] or [
-            self._region(at, one, samples.get(one.name)) for at, one in enumerate(launch.arrays)
+            self._region(at, array, samples.get(array.name)) for at, array in enumerate(launch.arrays)
         ]
-        self.earlier = [Interpretation(*one, values, budget, {}, machine, self.regions) for one in launch.before]
+        self.earlier = [Interpretation(*pair, values, budget, {}, machine, self.regions) for pair in launch.before]
         self.values.floor = launch.floor if self.values.levels else 0.0
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
         self.values.choices.by_leaves = LARGEST in functions(launch.value)
@@ -147,18 +150,18 @@ class Interpretation:
     def _run_earlier(self) -> None:
         """Run the launches before this one: it finds in memory what they left. Unclear if one of them is not right."""
         earlier, self.earlier = self.earlier, []
-        for one in earlier:
-            one.machine.ticked = self.machine.ticked
+        for run in earlier:
+            run.machine.ticked = self.machine.ticked
             try:
-                one.interpret()
+                run.interpret()
             except (Missing, Unclear) as error:
                 why = error.findings[0].text if isinstance(error, Missing) else error.problem
-                raise Unclear(0, f"in {one.kernel.name}, which was launched before: {why}") from None
-            for (kind, _), found in one.findings.found.items():
-                if found.severity not in (*WARNINGS, Severity.PRECISION):
-                    raise Unclear(0, f"in {one.kernel.name}, which was launched before: {found.text}")
-                self.findings.found.setdefault((kind, 0), found._replace(line=0))
-            for note in one.findings.notes:
+                raise Unclear(0, f"in {run.kernel.name}, which was launched before: {why}") from None
+            for (kind, _), finding in run.findings.found.items():
+                if finding.severity not in (*WARNINGS, Severity.PRECISION):
+                    raise Unclear(0, f"in {run.kernel.name}, which was launched before: {finding.text}")
+                self.findings.found.setdefault((kind, 0), finding._replace(line=0))
+            for note in run.findings.notes:
                 self.findings.notes.setdefault(note, set()).add(0)
             for region in self.regions:
                 if region.stored is not None:
@@ -217,9 +220,9 @@ class Interpretation:
 
     def _next(self, made: int) -> int:
         """Return the CTAs of the next batch, where one makes so many values; drop those of which nothing is left."""
-        self.values.drop([one.stored.labels for one in self.regions if one.stored is not None])
+        self.values.drop([region.stored.labels for region in self.regions if region.stored is not None])
         tables = self.values.residues, self.values.sample, self.values.kind, self.values.history
-        width = sum(one[..., :1].nbytes for one in tables)  # of a value: more with pairs of primes
+        width = sum(table[..., :1].nbytes for table in tables)  # of a value: more with pairs of primes
         per = max(1, min(THREADS // self.machine.threads, ROOM // (width * max(made, 1))))
         self.values.reserve(self.values.top + per * made)
         return per

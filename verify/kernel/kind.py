@@ -35,8 +35,8 @@ def describe_file(path: Path) -> str:
 
 def split(what: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the kernels and the claims among some arguments: a claim alone may name its kernel."""
-    kernels = [one for one in what if not one.endswith(".toml")]
-    claims = [one for one in what if one not in kernels]
+    kernels = [name for name in what if not name.endswith(".toml")]
+    claims = [name for name in what if name not in kernels]
     return kernels, claims
 
 

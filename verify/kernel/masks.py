@@ -30,7 +30,7 @@ def list_masked(node: Node, launch: Launch, numbers: Sequence[Fraction]) -> Chan
         yield f"the mask by {_write_condition(mask)} is missing", _change_mask(node, mask, _unmask)
     yield from _skip_terms(node, extents)
     for index in sorted(_list_summed(node)):
-        for more in sorted({1, *(-extents[index] % one for one in BLOCKS)} - {0}):  # the edge of the last block
+        for more in sorted({1, *(-extents[index] % block for block in BLOCKS)} - {0}):  # the edge of the last block
             text = f"terms of the score 0 are summed beyond {index} = {extents[index] - 1}, as many as {more}"
             yield text, _add_terms(node, index, ClaimNumber(Fraction(more)))
         yield from _share_among_lanes(node, index, launch)
@@ -43,7 +43,7 @@ def list_masked(node: Node, launch: Launch, numbers: Sequence[Fraction]) -> Chan
 
 
 def _small(numbers: Sequence[Fraction]) -> list[Fraction]:
-    return [one for one in numbers if _LEAST < one < 0]
+    return [number for number in numbers if _LEAST < number < 0]
 
 
 # ---- conditions
@@ -51,7 +51,7 @@ def _small(numbers: Sequence[Fraction]) -> list[Fraction]:
 
 def _list_masks(node: Node) -> list[Apply]:
     """Return every choice in a tree."""
-    return [one for one in list_parts(node) if isinstance(one, Apply) and one.name == "where"]
+    return [part for part in list_parts(node) if isinstance(part, Apply) and part.name == "where"]
 
 
 def _hides(mask: Apply) -> bool:
@@ -61,25 +61,25 @@ def _hides(mask: Apply) -> bool:
 
 def _change_mask(node: Node, mask: Apply, change: Callable[[Apply], Node]) -> Node:
     """Return a tree with a change of each choice that has the condition of one."""
-    return _change_each(node, "where", lambda one: change(one) if one.parts[:2] == mask.parts[:2] else one)
+    return _change_each(node, "where", lambda part: change(part) if part.parts[:2] == mask.parts[:2] else part)
 
 
 def _write_condition(mask: Apply) -> str:
     """Return the condition of what a choice doesn't hide."""
-    left, right = (spell_node(one) for one in mask.parts[:2])
+    left, right = (spell_node(side) for side in mask.parts[:2])
     return f"{right} >= {left}" if _hides(mask) else f"{left} > {right}"
 
 
 def _list_names(mask: Apply, extents: Mapping[str, int]) -> list[str]:
     """Return the indices in a choice's condition."""
-    parts = [one for side in mask.parts[:2] for one in list_parts(side)]
-    return [one.name for one in dict.fromkeys(parts) if isinstance(one, Scalar) and one.name in extents]
+    parts = [part for side in mask.parts[:2] for part in list_parts(side)]
+    return [part.name for part in dict.fromkeys(parts) if isinstance(part, Scalar) and part.name in extents]
 
 
 def _mask_diagonal(node: Node, launch: Launch) -> Changes:
     """Yield a claim that hides what lies above or below the diagonal."""
     for index in sorted(_list_summed(node)):
-        for row in (one for one in launch.target.indices if one != index and launch.extents[one] > 1):
+        for row in (name for name in launch.target.indices if name != index and launch.extents[name] > 1):
             yield f"only {index} <= {row} is summed: a mask is there", _keep(node, Scalar(f"{row}+1"), Scalar(index))
             yield f"only {index} >= {row} is summed: a mask is there", _keep(node, Scalar(f"{index}+1"), Scalar(row))
 
@@ -94,8 +94,10 @@ def _shift_mask(node: Node, mask: Apply, extents: Mapping[str, int]) -> Changes:
             yield text, _change_mask(node, mask, partial(_compare, left=moved, right=right))
         return
     sizes = [extents[name] for name in _list_names(mask, extents)]
-    corner = {abs(one - other) for one in sizes for other in sizes}
-    for step in (one for one in dict.fromkeys((1, *sorted(corner - {0}), *BLOCKS)) if one < max(sizes, default=0)):
+    corner = {abs(height - width) for height in sizes for width in sizes}
+    for step in (
+        shift for shift in dict.fromkeys((1, *sorted(corner - {0}), *BLOCKS)) if shift < max(sizes, default=0)
+    ):
         for sign, words in ((1, "too few"), (-1, "too many")):
             by = ClaimNumber(Fraction(sign * step if _hides(mask) else -sign * step))
             many = ("one", "one element") if step == 1 else (str(step), f"{step} elements")
@@ -110,15 +112,15 @@ def _compare(mask: Apply, left: Node, right: Node) -> Node:
 
 def _unmask(part: Apply) -> Node:
     """Return what a mask hides, in place of a choice between it and -inf or 0."""
-    return next((one for one in part.parts[2:] if one not in (Below(), ZERO)), part)
+    return next((branch for branch in part.parts[2:] if branch not in (Below(), ZERO)), part)
 
 
 def _mask_blocks(node: Node, mask: Apply, extents: Mapping[str, int]) -> Changes:
     """Yield a claim whose mask has the numbers of blocks, or of places in them, in place of the indices."""
     names = _list_names(mask, extents)
     keys, rows = (
-        [one for one in names if one in _list_summed(node)],
-        [one for one in names if one not in _list_summed(node)],
+        [index for index in names if index in _list_summed(node)],
+        [index for index in names if index not in _list_summed(node)],
     )
     for size in BLOCKS:
         first = {Scalar(name): name_block(name, size) for name in names}
@@ -156,8 +158,8 @@ def _hide_less(node: Node, mask: Apply, extents: Mapping[str, int], numbers: Seq
                 made = _change_each(node, "where", change)
                 yield text, made
                 for row, key in ends:
-                    powers = {one.index: hidden(one.body) for one in find_totals(node)}
-                    yield from ((text, one) for one in _end_rows(made, row, key, extents[key], powers.get(key, ONE)))
+                    powers = {total.index: hidden(total.body) for total in find_totals(node)}
+                    yield from ((text, tree) for tree in _end_rows(made, row, key, extents[key], powers.get(key, ONE)))
 
 
 def _end_rows(node: Node, row: str, key: str, extent: int, power: Node) -> Iterator[Node]:
@@ -165,7 +167,7 @@ def _end_rows(node: Node, row: str, key: str, extent: int, power: Node) -> Itera
     for size in BLOCKS:
         made = _limit(node, row, key, size)
         yield made
-        for step in (one for one in BLOCKS if one <= size):
+        for step in (block for block in BLOCKS if block <= size):
             end = -(-extent // step) * step
             count = Scalar(f"max(0,min({row}//{size}*{size}+{size},{end})-{extent})")
             yield _add_terms(made, key, multiply(count, power))
@@ -173,7 +175,7 @@ def _end_rows(node: Node, row: str, key: str, extent: int, power: Node) -> Itera
 
 def _score(part: Apply, score: Node) -> Node:
     """Return a choice with a score in place of -inf."""
-    return Apply("where", (*part.parts[:2], *(score if one == Below() else one for one in part.parts[2:])))
+    return Apply("where", (*part.parts[:2], *(score if branch == Below() else branch for branch in part.parts[2:])))
 
 
 def _lower(part: Apply, score: Node) -> Node:
@@ -182,7 +184,7 @@ def _lower(part: Apply, score: Node) -> Node:
     while isinstance(shown, Apply) and shown.name == "where":
         shown = _unmask(shown)
     lower = Apply("+", (shown, score))
-    return Apply("where", (*part.parts[:2], *(lower if one == Below() else one for one in part.parts[2:])))
+    return Apply("where", (*part.parts[:2], *(lower if branch == Below() else branch for branch in part.parts[2:])))
 
 
 # ---- terms of sums
@@ -196,19 +198,19 @@ def _list_summed(node: Node) -> set[str]:
 
 
 def _has_power(node: Node) -> bool:
-    return any(isinstance(one, Apply) and one.name == "ex2" for one in list_parts(node))
+    return any(isinstance(part, Apply) and part.name == "ex2" for part in list_parts(node))
 
 
 def _skip_terms(node: Node, extents: Mapping[str, int]) -> Changes:
     """Yield a claim whose sums of powers lack some terms: all of them, or those without other factors alone."""
     for index in sorted(_list_summed(node)):
         extent, at = extents[index], Scalar(index)
-        ragged = {extent % one for one in BLOCKS if one < extent} - {0}  # what the last block of a sum has
+        ragged = {extent % size for size in BLOCKS if size < extent} - {0}  # what the last block of a sum has
         kept: list[tuple[str, Node, Node]] = []
-        for block in sorted({one for one in BLOCKS if one < extent} | ragged):
+        for block in sorted({size for size in BLOCKS if size < extent} | ragged):
             kept.append((f"the last {block} terms", ClaimNumber(Fraction(extent - block)), at))
             kept.append((f"the first {block} terms", at, ClaimNumber(Fraction(block - 1))))
-        for block in (one for one in BLOCKS if one < extent):
+        for block in (size for size in BLOCKS if size < extent):
             odd = Scalar(f"{index}//{block}%2")
             kept.append((f"every second block of {block} terms", ClaimNumber(Fraction(1)), odd))
         for text, more, less in kept:
@@ -216,7 +218,7 @@ def _skip_terms(node: Node, extents: Mapping[str, int]) -> Changes:
         for block in BLOCKS:
             end = ClaimNumber(Fraction(block - 1))
             kept.append((f"the last of each {block} terms", end, Scalar(f"{index}%{block}")))
-        for total in (one for one in find_totals(node) if one.index == index):
+        for total in (candidate for candidate in find_totals(node) if candidate.index == index):
             for text, more, less in kept:
                 hide = partial(_hide_power, more=more, less=less)
                 yield f"{text} are skipped in the sum of a row", change_powers(node, total, hide, _leave)
@@ -229,12 +231,14 @@ def _leave(node: Node) -> Node:
 
 def _share_among_lanes(node: Node, index: str, launch: Launch) -> Changes:
     """Yield a claim whose sum of a row is that of some of the four lanes that have parts of it, as mma gives them."""
-    for total in (one for one in find_totals(node) if one.index == index):
-        for column in (one for one in launch.target.indices if not depends(total, one) and launch.extents[one] >= 8):
+    for total in (candidate for candidate in find_totals(node) if candidate.index == index):
+        for column in (
+            name for name in launch.target.indices if not depends(total, name) and launch.extents[name] >= 8
+        ):
             for place, words in _QUAD:
                 sides = Scalar(re.sub("^n", index, place)), Scalar(re.sub("^n", column, place))
-                other = Apply("abs", (Apply("-", sides),))
-                mine = Apply("where", (other, ZERO, ZERO, ONE))
+                distance = Apply("abs", (Apply("-", sides),))
+                mine = Apply("where", (distance, ZERO, ZERO, ONE))
                 shared = Sum(index, Apply("*", (total.body, mine)))
                 text = f"the sum of a row is that of {words} that share it: a shuffle is missing"
                 yield text, substitute(node, {total: shared})
@@ -242,8 +246,8 @@ def _share_among_lanes(node: Node, index: str, launch: Launch) -> Changes:
 
 def _add_terms(node: Node, index: str, more: Node) -> Node:
     """Return a tree whose sums of powers over an index have some more."""
-    others = {one: Apply("+", (one, more)) for one in find_totals(node) if one.index == index}
-    return substitute(node, others)
+    longer = {total: Apply("+", (total, more)) for total in find_totals(node) if total.index == index}
+    return substitute(node, longer)
 
 
 def _limit(node: Node, row: str, key: str, size: int) -> Node:
@@ -263,4 +267,4 @@ def _hide_power(part: Node, more: Node, less: Node) -> Node:
 
 def _change_each(node: Node, name: str, change: Callable[[Apply], Node]) -> Node:
     """Return a tree with a change of each operation of a name."""
-    return replace_each(node, lambda one: change(one) if isinstance(one, Apply) and one.name == name else one)
+    return replace_each(node, lambda part: change(part) if isinstance(part, Apply) and part.name == name else part)

@@ -41,16 +41,20 @@ def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
     return list(verdicts) if mending is None else settle(verdicts, mending.ptx, mending.confirms)
 
 
-def propose(found: Sequence[Finding], mending: Mending | None = None) -> tuple[Proposal, ...]:
+def propose(findings: Sequence[Finding], mending: Mending | None = None) -> tuple[Proposal, ...]:
     """Return what may be missing before the instruction of the first finding; in the user's file too, if it is PTX.
 
     Where others of its kind come from the same place of the source, as in a loop that was unrolled, before them too.
     """
-    first = found[0]
+    first = findings[0]
     row = _rows().get(first.kind)
     if row is None or not first.line:
-        return _propose_steps(found, mending)
-    alike = [one.line for one in found if one.kind == first.kind and (one.source, one.column) == first[5:7]]
+        return _propose_steps(findings, mending)
+    alike = [
+        finding.line
+        for finding in findings
+        if finding.kind == first.kind and (finding.source, finding.column) == first[5:7]
+    ]
     lines = sorted(alike) if first.source else [first.line]
     ptx = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
     where = f"{first.source} (PTX {ptx})" if first.source else ptx
@@ -64,15 +68,17 @@ def propose(found: Sequence[Finding], mending: Mending | None = None) -> tuple[P
     return (Proposal(words, partial(insert_before, lines, row["insert"]), edits),)
 
 
-def _propose_steps(found: Sequence[Finding], mending: Mending | None) -> tuple[Proposal, ...]:
+def _propose_steps(findings: Sequence[Finding], mending: Mending | None) -> tuple[Proposal, ...]:
     """Return the steps of an array that a finding names, by another of its strides."""
     if mending is None or mending.launch is None:
         return ()
     kernel, made = parse_kernel(mending.ptx, mending.entry), []
-    for swap in list_swaps(kernel, mending.launch, " ".join(one.text for one in found)):
-        one = next(each for each in kernel.instructions if each.line == swap.lines[0])
+    for swap in list_swaps(kernel, mending.launch, " ".join(finding.text for finding in findings)):
+        inst = next(each for each in kernel.instructions if each.line == swap.lines[0])
         ptx = f"line{'s' * (len(swap.lines) > 1)} {', '.join(map(str, swap.lines))}"
-        where = f"{Path(kernel.files.get(one.source[0], '')).name}:{one.source[1]} (PTX {ptx})" if one.source else ptx
+        where = (
+            f"{Path(kernel.files.get(inst.source[0], '')).name}:{inst.source[1]} (PTX {ptx})" if inst.source else ptx
+        )
         edits: tuple[Edit, ...] = ()
         if mending.file:
             text = mending.ptx.split("\n")
@@ -107,5 +113,5 @@ def find_begin(line: int, ptx: str) -> int:
 
 @cache
 def _rows() -> Mapping[str, Mapping[str, str]]:
-    found: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return found
+    rows: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return rows
