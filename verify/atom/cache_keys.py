@@ -43,7 +43,7 @@ def layout_key(atom: BoundMaps, operand: BoundOperand) -> Hashable | None:
 
     None for any other: claims and evidence speak of mnemonics there, of other operands, or of what is wrong elsewhere.
     """
-    if atom.is_copy or operand.layout is None or atom.others or atom.by is None:
+    if atom.is_copy or operand.layout is None or atom.further or atom.by is None:
         return None
     if atom.uncompared_reasons or atom.thr_fault or atom.shape_fault:
         return None

@@ -41,7 +41,7 @@ def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
 def _compare(subject: BoundMaps, part: BoundOperand) -> Compared:
     """Return an operand's map beside the only formula that it should equal, if there is just one."""
     wanted: Rows | None = None
-    if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expect_extents(part):
+    if len(part.formulas) == 1 and not subject.further and subject.thr and part.domain == subject.expect_extents(part):
         lanes = [lane_of(subject.thr, thread) for thread in range(subject.threads)]
         wanted = [[part.formulas[0].locate(lane, value) for value in range(part.values)] for lane in lanes]
     return compare_map(part.points, subject.multiplicity(part), wanted)

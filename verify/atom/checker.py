@@ -94,9 +94,9 @@ class AtomChecker(Run):
         ('VERIFIED', {'PROVED'})
         """
         if isinstance(entry, BoundMaps):
-            found = tuple(add_causes(entry, self.explain_by_relabelling(entry, self.judge(entry))))
+            judged = tuple(add_causes(entry, self.explain_by_relabelling(entry, self.judge(entry))))
             layouts = tuple((part.name, part.text) for part in entry.parts)
-            return Case(entry.name, found, layouts=layouts, **show_atom(lambda: entry, found))
+            return Case(entry.name, judged, layouts=layouts, **show_atom(lambda: entry, judged))
         atom = complete_atom(entry)
         verdicts = tuple(self.verify(atom, edit=edit))
         return Case(
@@ -144,8 +144,8 @@ def show_atom(entry: Callable[[], ReadAtom | BoundMaps], verdicts: Sequence[Verd
     """Return the formulas and the picture of an atom, or of maps."""
 
     def subject() -> BoundMaps:
-        found = entry()
-        return found if isinstance(found, BoundMaps) else prepare_atom(found)
+        given = entry()
+        return given if isinstance(given, BoundMaps) else prepare_atom(given)
 
     return {
         "formulas": lambda: list_citations(subject()),
@@ -157,8 +157,8 @@ def draw_atom(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window) -
     """Return the picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
     from verify.pictures.atoms import of_atom  # 5 ms, in a report that shows no picture
 
-    found = of_atom(subject, verdicts, window=window)
-    return replace(found, panels=(*found.panels, *permutations(subject, verdicts, window)))
+    picture = of_atom(subject, verdicts, window=window)
+    return replace(picture, panels=(*picture.panels, *permutations(subject, verdicts, window)))
 
 
 def permutations(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
@@ -166,12 +166,12 @@ def permutations(subject: BoundMaps, verdicts: Sequence[Verdict], window: Window
     from verify.pictures import maps
 
     numbers: relabelling.Numbers | None = None
-    if any(one.status is Status.RELABELLED for one in verdicts):
+    if any(verdict.status is Status.RELABELLED for verdict in verdicts):
         numbers = relabelling.find_permutations(subject)
     elif subject.relabel:
-        numbers = {axis: one for axis, one in relabelling.read_declared(subject).items() if one}
-    for number, (axis, one) in enumerate((numbers or {}).items()):
-        yield maps.permutation(axis, one, spell_permutation(one), window, (4 + number, 0))
+        numbers = {axis: permuted for axis, permuted in relabelling.read_declared(subject).items() if permuted}
+    for number, (axis, permuted) in enumerate((numbers or {}).items()):
+        yield maps.permutation(axis, permuted, spell_permutation(permuted), window, (4 + number, 0))
 
 
 def list_citations(subject: BoundMaps) -> list[tuple[str, str, str]]:
@@ -197,14 +197,14 @@ def of_each(subject: BoundMaps, find: Callable[[BoundMaps], Iterable[Evidence]])
 
     Two instructions that differ are no contradiction; two checks that differ on one instruction are.
     """
-    if not subject.others:
+    if not subject.further:
         return list(find(subject))
-    found = [list(find(view)) for view in subject.views]
-    if all(each == found[0] for each in found):
-        return found[0]
-    refuting = [any(e.status is Status.REFUTED for e in each) for each in found]
+    by_view = [list(find(view)) for view in subject.views]
+    if all(each == by_view[0] for each in by_view):
+        return by_view[0]
+    refuting = [any(e.status is Status.REFUTED for e in each) for each in by_view]
     distinct: list[Evidence] = []
-    for view, each, refutes in zip(subject.views, found, refuting, strict=True):
+    for view, each, refutes in zip(subject.views, by_view, refuting, strict=True):
         for evidence in each if refutes or not any(refuting) else ():
             named = by_name(view, evidence)
             if named not in distinct:
@@ -229,7 +229,7 @@ def prepare_atom(entry: ReadAtom) -> BoundAtom:
 
 def blame_threads(subject: BoundAtom) -> BoundAtom:
     """Return the subject with the fault in its threads, where the instruction's own make all operands right."""
-    right = "" if subject.by is None or subject.others else in_order(subject.by)
+    right = "" if subject.by is None or subject.further else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
         return subject
     own, lanes = _lanes(subject.thr), _lanes(Layout.parse(right))

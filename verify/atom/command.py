@@ -50,9 +50,9 @@ def _main(argv: Sequence[str] | None) -> int:
     chosen = selection.choose_names(names, options.arch, pool)
     _checks(options)
     if options.live:
-        found = gpu_checks.device_info()
-        if isinstance(found, gpu_checks.Unavailable):
-            raise AbsentError(f"--live: {found.reason}")
+        device = gpu_checks.device_info()
+        if isinstance(device, gpu_checks.Unavailable):
+            raise AbsentError(f"--live: {device.reason}")
     return output.report(_report([pool[name] for name in chosen], options), options, loaded)
 
 

@@ -80,12 +80,14 @@ def _list_parts(
     adapter: Adapter | None,
 ) -> list[BoundOperand]:
     """Return the operands of a copy, each with its layout and its formula."""
-    found: Mapping[str, OperandFormula] = {}
+    by_operand: Mapping[str, OperandFormula] = {}
     bits = 0
     if instruction is not None:
         by_name = copy_operands(space, instruction)
         bits = max((_bits(operand) for operand in by_name.values()), default=0)
-        found = _formulas(space, adapter, instruction, by_name, {name: layout for name, (layout, _) in parsed.items()})
+        by_operand = _formulas(
+            space, adapter, instruction, by_name, {name: layout for name, (layout, _) in parsed.items()}
+        )
     why = OWN_NAMES if instruction is None or _in_registers(instruction) else NO_ORDER
     why = why if instruction is None else left_open(instruction) or why
     parts = []
@@ -93,8 +95,8 @@ def _list_parts(
         layout, fault = parsed[name]
         # without a formula, an operand names its points over its copies
         named_bits = bits or (1 if layout is None else max(1, size(layout) // copies.get(name, 1)))
-        formulas = (found[name],) if name in found else ()
-        no_formula = "" if name in found else why
+        formulas = (by_operand[name],) if name in by_operand else ()
+        no_formula = "" if name in by_operand else why
         keys = tuple(formula.key for formula in formulas)
         points = None if layout is None else map_layout(name, layout, (named_bits, 1))
         parts.append(BoundOperand(name, text, points, fault, (named_bits, 1), formulas, no_formula, keys))
@@ -165,20 +167,20 @@ def _formulas(
     if not by_name:
         return {}
     given = next((name for name in COPY_OPERANDS if space[name] != "reg"), "Src")
-    (other,) = set(COPY_OPERANDS) - {given}
+    (opposite,) = set(COPY_OPERANDS) - {given}
     names = layouts[given]
-    found: dict[str, OperandFormula] = {}
+    formulas: dict[str, OperandFormula] = {}
     if names is not None and (space[given] != "reg" or by_name[given].inverse is not None):
-        permuted = other == "Dst" and not _explain_misfit(adapter, by_name[other])
-        found[other] = Carried(by_name[other], by_name[given], names, adapter if permuted else None)
+        permuted = opposite == "Dst" and not _explain_misfit(adapter, by_name[opposite])
+        formulas[opposite] = Carried(by_name[opposite], by_name[given], names, adapter if permuted else None)
     table = by_name[given].table
     if table is None:
         lanes, section = instruction.signature.lanes, instruction.section
         why = "derived: one address for all lanes"
-        found[given] = Memory((_bits(by_name[given]), 1), space[given], lanes, section, why)
+        formulas[given] = Memory((_bits(by_name[given]), 1), space[given], lanes, section, why)
     elif table.space != "reg" and names is not None:
-        found[given] = Carried(by_name[given], by_name[given], names, None)
-    return found
+        formulas[given] = Carried(by_name[given], by_name[given], names, None)
+    return formulas
 
 
 def _explain_misfit(adapter: Adapter | None, operand: CopyOperand) -> str:
@@ -192,7 +194,7 @@ def _explain_misfit(adapter: Adapter | None, operand: CopyOperand) -> str:
 def gives_names(subject: BoundMaps, part: BoundOperand) -> bool:
     """Whether an operand gives the bits their names: Src, if both are in registers."""
     in_registers = subject.is_copy and all(subject.space[name] == "reg" for name in COPY_OPERANDS)
-    has_formula = any(other.formulas for other in subject.parts if other.name == "Dst")
+    has_formula = any(side.formulas for side in subject.parts if side.name == "Dst")
     return in_registers and part.name == "Src" and has_formula
 
 
@@ -232,8 +234,8 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
 
 def elsewhere(space: Mapping[str, str], instruction: isa_tables.Instruction) -> Iterator[str]:
     """Yield the fault that an operand is in another space than the instruction's."""
-    found = spaces(instruction)
-    for name, right in (("Dst", found[0]), ("Src", found[-1])):
+    offered = spaces(instruction)
+    for name, right in (("Dst", offered[0]), ("Src", offered[-1])):
         if space[name] != right:
             yield f"{name} is in {space[name]}, the instruction has it in {right}"
 
@@ -250,13 +252,13 @@ def same_bits(subject: BoundMaps) -> Evidence:
     points = sum(table.size for table in tables.values())
     wrong = _find_unshared_bit(parts, tables)
     if wrong is None and not any(_equal(tables["Ref"], tables[name]) for name in COPY_OPERANDS):
-        ref, *others = (_values(parts[name]) for name in ("Ref", *COPY_OPERANDS))
-        wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function", reproduced=ref not in others)
+        ref, *sides = (_values(parts[name]) for name in ("Ref", *COPY_OPERANDS))
+        wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function", reproduced=ref not in sides)
     return finding(Check.ISA, wrong, "exhaustive", points, "numpy", seconds=time.perf_counter() - started)
 
 
-def _equal(table: Table, other: Table) -> bool:
-    return table is other or np.array_equal(table, other)
+def _equal(table: Table, second: Table) -> bool:
+    return table is second or np.array_equal(table, second)
 
 
 def _find_unshared_bit(parts: Mapping[str, BoundOperand], tables: Mapping[str, Table]) -> Counterexample | None:
@@ -273,15 +275,15 @@ def _find_unshared_bit(parts: Mapping[str, BoundOperand], tables: Mapping[str, T
         named[operand][rows[operand].ravel() - low] = True
     if np.array_equal(named["Dst"], named["Src"]):
         return None
-    for operand, other in (("Dst", "Src"), ("Src", "Dst")):
-        alone = np.flatnonzero(named[operand] & ~named[other])
+    for operand, opposite in (("Dst", "Src"), ("Src", "Dst")):
+        alone = np.flatnonzero(named[operand] & ~named[opposite])
         if len(alone):
             first, count = int(alone[0]) + low, int(named[operand].sum())
             return Counterexample(
                 {"bit": first},
-                f"{operand} names bit {first}, {other} does not",
-                damage=(f"{len(alone)} of the {count} bits of {operand} are not named by {other}",),
-                reproduced=_names(parts[operand], first) and not _names(parts[other], first),
+                f"{operand} names bit {first}, {opposite} does not",
+                damage=(f"{len(alone)} of the {count} bits of {operand} are not named by {opposite}",),
+                reproduced=_names(parts[operand], first) and not _names(parts[opposite], first),
             )
     return None
 

@@ -27,12 +27,12 @@ Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 
 def compare_moves(subject: BoundMaps, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
-    found = lookup.moves(subject.instruction.signature)
-    if isinstance(found, MissingRecording):
-        return [leave_unchecked(Check.GPU, found.reason, found.applies)]
+    moves = lookup.moves(subject.instruction.signature)
+    if isinstance(moves, MissingRecording):
+        return [leave_unchecked(Check.GPU, moves.reason, moves.applies)]
     if fault := next(elsewhere(subject.space, subject.instruction), ""):
         return [leave_unchecked(Check.GPU, fault)]
-    return [_evidence(subject, move) for move in found]
+    return [_evidence(subject, move) for move in moves]
 
 
 def _evidence(subject: BoundMaps, move: gpu_checks.Move) -> Evidence:
@@ -43,13 +43,13 @@ def _evidence(subject: BoundMaps, move: gpu_checks.Move) -> Evidence:
     fault = next((rows for rows in operands.values() if isinstance(rows, str)), "")
     if fault:
         return leave_unchecked(Check.GPU, fault)
-    registers, other = ("Src", "Dst") if subject.space["Dst"] != "reg" else ("Dst", "Src")
+    registers, opposite = ("Src", "Dst") if subject.space["Dst"] != "reg" else ("Dst", "Src")
     tables = {name: rows for name, rows in operands.items() if not isinstance(rows, str)}
     adapter = subject.adapter if registers == "Dst" else None
-    points, wrong = _compare((registers, tables[registers]), (other, tables[other]), move, adapter)
+    points, wrong = _compare((registers, tables[registers]), (opposite, tables[opposite]), move, adapter)
     seconds = time.perf_counter() - started
-    found = finding(Check.GPU, wrong, source(move), points, "gpu_checks", Status.AGREES, seconds)
-    return found._replace(recording=place(move))
+    evidence = finding(Check.GPU, wrong, source(move), points, "gpu_checks", Status.AGREES, seconds)
+    return evidence._replace(recording=place(move))
 
 
 def _by_lane(subject: BoundMaps, operand: str) -> Rows | str:
@@ -60,17 +60,17 @@ def _by_lane(subject: BoundMaps, operand: str) -> Rows | str:
     rows = walks(part.layout)
     if len(rows) != subject.lanes or subject.rep_size != 1:
         return f"{operand} names the bits of {len(rows)} threads, there are {subject.lanes} lanes"
-    found: list[list[int]] = [[]] * subject.lanes
+    named: list[list[int]] = [[]] * subject.lanes
     for thread, row in enumerate(rows):
-        found[lane_of(subject.thr, thread)] = row
-    return found
+        named[lane_of(subject.thr, thread)] = row
+    return named
 
 
 def _compare(
-    registers: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
+    registers: tuple[str, Rows], opposite: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
 ) -> Finding:
     """Return the first byte of a register whose bits have other names in the other operand."""
-    (operand, rows), (source, others) = registers, other
+    (operand, rows), (source, source_rows) = registers, opposite
     lanes, register_bytes, _ = move.places.shape
     if (len(rows), len(rows[0])) != (lanes, register_bytes * BYTE):
         statement = f"{operand} has {len(rows[0])} bits in each lane, the instruction moves {register_bytes * BYTE}"
@@ -79,7 +79,7 @@ def _compare(
         for byte in range(register_bytes):
             there, place = (int(c) for c in move.places[lane, _find_byte(byte, adapter)])
             claimed = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
-            seen = list(others[there][place * BYTE : (place + 1) * BYTE])
+            seen = list(source_rows[there][place * BYTE : (place + 1) * BYTE])
             if claimed != seen:
                 names = f"{seen[0]}..{seen[-1]}" if seen else "none"
                 statement = f"{operand} calls byte {byte} of lane {lane} bits {claimed[0]}..{claimed[-1]}; "

@@ -42,9 +42,9 @@ def again(
     if named.mnemonic not in issued:
         return
     before = issued[: issued.index(named.mnemonic)]
-    for other in subject.named:
-        if other.mnemonic in before and other.instruction and not [*faults(subject.seen_by(other.instruction))]:
-            done = f"{other.mnemonic} makes the whole {whole} already"
+    for earlier in subject.named:
+        if earlier.mnemonic in before and earlier.instruction and not [*faults(subject.seen_by(earlier.instruction))]:
+            done = f"{earlier.mnemonic} makes the whole {whole} already"
             yield f"{done}; write several mnemonics of one instruction as a nested list in `ptx`"
 
 
@@ -110,10 +110,10 @@ def _product_faults(subject: BoundAtom, instruction: isa_tables.Instruction) -> 
     for q in range(subject.rep_size):
         offset = lane_of(subject.rep, q)
         products = {lane + offset: int(instruction.product(lane + offset)) for lane in lanes}
-        other = next((lane for lane, product in products.items() if product != products[lanes[0] + offset]), None)
-        if other is not None:
+        apart = next((lane for lane, product in products.items() if product != products[lanes[0] + offset]), None)
+        if apart is not None:
             first = lanes[0] + offset
-            yield f"lanes {first} and {other} of one atom work for products {products[first]} and {products[other]}"
+            yield f"lanes {first} and {apart} of one atom work for products {products[first]} and {products[apart]}"
             return
 
 
@@ -126,11 +126,11 @@ def _element_faults(subject: BoundAtom) -> Iterator[str]:
     counts = {}
     atom = subject.mma
     for operand, element in atom.element.items():
-        found = re.fullmatch(r"([1-9]\d*)x(\w+)", element)
-        if found is None or found[2] != atom.types.get(operand):
+        match = re.fullmatch(r"([1-9]\d*)x(\w+)", element)
+        if match is None or match[2] != atom.types.get(operand):
             yield f"an element of {operand} is {element}, its type {atom.types.get(operand)}"
             return
-        counts[operand] = int(found[1])
+        counts[operand] = int(match[1])
     if not counts:
         text, n = max(Counter(atom.ptx or ()).items(), key=lambda counted: counted[1], default=("", 0))
         if n > 1:

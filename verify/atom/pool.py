@@ -53,21 +53,21 @@ class Groups:
     entry: Callable[[Any], AnyAtom | BoundMaps]  # what is verified of a subject
     ranges: Sequence[range]  # of places in `subjects`
     begun: Any = ()  # by group, in memory of both processes: OURS, THEIRS, or 0; a race costs time alone
-    others: Sequence[Future[bytes]] = ()  # by group, what the other process sends
+    awaited: Sequence[Future[bytes]] = ()  # by group, what the other process sends
     place: int = 0  # of the next subject
-    found: Sequence[Case | None] = ()  # the cases of its group, if the other process has found them
+    cases: Sequence[Case | None] = ()  # the cases of its group, if the other process has found them
 
     def next_case(self, subject: Any) -> Case:
         """Return the case of the next subject: as the other process found it, else as it is found here."""
-        number, within = next((n, self.place - one.start) for n, one in enumerate(self.ranges) if self.place in one)
+        number, within = next((n, self.place - span.start) for n, span in enumerate(self.ranges) if self.place in span)
         self.place += 1
         if within == 0:
-            self.found = self._take(number)
+            self.cases = self._take(number)
             self.checker.memo.begin_group()
-        found = self.found[within] if self.found else None
-        if found is None or found.name != getattr(subject, "name", subject):  # a mnemonic is its own name
+        case = self.cases[within] if self.cases else None
+        if case is None or case.name != getattr(subject, "name", subject):  # a mnemonic is its own name
             return self.verify(subject)
-        return replace(found, **show_atom(lambda: self.entry(subject), found.verdicts))
+        return replace(case, **show_atom(lambda: self.entry(subject), case.verdicts))
 
     def verify(self, subject: Any) -> Case:
         """Find a case in this process. Atoms of another file have other recordings, which take most of the memory."""
@@ -78,20 +78,20 @@ class Groups:
 
     def _take(self, number: int) -> Sequence[Case | None]:
         """Return the cases that the other process has found, or finds just now; none if this one has to find them."""
-        if self.others and self.begun[number] == THEIRS:
+        if self.awaited and self.begun[number] == THEIRS:
             with suppress(Exception):  # it died, hangs, or has failed otherwise
-                found: Sequence[Case | None] = pickle.loads(self.others[number].result(PATIENCE))
-                return found
+                cases: Sequence[Case | None] = pickle.loads(self.awaited[number].result(PATIENCE))
+                return cases
             self.stop()
-        elif self.others:
+        elif self.awaited:
             self.begun[number] = OURS
         return ()
 
     def stop(self) -> None:
         """Let the other process go no further, and take nothing from it any more."""
-        for number in range(len(self.others)):
+        for number in range(len(self.awaited)):
             self.begun[number] = OURS  # what it has not begun it gives back empty
-        self.others = ()
+        self.awaited = ()
 
 
 @contextmanager
@@ -111,8 +111,8 @@ def pool_atoms(
     groups.begun = fork.RawArray("b", len(groups.ranges))
     with suppress(_Hangs), processes(1, begin=partial(_begin, groups)) as pool:
         with suppress(OSError):  # the system has no room for a process
-            groups.others = [pool.submit(find_group, number) for number in reversed(range(len(groups.ranges)))][::-1]
-        sent = groups.others
+            groups.awaited = [pool.submit(find_group, number) for number in reversed(range(len(groups.ranges)))][::-1]
+        sent = groups.awaited
         try:
             yield groups.next_case
         finally:

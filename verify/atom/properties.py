@@ -143,12 +143,12 @@ def _is_known(atom: BoundMaps, *_: object) -> str:
     return atom.no_instruction
 
 
-def _not_refuted(other: Property) -> Need:
+def _not_refuted(premise: Property) -> Need:
     """Return that another property of the operand, from which this one follows, is not refuted."""
 
     def need(_: BoundMaps, operand: BoundOperand, before: Sequence[Verdict]) -> str:
-        refuted = [v.claim.part for v in before if v.claim.prop == other and v.status is Status.REFUTED]
-        return f"it fails with {other.words!r}, from which it follows" if operand.name in refuted else ""
+        refuted = [v.claim.part for v in before if v.claim.prop == premise and v.status is Status.REFUTED]
+        return f"it fails with {premise.words!r}, from which it follows" if operand.name in refuted else ""
 
     return need
 
@@ -210,8 +210,8 @@ def _for_family(which: str) -> CheckFunction:
         scope, prove = proof_family.scope(atom, operand), proof_family.PROVE[which]
         if scope is None:
             return []
-        found = run.memo.get((Check.PROOF, prove, scope), lambda: prove(atom, operand, run.budget, run.solver))
-        return [found] if found else []
+        evidence = run.memo.get((Check.PROOF, prove, scope), lambda: prove(atom, operand, run.budget, run.solver))
+        return [evidence] if evidence else []
 
     return check
 
@@ -221,13 +221,13 @@ def _certify(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]
     return proof.prove_ownership(operand.points, atom.multiplicity(operand), run.budget, run.solver)
 
 
-def _follows_from(other: Property) -> CheckFunction:
+def _follows_from(premise: Property) -> CheckFunction:
     """Return the proof that a property follows from ownership: with one owner for each element, none is outside."""
 
     def check(run: Run, atom: BoundMaps, operand: BoundOperand) -> list[Evidence]:
         once = atom.multiplicity(operand) == 1
-        if once and run.check(Check.PROOF, other, atom, operand)[0].status is Status.PROVED:
-            return [Evidence(Check.PROOF, Status.PROVED, f"follows from {other.words!r}")]
+        if once and run.check(Check.PROOF, premise, atom, operand)[0].status is Status.PROVED:
+            return [Evidence(Check.PROOF, Status.PROVED, f"follows from {premise.words!r}")]
         return []
 
     return check
@@ -243,9 +243,9 @@ def _one_product(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> l
     """Return the proof that all threads work for one product; if the atom does not fit otherwise, only a refutation."""
     if named is None or named.instruction is None or atom.is_copy:
         return []
-    found = proof.one_product(atom.seen_by(named.instruction), run.budget, run.solver)
-    refuted = bool(found) and fits(atom, named).status is Status.REFUTED
-    return [e for e in found if not refuted or e.status is Status.REFUTED]
+    evidence = proof.one_product(atom.seen_by(named.instruction), run.budget, run.solver)
+    refuted = bool(evidence) and fits(atom, named).status is Status.REFUTED
+    return [e for e in evidence if not refuted or e.status is Status.REFUTED]
 
 
 def _prove_relation(run: Run, atom: BoundMaps, _: None) -> list[Evidence]:

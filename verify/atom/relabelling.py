@@ -88,7 +88,7 @@ def find_permutations(subject: BoundMaps, wrong: Collection[str] = ()) -> Number
                 if of_label[axis].setdefault(label, number) != number:
                     return None
     numbers = {axis: permutation(list(of), list(of.values()), extents[axis]) for axis, of in of_label.items()}
-    moved = {axis: one for axis, one in numbers.items() if one is not None and not is_identity(one)}
+    moved = {axis: permuted for axis, permuted in numbers.items() if permuted is not None and not is_identity(permuted)}
     return moved if moved and None not in numbers.values() else None
 
 
@@ -126,7 +126,7 @@ def report_relabelled(
     numbers = find_permutations(subject, {part.replace("D", "C") for part in operands})
     if (
         numbers is None
-        or any(find_permutations(view) != numbers for view in subject.others)
+        or any(find_permutations(view) != numbers for view in subject.further)
         or any(broken(subject, numbers))
     ):
         return verdicts
@@ -154,8 +154,8 @@ def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) ->
 
 
 def _explain(axis: str, numbers: Sequence[int]) -> Iterator[str]:
-    one, other = HOLDERS[axis]
-    yield f"{axis}' = {spell_permutation(numbers)} of {axis} in {one} and in {other}: the same permutation"
+    first, second = HOLDERS[axis]
+    yield f"{axis}' = {spell_permutation(numbers)} of {axis} in {first} and in {second}: the same permutation"
     yield RIGHT[axis]
     yield f"wrong unless relabelled alike: {WRONG[axis]}"
 
@@ -163,7 +163,7 @@ def _explain(axis: str, numbers: Sequence[int]) -> Iterator[str]:
 def check_declared(subject: BoundMaps) -> list[Evidence]:
     """Return the evidence on a declared relabelling: each is a permutation, and nothing contradicts it."""
     wrong = next(_find_malformed(subject), None) or next(broken(subject, read_declared(subject)), None)
-    points = sum(len(one) for one in read_declared(subject).values())
+    points = sum(len(permuted) for permuted in read_declared(subject).values())
     return [finding(Check.ISA, wrong, "every number", points, "plain integers")]
 
 
@@ -178,23 +178,23 @@ def _find_malformed(subject: BoundMaps) -> Iterator[Counterexample]:
 def broken(subject: BoundMaps, numbers: Numbers) -> Iterator[Counterexample]:
     """Yield the operands that a relabelling contradicts: memory, metadata, scales whose blocks it parts."""
     operands = subject.by.operands if subject.by is not None else {}
-    for axis, one in numbers.items():
-        if is_identity(one):
+    for axis, permuted in numbers.items():
+        if is_identity(permuted):
             continue
         for part in subject.parts:
             if axis in part.axes and part.formulas and not isinstance(part.formulas[0], Registers):
                 yield Counterexample({}, f"{part.name} is read from memory: its {axis} is that of an address")
         if axis != "k":
             continue
-        moved = next(k for k, number in enumerate(one) if k != number)
+        moved = next(k for k, number in enumerate(permuted) if k != number)
         if METADATA in operands:
             yield Counterexample(
                 {"k": moved},
-                f"k {moved} is numbered {one[moved]}: metadata names a column of A by its place in a group",
+                f"k {moved} is numbered {permuted[moved]}: metadata names a column of A by its place in a group",
             )
         for name in SCALES:
             if name in operands:
-                yield from _split(name, one, len(one) // operands[name].extent[BLOCKS[name]])
+                yield from _split(name, permuted, len(permuted) // operands[name].extent[BLOCKS[name]])
 
 
 def _split(name: str, numbers: Sequence[int], block: int) -> Iterator[Counterexample]:
@@ -215,9 +215,9 @@ def _split(name: str, numbers: Sequence[int], block: int) -> Iterator[Counterexa
 
 def undone(subject: BoundMaps, numbers: Numbers) -> BoundMaps:
     """Return the atom with the instruction's own numbers in place of its labels, each operand given point by point."""
-    inverse = {axis: {label: number for number, label in enumerate(one)} for axis, one in numbers.items()}
+    inverse = {axis: {label: number for number, label in enumerate(permuted)} for axis, permuted in numbers.items()}
     parts = tuple(_undone(part, inverse) for part in subject.parts)
-    return replace(subject, parts=parts, others=tuple(undone(view, numbers) for view in subject.others))
+    return replace(subject, parts=parts, further=tuple(undone(view, numbers) for view in subject.further))
 
 
 def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> BoundOperand:
@@ -228,7 +228,7 @@ def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> Bou
     maps = [inverse.get(axis, {}) for axis in part.axes]
 
     def image(thread: int, value: int) -> tuple[int, ...]:
-        return tuple(one.get(label, label) for one, label in zip(maps, rows[thread][value], strict=True))
+        return tuple(numbering.get(label, label) for numbering, label in zip(maps, rows[thread][value], strict=True))
 
     threads, values = part.domain
     inputs = Axis("thread", threads), Axis("value", values)

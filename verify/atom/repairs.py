@@ -69,7 +69,7 @@ def add_repairs(
     A relabelling and the layouts that make it unnecessary are two repairs, and both are shown. If one key mends all,
     the other refutations follow from it.
     """
-    if not any(verdict.status.refuted for verdict in verdicts) or any(one.contradiction for one in verdicts):
+    if not any(verdict.status.refuted for verdict in verdicts) or any(verdict.contradiction for verdict in verdicts):
         return list(verdicts)
 
     def works(change: KeyChange) -> bool:
@@ -97,7 +97,9 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> in
 
     A layout that stands at the claim on another part names its own.
     """
-    refuted = [at for at, one in enumerate(verdicts) if one.status.refuted and one.counterexample is not None]
+    refuted = [
+        at for at, verdict in enumerate(verdicts) if verdict.status.refuted and verdict.counterexample is not None
+    ]
     own = [at for at in refuted if verdicts[at].claim.part == part]
     equal = [at for at in own if verdicts[at].claim.prop.key == "equals_isa"]
     form = [at for at in refuted if verdicts[at].claim.prop.scope == Scope.INSTRUCTION]
@@ -112,11 +114,11 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> in
 
 def _relabel(subject: BoundMaps, verdicts: Sequence[Verdict]) -> Iterator[KeyChange]:
     """Yield the declaration of the relabelling that explains every refutation."""
-    parts = [one.claim.part for one in verdicts if one.status is Status.RELABELLED]
+    parts = [verdict.claim.part for verdict in verdicts if verdict.status is Status.RELABELLED]
     numbers = relabelling.find_permutations(subject) if parts else None
     if numbers is None:
         return
-    texts = {axis: spell_permutation(one) for axis, one in numbers.items()}
+    texts = {axis: spell_permutation(permuted) for axis, permuted in numbers.items()}
     if all(order(text, len(numbers[axis])) for axis, text in texts.items()):
         listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
         yield KeyChange({"relabel": texts}, dict.fromkeys(parts, f"declare relabel = {{ {listed} }}"))
@@ -124,13 +126,13 @@ def _relabel(subject: BoundMaps, verdicts: Sequence[Verdict]) -> Iterator[KeyCha
 
 def _changes(subject: BoundMaps) -> Iterator[KeyChange]:
     """Yield changes of one key, the likeliest first, then of all layouts and of all keys at once."""
-    own = [(part.name, found) for part in subject.parts if (found := _by_formula(subject, part)) is not None]
-    single = [_of_layout(name, found) for name, found in own]
+    own = [(part.name, candidate) for part in subject.parts if (candidate := _by_formula(subject, part)) is not None]
+    single = [_of_layout(name, candidate) for name, candidate in own]
     yield from single
     yield from _profiles(subject)
     if subject.is_copy:
-        other = _by_the_other_side(subject)
-        yield from () if other is None else (_of_layout(*other),)
+        solved = _by_the_other_side(subject)
+        yield from () if solved is None else (_of_layout(*solved),)
         yield from _as_other(subject)
     keys = list(_keys(subject)) if isinstance(subject, BoundAtom) else []
     yield from keys
@@ -142,13 +144,13 @@ def _changes(subject: BoundMaps) -> Iterator[KeyChange]:
 
 def _together(changes: Sequence[KeyChange]) -> KeyChange:
     return KeyChange(
-        {key: value for one in changes for key, value in one.keys.items()},
-        {part: words for one in changes for part, words in one.words.items()},
+        {key: value for change in changes for key, value in change.keys.items()},
+        {part: words for change in changes for part, words in change.words.items()},
     )
 
 
-def _of_layout(name: str, found: Candidate) -> KeyChange:
-    return KeyChange({name: str(found.layout)}, {name: str(found)})
+def _of_layout(name: str, candidate: Candidate) -> KeyChange:
+    return KeyChange({name: str(candidate.layout)}, {name: str(candidate)})
 
 
 def _by_formula(subject: BoundMaps, part: BoundOperand) -> Candidate | None:
@@ -167,14 +169,14 @@ def _by_the_other_side(subject: BoundMaps) -> tuple[str, Candidate] | None:
     by_name = copy_operands(subject.space, subject.by)
     parts = {part.name: part for part in subject.parts}
     given = next((name for name in COPY_OPERANDS if subject.space[name] != "reg"), "Src")
-    (other,) = set(COPY_OPERANDS) - {given}
-    if not by_name or parts[other].layout is None:
+    (opposite,) = set(COPY_OPERANDS) - {given}
+    if not by_name or parts[opposite].layout is None:
         return None
-    names = np.array(walks(parts[other].layout_of_text))
+    names = np.array(walks(parts[opposite].layout_of_text))
     lanes = np.array([subject.thr(thread) for thread in range(subject.threads)])[:, None]
     numbers: layout_repair.Table | None = None
     with suppress(IsaError):  # a wrong adapter names bits that the instruction doesn't have
-        numbers = _numbers(by_name[other], lanes, subject.adapter if other == "Dst" else None)
+        numbers = _numbers(by_name[opposite], lanes, subject.adapter if opposite == "Dst" else None)
     if numbers is None or numbers.shape != names.shape:
         return None
     known, first, which = np.unique(numbers, return_index=True, return_inverse=True)
@@ -185,24 +187,24 @@ def _by_the_other_side(subject: BoundMaps) -> tuple[str, Candidate] | None:
     if not np.isin(mine, known).all():
         return None
     wanted = named[np.searchsorted(known, mine)]
-    found = layout_repair.find(parts[given], wanted)
-    return None if found is None else (given, found)
+    candidate = layout_repair.find(parts[given], wanted)
+    return None if candidate is None else (given, candidate)
 
 
 def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> layout_repair.Table:
     """Return the number of every (thread, bit) of an operand of a copy."""
     bits = adapt_bit(np.arange(operand.per_thread), adapter)[None, :]
-    found = operand.number(lanes, bits)
-    return np.broadcast_to(found, (len(lanes), operand.per_thread))
+    numbers = operand.number(lanes, bits)
+    return np.broadcast_to(numbers, (len(lanes), operand.per_thread))
 
 
 def _as_other(subject: BoundMaps) -> Iterator[KeyChange]:
     """Yield the layouts of a copy with one in place of another: Ref is one of the two others."""
     texts = {part.name: part.text for part in subject.parts}
     for part in (*COPY_OPERANDS, "Ref"):
-        for other in ("Ref", *COPY_OPERANDS):
-            if texts[part] != (text := texts[other]):
-                yield KeyChange({part: text}, {part: f"as {other}: {text}"})
+        for source in ("Ref", *COPY_OPERANDS):
+            if texts[part] != (text := texts[source]):
+                yield KeyChange({part: text}, {part: f"as {source}: {text}"})
 
 
 def _profiles(subject: BoundMaps) -> Iterator[KeyChange]:
@@ -248,8 +250,8 @@ def _spaces(subject: BoundAtom) -> Iterator[Mapping[str, str]]:
     """Yield the spaces of an entry with one operand in a space that the instruction can have it in."""
     atom, instruction = subject.atom, subject.instruction
     if isinstance(atom, CopyAtom):
-        found = spaces(instruction)
-        right = {"Src": found[-1], "Dst": found[0]} if found else {}
+        allowed = spaces(instruction)
+        right = {"Src": allowed[-1], "Dst": allowed[0]} if allowed else {}
         yield from [{**atom.space, **right}] if {**atom.space, **right} != atom.space else []
         return
     for name in atom.operands:
@@ -270,6 +272,6 @@ def _types(subject: BoundAtom, atom: Atom) -> Iterator[KeyChange]:
         rows = [{**row, "C": row["D"]} for row in rows if "D" in row]
     rows = [row for row in rows if any(atom.types[name] != word for name, word in row.items())]
     for row in sorted(rows, key=lambda row: sum(atom.types[name] != word for name, word in row.items())):
-        other = {name: word for name, word in row.items() if atom.types[name] != word}
-        listed = ", ".join(f'{name} = "{word}"' for name, word in other.items())
-        yield KeyChange({"types": {**atom.types, **other}}, {"types": f"give types = {{ {listed} }}"})
+        changed = {name: word for name, word in row.items() if atom.types[name] != word}
+        listed = ", ".join(f'{name} = "{word}"' for name, word in changed.items())
+        yield KeyChange({"types": {**atom.types, **changed}}, {"types": f"give types = {{ {listed} }}"})

@@ -75,8 +75,8 @@ def choose_names(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, 
     of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
     if not patterns:
         return [name for name in atoms if of_arch is None or _is_of(name, of_arch)]
-    found = _select_atoms(patterns, atoms)
-    return [name for name in found if of_arch is None or _is_of(name, of_arch)]
+    selected = _select_atoms(patterns, atoms)
+    return [name for name in selected if of_arch is None or _is_of(name, of_arch)]
 
 
 def _select_atoms(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
@@ -124,23 +124,23 @@ def architecture(name: str) -> int | None:
     >>> architecture("SM90_64x8x16_F16F16F16_SS"), architecture("UniversalFMA<float,float,float,float>")
     (90, None)
     """
-    found = re.match(NAMED, name)
-    return None if found is None else int(found[1])
+    match = re.match(NAMED, name)
+    return None if match is None else int(match[1])
 
 
 def _is_of(name: str, start: str) -> bool:
-    found = re.match(NAMED, name)
-    return found is not None and found[0] == start
+    match = re.match(NAMED, name)
+    return match is not None and match[0] == start
 
 
 def _number(arch: str, atoms: Iterable[str]) -> int:
     """Return the number of an architecture; raises SpecError if no atom is of it."""
     known = sorted({number for name in atoms if (number := architecture(name)) is not None})
-    found = re.fullmatch(ARCHITECTURE, arch)
-    if found is None or int(found[1]) not in known:
+    match = re.fullmatch(ARCHITECTURE, arch)
+    if match is None or int(match[1]) not in known:
         listed = ", ".join(f"sm{number}" for number in known) or "none"
         raise SpecError("arch", f"no atom is of the architecture {arch}; there are: {listed}")
-    return int(found[1])
+    return int(match[1])
 
 
 def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
@@ -150,10 +150,10 @@ def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
     [<Check.GPU: 'gpu'>, <Check.ISA: 'isa'>]
     """
     try:
-        found = frozenset(Check(word.strip()) for word in text.split(","))
+        chosen = frozenset(Check(word.strip()) for word in text.split(","))
     except ValueError as error:
         raise SpecError("checks", f"expected some of isa, proof, gpu, found {text}") from error
-    missing = [word for word in require if Check(word) not in found]
+    missing = [word for word in require if Check(word) not in chosen]
     if missing:
         raise SpecError("require", f"{missing[0]} is not among the checks {text}")
-    return found
+    return chosen

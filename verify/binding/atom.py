@@ -40,7 +40,7 @@ class NamedInstruction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundAtom(BoundMaps):
-    """An atom bound to one instruction, the first of those it names that the ISA tables have; `others` are the rest."""
+    """An atom bound to one instruction, the first it names that the ISA tables have; `further` are the rest."""
 
     atom: AnyAtom  # the atom as its file has it
     named: tuple[NamedInstruction, ...]  # each mnemonic of the atom, looked up
@@ -99,9 +99,9 @@ def list_instructions(named: Sequence[NamedInstruction]) -> list[isa_tables.Inst
 
 
 def join_views(views: Sequence[BoundAtom]) -> BoundAtom:
-    """Return the first view of an atom, with the others in it."""
-    first, *others = views
-    return replace(first, others=tuple(others)) if others else first
+    """Return the first view of an atom, with the further ones in it."""
+    first, *further = views
+    return replace(first, further=tuple(further)) if further else first
 
 
 def _view(atom: Atom, named: tuple[NamedInstruction, ...], instruction: isa_tables.Instruction | None) -> BoundAtom:

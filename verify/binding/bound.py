@@ -36,7 +36,7 @@ LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what follows from the fields is kept
 class BoundMaps:
-    """The maps of operands, bound to one instruction; `others` are the same maps bound to each further one.
+    """The maps of operands, bound to one instruction; `further` are the same maps bound to each further one.
 
     `thr` and `rep` are None, and `thr_fault` has the reason, unless thr(t) + rep(q) is every lane once.
     """
@@ -58,7 +58,7 @@ class BoundMaps:
     no_instruction: str = ""  # why there is none; empty where there is one
     uncompared_reasons: tuple[str, ...] = ()  # why further instructions cannot be compared with the maps
     shape_fault: str = ""  # how the shape differs from that of the only instruction; empty if it does not
-    others: tuple[Self, ...] = ()  # the same maps bound to each further instruction
+    further: tuple[Self, ...] = ()  # the same maps bound to each further instruction
     # of its layouts: their values at every point, for the checks of these maps; later ones see errors planted since
     tables: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -77,7 +77,7 @@ class BoundMaps:
     @property
     def views(self) -> tuple[Self, ...]:
         """The maps bound to each of their instructions in the ISA tables; unbound if they have none."""
-        return (self, *self.others)
+        return (self, *self.further)
 
     @property
     def instruction(self) -> isa_tables.Instruction:

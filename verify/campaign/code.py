@@ -43,11 +43,11 @@ def digest(module: str = "", path: str = "") -> str:
 
     Raises UsageError for a module that is not in the folder.
     """
-    found = hashlib.sha256("\0".join((solve.version("z3"), module, path)).encode())
+    hasher = hashlib.sha256("\0".join((solve.version("z3"), module, path)).encode())
     for file, name in (*_ours(), *_of_module(module, path).items()):
-        found.update(f"\0{name}\0".encode())
-        found.update(hashlib.sha256(file.read_bytes()).digest())
-    return found.hexdigest()
+        hasher.update(f"\0{name}\0".encode())
+        hasher.update(hashlib.sha256(file.read_bytes()).digest())
+    return hasher.hexdigest()
 
 
 def left_out(module: str, path: str, before: Set[str]) -> str:
@@ -74,7 +74,7 @@ def _list_covered(module: str, path: str) -> Set[Path]:
 
 def _elsewhere(file: Path) -> bool:
     """Whether a file is of Python, of an installed package, or ours."""
-    homes = [Path(sysconfig.get_path(one)).resolve() for one in ("stdlib", "platstdlib")]
+    homes = [Path(sysconfig.get_path(scheme)).resolve() for scheme in ("stdlib", "platstdlib")]
     homes += [(ROOT / package).resolve() for package in PACKAGES]
     return bool(INSTALLED & set(file.parts)) or any(file.is_relative_to(home) for home in homes)
 
@@ -94,15 +94,15 @@ def _of_module(module: str, path: str) -> Mapping[Path, str]:
     spec = PathFinder.find_spec(module.partition(".")[0], [path] if path else None)
     if spec is None and path:
         raise UsageError(f"--module {module}: there is none in {path}")
-    folders = [] if spec is None else [Path(one) for one in spec.submodule_search_locations or ()]
-    found: dict[Path, str] = {}
+    folders = [] if spec is None else [Path(location) for location in spec.submodule_search_locations or ()]
+    files: dict[Path, str] = {}
     if spec is not None and spec.origin and not folders:
-        found |= _files([Path(spec.origin)], Path(spec.origin).parent, CODE)
+        files |= _files([Path(spec.origin)], Path(spec.origin).parent, CODE)
     for folder in [Path(path)] if path else folders:
-        found |= _files(_below(folder), folder.parent, CODE)
-    if len(found) > MOST:
+        files |= _files(_below(folder), folder.parent, CODE)
+    if len(files) > MOST:
         raise UsageError(f"--path {path}: more than {MOST} files of code: name the folder of the module alone")
-    return found
+    return files
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -110,7 +110,7 @@ def _below(folder: Path) -> Iterator[Path]:
     seen: set[str] = set()
     for at, folders, files in os.walk(folder, followlinks=True):
         real = os.path.realpath(at)
-        folders[:] = [] if real in seen else [one for one in folders if one != "__pycache__" and one[0] != "."]
+        folders[:] = [] if real in seen else [name for name in folders if name != "__pycache__" and name[0] != "."]
         if real not in seen:
             yield from (Path(at, file) for file in files)
         seen.add(real)

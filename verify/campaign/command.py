@@ -57,13 +57,13 @@ def _main(argv: Sequence[str] | None) -> int:
         check_module(target.module)
     if target.module and any(spec.kind != "laws" for spec in loaded.items):
         raise UsageError("--module is checked against laws: name campaigns of kind laws with --only")
-    found = [part for spec in loaded.items for part in tasks.parts(spec, target)]
+    parts = [part for spec in loaded.items for part in tasks.parts(spec, target)]
     if options.count:
-        output.write(_counts(found), options.output)
+        output.write(_counts(parts), options.output)
         return Exit.USAGE if loaded.failures else Exit.OK
     if not options.quiet:
-        print(_counts(found), end="", file=sys.stderr, flush=True)
-    return _run_campaign(found, target, loaded.failures, options)
+        print(_counts(parts), end="", file=sys.stderr, flush=True)
+    return _run_campaign(parts, target, loaded.failures, options)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -92,7 +92,7 @@ def _counts(parts: Sequence[CampaignPart]) -> str:
     rows.append(("in all", sum(part.cases for part in distinct), sum(len(part.tasks) for part in distinct)))
     width = max(len(row[0]) for row in rows)
     many = (count_of(chunks, "chunk") for *_, chunks in rows)
-    return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {one}\n" for row, one in zip(rows, many, strict=True))
+    return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {words}\n" for row, words in zip(rows, many, strict=True))
 
 
 def _run_campaign(
@@ -101,7 +101,7 @@ def _run_campaign(
     file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
     with results.open_results(file) as kept:
         known, end = _collect_results(parts, target, kept, options)
-    done = sum(one.done for one in known)
+    done = sum(part.done for part in known)
     if done or end is None:
         if options.format == "json":
             text = report.as_json(known, target.name, malformed)
@@ -146,14 +146,14 @@ def _executor(target: Implementation, options: argparse.Namespace) -> AbstractCo
 
 def _resources(text: str | None) -> Mapping[str, float]:
     """Return the resources of `--resources GPU=1,MEMORY=2e9`."""
-    found = {}
-    for one in text.split(",") if text is not None else ():
-        name, _, number = map(str.strip, one.partition("="))
-        right = name and name not in found and re.fullmatch(r"\d+(\.\d+)?(e\d+)?", number, re.ASCII)
+    resources = {}
+    for word in text.split(",") if text is not None else ():
+        name, _, number = map(str.strip, word.partition("="))
+        right = name and name not in resources and re.fullmatch(r"\d+(\.\d+)?(e\d+)?", number, re.ASCII)
         if not right or not 0 < float(number) < inf:
             raise UsageError(f"--resources {text!r}: expected NAME=NUMBER, such as GPU=1, each name once, above 0")
-        found[name] = float(number)
-    return found
+        resources[name] = float(number)
+    return resources
 
 
 def _parser() -> argparse.ArgumentParser:

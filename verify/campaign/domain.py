@@ -68,7 +68,7 @@ class Domain:
             extents = leaves(shape)
             strides = self._strides(len(extents), start - begin, end - begin)
             # Strides of a flat shape are nested as it is.
-            yield from ((shape, one if extents is shape else nest(iter(one), shape)) for one in strides)
+            yield from ((shape, row if extents is shape else nest(iter(row), shape)) for row in strides)
             start, place = end, place + 1
 
     def _strides(self, modes: int, start: int, stop: int) -> Iterator[tuple[int, ...]]:

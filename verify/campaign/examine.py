@@ -21,8 +21,8 @@ from proofs.symbolic import enumerated
 from proofs.symbolic.enumerated import LAWS, PROGRAMMING
 from proofs.symbolic.execution import Target
 from verify.campaign.domain import Pair
-from verify.campaign.found import Tally, Wrong
 from verify.campaign.laws import DECISIONS, Decided, LayoutBatch, Rows
+from verify.campaign.tally import Tally, Wrong
 from verify.core.errors import Exit, UsageError
 
 POINTS = 1 << 16  # of all cases that are decided at once: arrays that stay in a processor's cache
@@ -62,13 +62,13 @@ class _Side:
 
     def __init__(self, arguments: Sequence[Second]) -> None:
         self.arguments = arguments
-        self.shapes = [one[0] if isinstance(one, tuple) else one for one in arguments]
+        self.shapes = [argument[0] if isinstance(argument, tuple) else argument for argument in arguments]
         self.number = np.zeros(len(arguments), dtype=np.int64)  # of each among those of its shape
         self.layouts: dict[Any, LayoutBatch] = {}
         places: defaultdict[Any, list[int]] = defaultdict(list)
-        for place, one in enumerate(arguments):
-            if isinstance(one, tuple):
-                places[one[0]].append(place)
+        for place, argument in enumerate(arguments):
+            if isinstance(argument, tuple):
+                places[argument[0]].append(place)
         for shape, some in places.items():
             self.number[some] = np.arange(len(some))
             strides = [arguments[place][1] for place in some]  # type: ignore[index]  # a layout, as was seen
@@ -76,12 +76,12 @@ class _Side:
 
     def make_arguments(self, target: Target) -> list[Any]:
         """Return the arguments as an implementation has them."""
-        return [target.make(*one) if isinstance(one, tuple) else one for one in self.arguments]
+        return [target.make(*argument) if isinstance(argument, tuple) else argument for argument in self.arguments]
 
     def has_changed(self, made: Sequence[Any]) -> bool:
         """Whether an argument is no longer what it was made of."""
         given = zip(made, self.arguments, strict=True)
-        now = [(x.shape, x.stride) if isinstance(one, tuple) else one for x, one in given]
+        now = [(x.shape, x.stride) if isinstance(argument, tuple) else argument for x, argument in given]
         return now != [*self.arguments]
 
     def rows(self, shape: Any, places: Any) -> Any:
@@ -173,17 +173,17 @@ def _call_cases(target: Target, law: str, left: _Side, right: _Side) -> _Called 
 
 def _decide_cases(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[Any]) -> Decided | None:
     """(broken, outside the law) of each case of a group; None if its results fit no array."""
-    found = _array(result, strides)
-    if found is None:
+    flat = _array(result, strides)
+    if flat is None:
         return None
-    rows = [one for one in (*arguments, Rows(LayoutBatch(result, found))) if one is not None]
+    rows = [row for row in (*arguments, Rows(LayoutBatch(result, flat))) if row is not None]
     points = DECISIONS[law].points(*rows)
     if points > MOST:
         return None
     decided = []
     step = max(1, POINTS // points)
-    for start in range(0, len(found), step):
-        part = [one.part(slice(start, start + step)) if isinstance(one, Rows) else one for one in rows]
+    for start in range(0, len(flat), step):
+        part = [row.part(slice(start, start + step)) if isinstance(row, Rows) else row for row in rows]
         try:
             decided.append(DECISIONS[law].decide(*part))
         except TooLarge:
@@ -199,13 +199,13 @@ def _array(shape: Any, strides: Sequence[Any]) -> Any:
     """
     try:
         extents = leaves(shape)
-        found = _flat(shape, strides)
+        flat = _flat(shape, strides)
     except (TypeError, ValueError, OverflowError):
         return None
     plain = all(type(n) is int and n > 0 for n in extents)
-    if not plain or found.shape != (len(strides), len(extents)) or found.min(initial=0) < 0:
+    if not plain or flat.shape != (len(strides), len(extents)) or flat.min(initial=0) < 0:
         return None
-    return found if found.max(initial=0) < LARGEST else None
+    return flat if flat.max(initial=0) < LARGEST else None
 
 
 def _flat(shape: Any, strides: Sequence[Any]) -> Any:
@@ -230,19 +230,19 @@ def _columns(shape: Any, strides: Sequence[Any]) -> list[Sequence[int]]:
 
 def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Tally:
     """Return what the cases are, in plain Python alone."""
-    found = Tally()
+    tally = Tally()
     for case in cases:
         try:
             fault = enumerated.try_case(target, law, case)
         except TooLarge:
             fault = None
         if fault is None:
-            found += Tally(cases=1, rejected=1)
+            tally += Tally(cases=1, rejected=1)
         elif fault:
             wrong = Wrong(enumerated.weight(case), enumerated.call(law, case), fault)
-            found += Tally(cases=1, refuted=1, smallest=wrong)
+            tally += Tally(cases=1, refuted=1, smallest=wrong)
         elif LAWS[law].partial:
-            found += Tally(cases=1, unmet=1)
+            tally += Tally(cases=1, unmet=1)
         else:
-            found += Tally(cases=1, confirmed=1)
-    return found
+            tally += Tally(cases=1, confirmed=1)
+    return tally

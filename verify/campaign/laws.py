@@ -66,13 +66,13 @@ class LayoutBatch:
     @cached_property
     def fewest(self) -> Array:
         """How few modes have the values of each."""
-        found = np.zeros(len(self), dtype=np.int64)
-        end = np.zeros_like(found)  # the stride with which the next mode would continue the last one
+        counts = np.zeros(len(self), dtype=np.int64)
+        end = np.zeros_like(counts)  # the stride with which the next mode would continue the last one
         for extent, stride in zip(self.extents, self.strides.T, strict=True):
             if extent > 1:
-                found += (found == 0) | (end != stride)
+                counts += (counts == 0) | (end != stride)
                 end = extent * stride
-        return np.maximum(found, 1)
+        return np.maximum(counts, 1)
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.layouts if self.which is None else self.which)
 
-    def each(self, found: Array) -> Array:
+    def each(self, answers: Array) -> Array:
         """For each case what was found for its layout."""
-        return found if self.which is None else found[self.which]
+        return answers if self.which is None else answers[self.which]
 
     def part(self, cases: slice) -> Rows:
         """Return the rows of some cases.
@@ -184,8 +184,8 @@ def _decide_complement(a: Rows, target: int, r: Rows) -> Decided:
     counted = (a.strides != 0) & (np.array(a.extents) > 1)
     pattern = counted @ (1 << np.arange(counted.shape[1]))
     wrong = np.empty(len(a), dtype=bool)
-    for one in np.unique(pattern):
-        cases = np.flatnonzero(pattern == one)
+    for kind in np.unique(pattern):
+        cases = np.flatnonzero(pattern == kind)
         extents = tuple(e if c else 1 for e, c in zip(a.extents, counted[cases[0]], strict=True))
         wrong[cases] = _find_uncovered(LayoutBatch(extents, a.strides[cases] * counted[cases]), target, r.values[cases])
     return wrong, _none(a)
@@ -214,10 +214,10 @@ def _decide_divide(a: Rows, tiler: Rows, r: Rows) -> Decided:
         return _all(a)
     first, second = r.modes(0, 1)
     wrong, partly = _image(a, tiler, first)
-    found = (first.values[:, :, None] + second.values[:, None, :]).reshape(len(wrong), -1)
+    sums = (first.values[:, :, None] + second.values[:, None, :]).reshape(len(wrong), -1)
     row = np.arange(len(wrong))[:, None]
     taken = np.zeros((len(wrong), int(a.values.max()) + 2), dtype=bool)
-    taken[row, np.minimum(found, taken.shape[1] - 1)] = True  # the last column is of larger values
+    taken[row, np.minimum(sums, taken.shape[1] - 1)] = True  # the last column is of larger values
     return wrong | ~taken[row, a.values].all(1), partly
 
 
@@ -259,7 +259,7 @@ def _none(a: Rows) -> Array:
 
 
 def _largest(*rows: Rows) -> int:
-    return max(one.size for one in rows)
+    return max(row.size for row in rows)
 
 
 def _product(a: Rows, cotarget: int, r: Rows) -> int:

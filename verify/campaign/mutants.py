@@ -14,8 +14,8 @@ import proofs
 from layouts import Layout
 from layouts.atoms import registry
 from verify.atom.checker import AtomChecker
-from verify.campaign.found import Tally, Wrong
 from verify.campaign.spec import MutantsSpec
+from verify.campaign.tally import Tally, Wrong
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.mutate.mutants import changes, distinct, mutants
@@ -46,21 +46,21 @@ class MutantTask:
             AtomChecker(frozenset({Check.ISA})),
             AtomChecker(frozenset({Check.PROOF}), budget, loaded=proofs.Solver(counted=0)),
         )
-        atom, found = registry()[self.atom], Tally()
+        atom, tally = registry()[self.atom], Tally()
         for number, mutant in enumerate(mutants(atom, self.operand)):
             score = Score()
             score_one(score, bench, atom, self.operand, mutant)
             survived = next((line for line in score.survivors if "  SURVIVES " in line), "")
             if survived:
                 case, _, what = survived.partition("  ")
-                found += Tally(cases=1, refuted=1, smallest=Wrong(number, case, what))
+                tally += Tally(cases=1, refuted=1, smallest=Wrong(number, case, what))
             elif score.equivalent:
-                found += Tally(cases=1, unmet=1)
+                tally += Tally(cases=1, unmet=1)
             elif score.survivors:
-                found += Tally(cases=1, rejected=1)
+                tally += Tally(cases=1, rejected=1)
             else:
-                found += Tally(cases=1, confirmed=1)
-        return found
+                tally += Tally(cases=1, confirmed=1)
+        return tally
 
 
 def tasks(spec: MutantsSpec) -> Sequence[MutantTask]:

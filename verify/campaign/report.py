@@ -15,38 +15,42 @@ from verify.report import Failure
 from verify.report.as_json import of_failures
 
 
-def status(one: CountedPart) -> str:
+def status(counted: CountedPart) -> str:
     """Return the status of a part, in the words of all reports."""
-    if one.found.refuted:
+    if counted.tally.refuted:
         return "REFUTED"
-    if one.stopped:
+    if counted.stopped:
         return "UNCHECKED"
-    if one.done < len(one.part.tasks) or one.found.cases != one.part.cases or not one.found.confirmed:
+    if (
+        counted.done < len(counted.part.tasks)
+        or counted.tally.cases != counted.part.cases
+        or not counted.tally.confirmed
+    ):
         return "UNKNOWN"
-    return "UNCHECKED" if one.part.gap and one.found.rejected else "VERIFIED"
+    return "UNCHECKED" if counted.part.gap and counted.tally.rejected else "VERIFIED"
 
 
-def why(one: CountedPart) -> str:
+def why(counted: CountedPart) -> str:
     """Why a part is neither verified nor refuted, or what its counts leave out; empty where nothing is."""
-    if one.stopped:
-        return one.stopped
-    if one.done < len(one.part.tasks):
-        return f"{one.done} of {len(one.part.tasks)} chunks are done"
-    if one.found.cases != one.part.cases:
-        return f"{one.found.cases} of {one.part.cases} cases are counted"
-    if not one.found.confirmed and not one.found.refuted:
+    if counted.stopped:
+        return counted.stopped
+    if counted.done < len(counted.part.tasks):
+        return f"{counted.done} of {len(counted.part.tasks)} chunks are done"
+    if counted.tally.cases != counted.part.cases:
+        return f"{counted.tally.cases} of {counted.part.cases} cases are counted"
+    if not counted.tally.confirmed and not counted.tally.refuted:
         return "the law applies to none of the cases"
-    return "no evidence on some" if one.part.gap and one.found.rejected else ""
+    return "no evidence on some" if counted.part.gap and counted.tally.rejected else ""
 
 
 def code(known: Sequence[CountedPart], allow_unchecked: bool) -> Exit:
     """Return the exit code of a run that has ended by itself."""
-    if not any(one.part.tasks for one in known):
+    if not any(counted.part.tasks for counted in known):
         return Exit.EMPTY
-    found = {status(one) for one in known}
-    if "REFUTED" in found:
+    statuses = {status(counted) for counted in known}
+    if "REFUTED" in statuses:
         return Exit.REFUTED
-    if "UNKNOWN" in found or ("UNCHECKED" in found and not allow_unchecked):
+    if "UNKNOWN" in statuses or ("UNCHECKED" in statuses and not allow_unchecked):
         return Exit.UNDECIDED
     return Exit.OK
 
@@ -54,18 +58,18 @@ def code(known: Sequence[CountedPart], allow_unchecked: bool) -> Exit:
 def as_text(known: Sequence[CountedPart], name: str, quiet: bool) -> str:
     """Return the report as text; its last line alone when quiet."""
     lines = []
-    for one in known:
-        part, found = one.part, one.found
-        lines.append(f"{part.entry}: {part.name}  {status(one)}")
+    for counted in known:
+        part, tally = counted.part, counted.tally
+        lines.append(f"{part.entry}: {part.name}  {status(counted)}")
         lines += [f"  {part.claim}", f"  {part.domain}"]
-        counts = join_counts({word: getattr(found, key) for key, word in part.words.items()})
-        lines.append(f"  {found.cases} of {part.cases} cases: {counts}")
-        lines += [f"  {why(one)}"] * bool(why(one))
-        if found.smallest is not None:
-            lines.append(f"  smallest counterexample: {found.smallest.case} {found.smallest.fault}")
+        counts = join_counts({word: getattr(tally, key) for key, word in part.words.items()})
+        lines.append(f"  {tally.cases} of {part.cases} cases: {counts}")
+        lines += [f"  {why(counted)}"] * bool(why(counted))
+        if tally.smallest is not None:
+            lines.append(f"  smallest counterexample: {tally.smallest.case} {tally.smallest.fault}")
     each = Counter(map(status, known))
     counts = join_counts({word.lower(): each[word] for word in ("VERIFIED", "REFUTED", "UNKNOWN", "UNCHECKED")})
-    last = f"{name}: {counts}" if any(one.part.tasks for one in known) else "nothing selected"
+    last = f"{name}: {counts}" if any(counted.part.tasks for counted in known) else "nothing selected"
     return "\n".join([last] if quiet else [*lines, last]) + "\n"
 
 
@@ -76,16 +80,16 @@ def as_json(known: Sequence[CountedPart], name: str, failures: Iterable[Failure]
     """
     entries = [
         {
-            "campaign": one.part.entry,
-            "checked": one.part.name,
-            "claim": one.part.claim,
-            "domain": one.part.domain,
-            "status": status(one),
-            "reason": why(one),
-            **asdict(one.found),
-            "of": one.part.cases,
+            "campaign": counted.part.entry,
+            "checked": counted.part.name,
+            "claim": counted.part.claim,
+            "domain": counted.part.domain,
+            "status": status(counted),
+            "reason": why(counted),
+            **asdict(counted.tally),
+            "of": counted.part.cases,
         }
-        for one in known
+        for counted in known
     ]
     document = {"schema": 2, "implementation": name, "failures": of_failures(failures), "parts": entries}
     return json.dumps(document, indent=1) + "\n"

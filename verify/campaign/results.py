@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpu_checks.recordings_io.lines import with_digest, without_digest
-from verify.campaign.found import Tally
+from verify.campaign.tally import Tally
 from verify.core.errors import Exit, UsageError
 
 BEGINNING = b'{"campaign": "'  # of each line
@@ -33,13 +33,13 @@ class Results:
 
     def __init__(self, file: Path, descriptor: int) -> None:
         self.file, self._descriptor = file, descriptor
-        self.found: dict[tuple[str, int], Tally] = {}
+        self.tallies: dict[tuple[str, int], Tally] = {}
         self._end = 0
         self._read_lines()
 
-    def append(self, key: str, chunk: int, found: Tally) -> None:
+    def append(self, key: str, chunk: int, tally: Tally) -> None:
         """Add a result, as one whole line. Raises UsageError where it cannot be written; the lines before stay."""
-        text = BEGINNING.decode() + f'{key}", "chunk": {chunk}, "found": {json.dumps(found.as_dict())}}}'
+        text = BEGINNING.decode() + f'{key}", "chunk": {chunk}, "found": {json.dumps(tally.as_dict())}}}'
         line = f"{with_digest(text)}\n".encode()
         try:
             left = line
@@ -49,7 +49,7 @@ class Results:
             os.ftruncate(self._descriptor, self._end)
             raise UsageError(f"cannot write {self.file}: {error.strerror}") from error
         self._end += len(line)
-        self.found[key, chunk] = found
+        self.tallies[key, chunk] = tally
 
     def _read_lines(self) -> None:
         with open(self._descriptor, "rb", closefd=False) as stream:
@@ -69,10 +69,10 @@ class Results:
     def _take(self, line: bytes, number: int) -> None:
         try:
             data = json.loads(without_digest(line.decode().removesuffix("\n")))
-            key, chunk, found = str(data["campaign"]), int(data["chunk"]), Tally.of(data["found"])
+            key, chunk, tally = str(data["campaign"]), int(data["chunk"]), Tally.of(data["found"])
         except (ValueError, KeyError, TypeError) as error:
             raise self._reject_line(number) from error
-        if self.found.setdefault((key, chunk), found) != found:
+        if self.tallies.setdefault((key, chunk), tally) != tally:
             raise ResultsError(f"{self.file}:{number}: chunk {chunk} has another result above")
 
     def _reject_line(self, number: int) -> UsageError:

@@ -13,8 +13,8 @@ from typing import Any
 from lanecheck.console.progress import Progress
 from proofs.symbolic.attempt import Stopped
 from verify.campaign import code
-from verify.campaign.found import Tally
 from verify.campaign.results import Results
+from verify.campaign.tally import Tally
 from verify.campaign.tasks import CampaignPart, Implementation, work
 from verify.core.errors import Exit, UsageError
 
@@ -42,7 +42,7 @@ class CountedPart:
     """What is known about a part."""
 
     part: CampaignPart
-    found: Tally
+    tally: Tally
     done: int  # chunks that have a result
     stopped: str = ""  # why it has none
 
@@ -51,7 +51,7 @@ def count_parts(parts: Sequence[CampaignPart], results: Results, stopped: Mappin
     """Return the results so far, part by part."""
     known = []
     for part in parts:
-        kept = [results.found[part.key, n] for n in range(len(part.tasks)) if (part.key, n) in results.found]
+        kept = [results.tallies[part.key, n] for n in range(len(part.tasks)) if (part.key, n) in results.tallies]
         known.append(CountedPart(part, sum(kept, Tally()), len(kept), stopped.get(part.key, "")))
     return known
 
@@ -59,7 +59,9 @@ def count_parts(parts: Sequence[CampaignPart], results: Results, stopped: Mappin
 def list_left(parts: Sequence[CampaignPart], results: Results) -> list[Place]:
     """Return the chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
     distinct = {part.key: p for p, part in enumerate(parts)}  # two campaigns may ask the same
-    todo = [(p, n) for key, p in distinct.items() for n in range(len(parts[p].tasks)) if (key, n) not in results.found]
+    todo = [
+        (p, n) for key, p in distinct.items() for n in range(len(parts[p].tasks)) if (key, n) not in results.tallies
+    ]
     Random(0).shuffle(todo)
     return todo
 
@@ -134,17 +136,17 @@ class CampaignRun:
         """Keep the result of a chunk; returns how many cases it has."""
         part, chunk = self.parts[place[0]], place[1]
         try:
-            found = future.result()
+            outcome = future.result()
         except (BrokenExecutor, CancelledError, OSError) as error:
             raise self._tell_gone(error) from error
         except Exception as error:
             if type(error).__name__ == "KilledWorker":  # Dask's, after it tried several workers
                 raise self._tell_gone(error) from error
             raise
-        if isinstance(found, Stopped):
-            self.stopped.setdefault(part.key, found.why)
+        if isinstance(outcome, Stopped):
+            self.stopped.setdefault(part.key, outcome.why)
         else:
-            self.results.append(part.key, chunk, found)
+            self.results.append(part.key, chunk, outcome)
         return part.tasks[chunk].cases
 
     def _tell_gone(self, error: BaseException) -> GoneError:

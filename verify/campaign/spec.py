@@ -51,7 +51,7 @@ class CampaignSpec:
 
     def as_key(self) -> dict[str, Any]:
         """Return what its results depend on: all but the name."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self) if attribute.name != "name"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

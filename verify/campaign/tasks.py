@@ -23,8 +23,8 @@ from proofs.symbolic.execution import Target
 from verify.campaign import code, mutants
 from verify.campaign.domain import Domain
 from verify.campaign.examine import Second, examine_cases
-from verify.campaign.found import Tally
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
+from verify.campaign.tally import Tally
 from verify.core.errors import SpecError, UsageError
 
 CHUNKS = 10_000  # of one law, about, unless they would be larger than LARGEST
@@ -104,15 +104,15 @@ class LawTask:
         )
 
     def _decide_law(self, target: Target) -> Tally:
-        domain, found = domain_of(self.spec), Tally()
+        domain, tally = domain_of(self.spec), Tally()
         seconds: list[Second] = [*self.seconds]
         if isinstance(self.seconds, range):
             seconds = [*domain.between(self.seconds.start, self.seconds.stop)]
         step = max(1, BLOCK // len(seconds))
         for start in range(self.firsts.start, self.firsts.stop, step):
             block = [*domain.between(start, min(start + step, self.firsts.stop))]
-            found += examine_cases(target, self.law, block, seconds)
-        return found
+            tally += examine_cases(target, self.law, block, seconds)
+        return tally
 
 
 @lru_cache(maxsize=8)
@@ -174,10 +174,10 @@ def _of_law(spec: LawsSpec, law: str, target: Implementation) -> CampaignPart:
         _check(spec, law, count**2, side**2)
         made = [LawTask(spec, law, a, b, target) for a in _ranges(count, side) for b in _ranges(count, side)]
     else:
-        others: tuple[int | None, ...] = (spec.cotargets or (spec.size,)) if second else (None,)
-        step = max(1, min(max(ROW // len(others), -(-count // CHUNKS)), LARGEST // len(others)))
-        _check(spec, law, count * len(others), step * len(others))
-        made = [LawTask(spec, law, a, others, target) for a in _ranges(count, step)]
+        seconds: tuple[int | None, ...] = (spec.cotargets or (spec.size,)) if second else (None,)
+        step = max(1, min(max(ROW // len(seconds), -(-count // CHUNKS)), LARGEST // len(seconds)))
+        _check(spec, law, count * len(seconds), step * len(seconds))
+        made = [LawTask(spec, law, a, seconds, target) for a in _ranges(count, step)]
     key = _key(spec, law, code.digest(target.module, target.path))
     return CampaignPart(spec.name, law, _words(spec, second), LAWS[law].statement, key, made, WORDS)
 
@@ -215,7 +215,7 @@ def work(task: Task, digest: str, module: str = "", path: str = "") -> Tally | S
     if code.digest(module, path) != digest:
         raise UsageError("a worker has other code than this process: install the same version there")
     before = frozenset(sys.modules)
-    found = task.count()
-    if module and (other := code.left_out(module, path, before)):
-        raise UsageError(f"--module {module}: it runs {other}, which is not in the folder of --path: put it there")
-    return found
+    tally = task.count()
+    if module and (stray := code.left_out(module, path, before)):
+        raise UsageError(f"--module {module}: it runs {stray}, which is not in the folder of --path: put it there")
+    return tally

@@ -88,8 +88,8 @@ def _query(options: argparse.Namespace) -> Query:
     values = {name: known[name].parse_value(value) for name, value in given.items()}
     called = options.map is not None and spec.FUNCTION.fullmatch(options.map) is not None
     if options.map is not None:
-        if other := next((name for name in given if not called or name not in ("values", "python")), ""):
-            raise UsageError(f"--{other}: {options.map:.60} is a map already; give one or the other")
+        if surplus := next((name for name in given if not called or name not in ("values", "python")), ""):
+            raise UsageError(f"--{surplus}: {options.map:.60} is a map already; give one or the other")
         if not called:
             return query.of_text(options.map, _pool(options), _tile(options.tile))
     if {"lane", "value", "column"} & given.keys():
@@ -117,10 +117,10 @@ def _tile(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
 
-    found = numbers(text) or []
-    if len(found) != 2 or 0 in found:
+    extents = numbers(text) or []
+    if len(extents) != 2 or 0 in extents:
         raise UsageError(f"--tile {text!r}: it should be two positive extents such as 16x8")
-    return found[0], found[1]
+    return extents[0], extents[1]
 
 
 def _pool(options: argparse.Namespace) -> object:

@@ -15,13 +15,15 @@ from verify.maps.synthesis import FORMS, Form, forms
 ROW_AND_COLUMN = ("row", "col")
 
 
-def of_query(query: Query, found: Sequence[Match], wanted: Sequence[str] = FORMS) -> tuple[list[Form], str]:
+def of_query(query: Query, related: Sequence[Match], wanted: Sequence[str] = FORMS) -> tuple[list[Form], str]:
     """Return a query in some forms, those that there are first, the shortest first; or why it has not the form.
 
     Its tile is that of the first map which it equals or relabels, which is named; without one it is the smallest with
     all its elements.
     """
-    match = next((one for one in found if one.relation in (Relation.EQUALS, Relation.RELABELS)), None)
+    match = next(
+        (candidate for candidate in related if candidate.relation in (Relation.EQUALS, Relation.RELABELS)), None
+    )
     if match is None:
         return _list_forms(query, query.tile, False, wanted), ""
     first, extent = match.group.members[0], match.group.extent
@@ -41,20 +43,21 @@ def _list_forms(query: Query, tile: tuple[int, int] | None, swapped: bool, wante
 
 def _on_tile(query: Query, tile: tuple[int, int] | None, swapped: bool) -> FragmentMap:
     """Return the query's map to (row, column) of its tile; to one number where a layout's tile is not known."""
-    found = query.found
-    if len(found.outputs) == 1:
+    fragment = query.fragment
+    if len(fragment.outputs) == 1:
         if tile is None:
-            end = 1 + max(max(element for (element,) in several) for several in found.images.values())
-            return replace(found, outputs=(Axis("element", end),))
+            end = 1 + max(max(element for (element,) in several) for several in fragment.images.values())
+            return replace(fragment, outputs=(Axis("element", end),))
         order = -1 if swapped else 1
         images = {
-            point: ((element % tile[0], element // tile[0])[::order],) for point, ((element,),) in found.images.items()
+            point: ((element % tile[0], element // tile[0])[::order],)
+            for point, ((element,),) in fragment.images.items()
         }
-        return replace(found, outputs=tuple(map(Axis, ROW_AND_COLUMN, tile[::order])), images=images)
+        return replace(fragment, outputs=tuple(map(Axis, ROW_AND_COLUMN, tile[::order])), images=images)
     if tile is None:
-        ends = [1 + max(image[place] for (image,) in found.images.values()) for place in (0, 1)]
+        ends = [1 + max(image[place] for (image,) in fragment.images.values()) for place in (0, 1)]
     else:
         ends = list(tile[:: -1 if swapped else 1])
     if swapped and not query.as_isa:
-        found = found.reorder(("lane", "value"), [axis.name for axis in found.outputs[::-1]])
-    return replace(found, outputs=tuple(map(Axis, ROW_AND_COLUMN, ends)))
+        fragment = fragment.reorder(("lane", "value"), [axis.name for axis in fragment.outputs[::-1]])
+    return replace(fragment, outputs=tuple(map(Axis, ROW_AND_COLUMN, ends)))

@@ -70,17 +70,19 @@ class Catalogue:
         return [self._group(text) for _, _, text in self._lines]
 
     def _some(self, where: str, size: str) -> list[Group]:
-        return [self._group(text) for *found, text in self._lines if found == [where, size]]
+        return [self._group(text) for *key, text in self._lines if key == [where, size]]
 
     def _group(self, text: str) -> Group:
-        one = json.loads(text)
+        fields = json.loads(text)
         members = [
             Member(operand, tuple(axes), tuple(map(tuple, select)), tuple(self._mnemonics[at] for at in listed))
-            for operand, axes, select, listed in one["members"]
+            for operand, axes, select, listed in fields["members"]
         ]
-        lanes, values = one["size"]
-        holds = tuple(numbers(one["holds"]))
-        return Group(lanes, values, tuple(one["extent"]), one["swapped"], tuple(members), holds, (one["x"], one["y"]))
+        lanes, values = fields["size"]
+        holds = tuple(numbers(fields["holds"]))
+        return Group(
+            lanes, values, tuple(fields["extent"]), fields["swapped"], tuple(members), holds, (fields["x"], fields["y"])
+        )
 
 
 def numbers(pieces: Sequence[Piece]) -> list[int]:
@@ -89,7 +91,7 @@ def numbers(pieces: Sequence[Piece]) -> list[int]:
     >>> numbers([(0, (4, 2), (2, 1)), (100, (), ())])
     [0, 2, 4, 6, 1, 3, 5, 7, 100]
     """
-    found: list[int] = []
+    listed: list[int] = []
     for first, shape, stride in pieces:
-        found += [first + number for number in every(tuple(shape), tuple(stride))]
-    return found
+        listed += [first + number for number in every(tuple(shape), tuple(stride))]
+    return listed

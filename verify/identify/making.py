@@ -27,17 +27,17 @@ Found = dict[tuple[Any, ...], dict[tuple[Any, ...], list[str]]]  # map -> operan
 
 def keep_text(name: str) -> str:
     """Return the lines of that digest as they are kept on disk, made and kept if they are not yet."""
-    found = cache.fetch(name)
-    if found is None:
-        found = text().encode()
-        cache.keep(name, found)
-    return found.decode()
+    kept = cache.fetch(name)
+    if kept is None:
+        kept = text().encode()
+        cache.keep(name, kept)
+    return kept.decode()
 
 
 def text() -> str:
     """Every map of the ISA tables as the lines of a `Catalogue`."""
-    lines = [(f"{REGISTERS} {one.lanes}x{one.values}", one) for one in in_registers()]
-    lines += [(f"{MEMORY} {one.extent[0]}x{one.extent[1]}", one) for one in in_memory()]
+    lines = [(f"{REGISTERS} {group.lanes}x{group.values}", group) for group in in_registers()]
+    lines += [(f"{MEMORY} {group.extent[0]}x{group.extent[1]}", group) for group in in_memory()]
     names = sorted({name for _, group in lines for member in group.members for name in member.mnemonics})
     number = {name: at for at, name in enumerate(names)}
     return "".join([f"{' '.join(names)}\n", *(f"{start} {line(group, number)}\n" for start, group in lines)])
@@ -84,7 +84,7 @@ def group_of(points: Any, holds: Any, extent: tuple[int, int], swapped: bool, me
 
 def in_registers() -> list[Group]:
     """Every map of an operand in registers."""
-    found: Found = {}
+    groups: Found = {}
     evaluated: dict[tuple[Any, ...], bytes] = {}
     operands: dict[tuple[Any, ...], isa_tables.Operand] = {}
     for mnemonic in isa_tables.mnemonics("*"):
@@ -97,35 +97,35 @@ def in_registers() -> list[Group]:
             extent = _order_pair(operand.extent, swapped)
             key = operand.lanes, operand.values, extent, swapped, evaluated[formulas]
             operands.setdefault(key, operand)
-            members = found.setdefault(key, {})
+            members = groups.setdefault(key, {})
             members.setdefault((operand.name, _order_pair(operand.axes, swapped), select), []).append(mnemonic)
     listed = []
-    for key, members in found.items():
+    for key, members in groups.items():
         _, _, extent, swapped, _ = key
         points, holds = _points(operands[key])
         listed.append(group_of(points[..., :: -1 if swapped else 1], holds, extent, swapped, _members(members)))
-    return sorted(listed, key=lambda one: (one.lanes, one.values, one.extent, one.members))
+    return sorted(listed, key=lambda group: (group.lanes, group.values, group.extent, group.members))
 
 
 def in_memory() -> list[Group]:
     """Every map of an operand in tensor memory; lanes of it without an element do not contribute."""
-    found = []
+    groups = []
     for extent, table, members in places.tables():
         holds = (table >= 0).all(axis=(1, 2))
         if not holds.any() or (table[~holds] >= 0).any():
             raise ValueError(f"a lane of {members} has elements in some columns alone: they would not be compared")
-        found.append(group_of(table, holds, extent, False, members))
-    return found
+        groups.append(group_of(table, holds, extent, False, members))
+    return groups
 
 
-def _members(found: Mapping[tuple[Any, ...], list[str]]) -> list[Member]:
+def _members(operands: Mapping[tuple[Any, ...], list[str]]) -> list[Member]:
     """Return the operands of a map: those of a product, then scales, metadata, the registers of loads and stores."""
 
     def order(member: Member) -> tuple[Any, ...]:
         return MATRICES.index(member.operand) if member.operand in MATRICES else len(MATRICES), member
 
     return sorted(
-        (Member(operand, axes, select, tuple(names)) for (operand, axes, select), names in found.items()), key=order
+        (Member(operand, axes, select, tuple(names)) for (operand, axes, select), names in operands.items()), key=order
     )
 
 
@@ -162,8 +162,8 @@ def _formulas(operand: isa_tables.Operand) -> tuple[Any, ...]:
 def _points(operand: isa_tables.Operand) -> tuple[Any, Any]:
     """Return the element (row, column) of each lane and value, evaluated; and which lanes contribute."""
     lane = np.arange(operand.lanes)
-    found = operand.locate(lane[:, None], np.arange(operand.values)[None, :])
-    return np.stack(found, axis=-1), np.broadcast_to(operand.holds(lane), lane.shape)
+    located = operand.locate(lane[:, None], np.arange(operand.values)[None, :])
+    return np.stack(located, axis=-1), np.broadcast_to(operand.holds(lane), lane.shape)
 
 
 def _order_pair(pair: tuple[Any, Any], swapped: bool) -> tuple[Any, Any]:

@@ -53,9 +53,9 @@ def matches(query: Query, groups: Sequence[Group]) -> list[Match]:
     related = [match for group, right in compared if (match := _find_relation(query, group, right)) is not None]
     if related:
         order = list(Relation)
-        return sorted(related, key=lambda one: (order.index(one.relation), -_count(one.group)))
-    found = [match for group, right in compared if (match := _nearer(query, group, right)) is not None]
-    return sorted(found, key=lambda one: (-one.agree, one.transposed, -_count(one.group)))[:NEAREST]
+        return sorted(related, key=lambda match: (order.index(match.relation), -_count(match.group)))
+    near = [match for group, right in compared if (match := _nearer(query, group, right)) is not None]
+    return sorted(near, key=lambda match: (-match.agree, match.transposed, -_count(match.group)))[:NEAREST]
 
 
 def _count(group: Group) -> int:
@@ -88,7 +88,7 @@ def _nearer(query: Query, group: Group, right: Points) -> Match | None:
         lane, value = divmod(first, group.values)
         shown = group.holds[lane], value, *(line[first] for line in (*got, *right))
         near.append(Match(Relation.NEAREST, group, sum(same), len(same), transposed, shown))
-    return max(near, key=lambda one: one.agree, default=None)
+    return max(near, key=lambda match: match.agree, default=None)
 
 
 def _orientations(query: Query, group: Group) -> list[bool]:

@@ -35,16 +35,16 @@ def tables() -> Iterator[tuple[Tile, Any, tuple[Member, ...]]]:
             _, known = maps.setdefault(key, (table, {}))
             for member, mnemonics in members.items():
                 known.setdefault(member, {}).update(mnemonics)
-    for (extent, _), (table, known) in sorted(maps.items(), key=lambda one: one[0][0]):
+    for (extent, _), (table, known) in sorted(maps.items(), key=lambda row: row[0][0]):
         yield extent, table, tuple(Member(name, axes, (), tuple(names)) for (name, axes), names in known.items())
 
 
 def _formulas() -> Sequence[tuple[isa_tables.Operand, Members]]:
     """One operand for each formula of a tile's places, and all that have it."""
-    found: dict[Any, tuple[isa_tables.Operand, Members]] = {}
+    formulas: dict[Any, tuple[isa_tables.Operand, Members]] = {}
     for mnemonic in isa_tables.mnemonics("tcgen05.*"):
         plain = isa_tables.instruction(mnemonic)
-        if not any(one.placed for one in plain.operands.values()):
+        if not any(operand.placed for operand in plain.operands.values()):
             continue
         choices = plain.signature.select
         for words in product(*choices.values()):
@@ -55,9 +55,9 @@ def _formulas() -> Sequence[tuple[isa_tables.Operand, Members]]:
                         (name, formula.text) for name, formula in (*operand.let.items(), *operand.maps.items())
                     )
                     used = tuple((name, operand.param[name]) for name in sorted(operand.uses))
-                    _, members = found.setdefault((operand.extent, texts, used, operand.copies), (operand, {}))
+                    _, members = formulas.setdefault((operand.extent, texts, used, operand.copies), (operand, {}))
                     members.setdefault((operand.name, operand.axes), {})[mnemonic] = None
-    return list(found.values())
+    return list(formulas.values())
 
 
 def _of_tile(tile: Tile, chosen: Mapping[str, Any], choices: Mapping[str, Sequence[Any]]) -> bool:
@@ -74,8 +74,8 @@ def _table(operand: isa_tables.Operand) -> Any:
     """
     x, y = np.indices(operand.extent)
     where = operand.place(x, y)
-    others = [where[name] for name in where if name not in ("lane", "column")]
-    if operand.copies > 1 or any(one.any() for one in others):
+    coordinates = [where[name] for name in where if name not in ("lane", "column")]
+    if operand.copies > 1 or any(coordinate.any() for coordinate in coordinates):
         return None
     lane, column = where["lane"], where["column"]
     table = np.full((int(lane.max()) + 1, int(column.max()) + 1, 2), -1, dtype=np.int64)

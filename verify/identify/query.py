@@ -52,46 +52,46 @@ class Query:
     """A map of (lane, value), each with one element."""
 
     text: str  # as its user wrote it
-    found: FragmentMap  # to one number, or to two coordinates
+    fragment: FragmentMap  # to one number, or to two coordinates
     as_isa: bool = False  # whether two coordinates are (row, column), in the order of the ISA
     tile: tuple[int, int] | None = None  # X and Y, where they are known; in the order of an atom's layout
     placed: tuple[int, int] | None = None  # rows and columns, of a map of tensor memory
 
     def __post_init__(self) -> None:
-        if self.found.total:
+        if self.fragment.total:
             return
 
-        if wrong := search.find_size_fault(self.found, self.found.inputs):
-            at = " and ".join(f"{axis.extent} {axis.word}s" for axis in self.found.inputs)
+        if wrong := search.find_size_fault(self.fragment, self.fragment.inputs):
+            at = " and ".join(f"{axis.extent} {axis.word}s" for axis in self.fragment.inputs)
             problem = f"the map has not one element for each of {at}: {wrong.statement}"
             raise SpecError("", f"{self.text:.80}: {problem}")
 
     @property
     def lanes(self) -> int:
         """The number of lanes."""
-        return self.found.inputs[0].extent
+        return self.fragment.inputs[0].extent
 
     @property
     def lane(self) -> str:
         """What the lanes are called: those of several warps are threads."""
-        return self.found.inputs[0].word
+        return self.fragment.inputs[0].word
 
     @property
     def value(self) -> str:
         """What the values are called: columns of tensor memory."""
-        return self.found.inputs[1].word
+        return self.fragment.inputs[1].word
 
     @property
     def values(self) -> int:
         """The values of each lane."""
-        return self.found.inputs[1].extent
+        return self.fragment.inputs[1].extent
 
     @cached_property
     def columns(self) -> list[list[int]]:
         """Each coordinate of the images, at every value of every lane."""
-        images = self.found.images
-        pairs = [image for (image,) in map(images.__getitem__, grid(self.found.inputs))]
-        return [[image[axis] for image in pairs] for axis in range(len(self.found.outputs))]
+        images = self.fragment.images
+        pairs = [image for (image,) in map(images.__getitem__, grid(self.fragment.inputs))]
+        return [[image[axis] for image in pairs] for axis in range(len(self.fragment.outputs))]
 
 
 def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) -> Query:
@@ -137,13 +137,13 @@ def of_layout(text: str) -> Query:
 def _of_table(name: str) -> Query:
     inputs = Axis("lane", UNBOUNDED), Axis("value", UNBOUNDED)
     try:
-        found = table.read_table(Path(name), table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
+        fragment = table.read_table(Path(name), table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
     except MapError as error:
         raise SpecError("", str(error)) from error  # it names the file
-    ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]
+    ends = [1 + max(point[place] for point in fragment.images) for place in (0, 1)]
     if prod(ends) > MOST:
         raise MapError(f"more than {MOST} points")
-    return Query(name, replace(found, inputs=tuple(map(Axis, ("lane", "value"), ends))), as_isa=True)
+    return Query(name, replace(fragment, inputs=tuple(map(Axis, ("lane", "value"), ends))), as_isa=True)
 
 
 def _of_atom(name: str, operand: str, pool: Any) -> Query:
@@ -153,9 +153,9 @@ def _of_atom(name: str, operand: str, pool: Any) -> Query:
         raise UsageError(f"no atom is named {name!r}{nearest(name, list(atoms), 'atom')}")
     atom: AnyAtom = atoms[name]
     subject = prepare_atom(atom)
-    part = next((one for one in subject.parts if one.name == operand), None)
+    part = next((candidate for candidate in subject.parts if candidate.name == operand), None)
     if not isinstance(subject.atom, Atom) or part is None:
-        has = ", ".join(one.name for one in subject.parts)
+        has = ", ".join(matrix.name for matrix in subject.parts)
         raise UsageError(f"{name} has no matrix {operand}: it has {has}")
     if not part.well_formed or subject.thr is None:
         raise UsageError(f"{name}:{operand}: {part.fault or subject.thr_fault}")
@@ -167,12 +167,12 @@ def _of_atom(name: str, operand: str, pool: Any) -> Query:
         for thread, row in enumerate(rows)
         for replica in range(subject.rep_size)
     }
-    found = FragmentMap.tabulate(
+    fragment = FragmentMap.tabulate(
         lambda lane, value: lanes[lane][value],
         (Axis("lane", len(lanes)), Axis("value", part.values)),
         (Axis("element", UNBOUNDED),),
     )
-    return Query(f"{name}:{operand}", found, tile=part.extent)
+    return Query(f"{name}:{operand}", fragment, tile=part.extent)
 
 
 def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Query:
@@ -185,11 +185,11 @@ def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Quer
     values = values or given.values
     if not values:
         raise SpecError("values", "missing: how many values has a lane? Give --values 4, or loops: i=2, j=2")
-    found = [LOOPS.fullmatch(part) for part in values.split(",")]
+    loops = [LOOPS.fullmatch(part) for part in values.split(",")]
     plain = values.strip().isdecimal()
-    if not plain and None in found:
+    if not plain and None in loops:
         raise SpecError("values", f"expected a number, or loops such as i=2, j=2, found {values!r:.60}")
-    counts = [int(one[2]) for one in found if one]
+    counts = [int(loop[2]) for loop in loops if loop]
     count = int(values) if plain else prod(counts)
     if not 0 < count * lanes <= MOST:
         raise SpecError("values", f"{lanes} lanes of {count} values: expected 1 to {MOST} points")
@@ -215,10 +215,10 @@ def of_inverse(given: OperandSpec, tile: tuple[int, int] | None, text: str) -> Q
         made, _ = map_of(replace(given, column=None, value=given.column) if placed else given, 1, 1, axes, Path())
     except (ExpressionError, MapError) as error:
         raise SpecError("lane", str(error)) from error
-    found = made.inverse()
-    ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]
+    fragment = made.inverse()
+    ends = [1 + max(point[place] for point in fragment.images) for place in (0, 1)]
     if prod(ends) > MOST:
         raise SpecError("lane", f"{ends[0]} lanes of {ends[1]} values: more than {MOST} points")
     names = NAMES.values() if placed else ("lane", "value")
-    found = replace(found, inputs=tuple(map(Axis, names, ends)), outputs=ROW_AND_COLUMN)
-    return Query(text, found, as_isa=True, placed=tile if placed else None)
+    fragment = replace(fragment, inputs=tuple(map(Axis, names, ends)), outputs=ROW_AND_COLUMN)
+    return Query(text, fragment, as_isa=True, placed=tile if placed else None)

@@ -36,7 +36,7 @@ class Identified(Judgement):
 
     def exit(self) -> Exit:
         """OK if the map equals, transposes or relabels one of the ISA tables, else REFUTED."""
-        related = any(one.relation is not Relation.NEAREST for one in self.matches)
+        related = any(match.relation is not Relation.NEAREST for match in self.matches)
         return Exit.OK if related else Exit.REFUTED
 
     def text(self) -> str:
@@ -51,24 +51,24 @@ class Identified(Judgement):
 def identify_map(query: Query, wanted: Sequence[str] = ()) -> Identified:
     """Return what a map is among those of the ISA tables, written in some other forms."""
     known = catalogue.read_catalogue()
-    found = matches(query, known.of_tile(*query.placed) if query.placed else known.of_size(query.lanes, query.values))
+    matched = matches(query, known.of_tile(*query.placed) if query.placed else known.of_size(query.lanes, query.values))
     size_fault = "" if query.placed else sizes(query, known.sizes())
     if not wanted:
-        return Identified(query, found, size_fault=size_fault)
+        return Identified(query, matched, size_fault=size_fault)
     from verify.identify import forms
 
-    other, name = forms.of_query(query, found, wanted)
-    return Identified(query, found, other, name, size_fault)
+    written, name = forms.of_query(query, matched, wanted)
+    return Identified(query, matched, written, name, size_fault)
 
 
-def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> str:
+def as_text(identified: Identified, quiet: bool = False, verbose: bool = False) -> str:
     """Return the report as text: a heading for each relation, under it a line for each operand."""
-    query = found.query
+    query = identified.query
     if quiet:
-        return f"{query.text}: {_summary(found)}\n"
+        return f"{query.text}: {_summary(identified)}\n"
     lines = [f"{query.text}      {query.lanes} {query.lane}s of {query.values} {query.value}s", ""]
     heading = ""
-    for match in found.matches:
+    for match in identified.matches:
         for operands, member in _alike(match.group.members):
             title = _title(match, member)
             lines += [title] if title != heading else []
@@ -76,10 +76,10 @@ def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> st
             lines.append(f"  {operands} {_operand(match, member)}  {_families(member.mnemonics)}")
             lines += [f"    {name}" for name in member.mnemonics] if verbose else []
         lines += [f"    {text}" for text in _nearness(match, query)]
-    lines += [f"in other forms{found.written_for}"] if found.forms else []
-    for form in found.forms:
+    lines += [f"in other forms{identified.written_for}"] if identified.forms else []
+    for form in identified.forms:
         lines.append(f"  {form.name:<7} {form.text or f'none: {form.why}'}")
-    return "\n".join([*lines, "", _summary(found), ""])
+    return "\n".join([*lines, "", _summary(identified), ""])
 
 
 def _title(match: Match, member: Member) -> str:
@@ -116,7 +116,7 @@ def _families(mnemonics: Sequence[str]) -> str:
     by_family: dict[str, list[str]] = {}
     for family, shape in counts:
         by_family.setdefault(family, []).append(shape)
-    totals = {family: sum(n for (one, _), n in counts.items() if one == family) for family in by_family}
+    totals = {family: sum(n for (name, _), n in counts.items() if name == family) for family in by_family}
     listed = (" ".join(filter(None, [family, *shapes])) for family, shapes in by_family.items())
     return ", ".join(f"{text} ({count})" for text, count in zip(listed, totals.values(), strict=True))
 
@@ -132,31 +132,31 @@ def _nearness(match: Match, query: Query) -> Iterator[str]:
     yield f"{match.agree} of {match.points} points agree{how}; {where}: map {got}, ISA {right}"
 
 
-def _summary(found: Identified) -> str:
+def _summary(identified: Identified) -> str:
     counts: Counter[Relation] = Counter()
-    for match in found.matches:
+    for match in identified.matches:
         counts[match.relation] += sum(len(member.mnemonics) for member in match.group.members)
     words = [f"{relation.value} {count}" for relation, count in counts.items() if relation is not Relation.NEAREST]
     if words:
         return f"{', '.join(words)} operand{'s' * (sum(counts.values()) != 1)} of the ISA tables"
-    if not found.matches:
-        return found.size_fault or "no operand of the ISA tables has this tile"
-    best = found.matches[0]
+    if not identified.matches:
+        return identified.size_fault or "no operand of the ISA tables has this tile"
+    best = identified.matches[0]
     return f"equals, transposes and relabels none: nearest {best.agree} of {best.points} points"
 
 
-def as_json(found: Identified) -> str:
+def as_json(identified: Identified) -> str:
     """Return the report as JSON: every match with every mnemonic."""
-    query = found.query
+    query = identified.query
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "map": query.text,
         "lanes": query.lanes,
         "values": query.values,
-        "matches": list(map(_match, found.matches)),
-        "forms": [form._asdict() for form in found.forms],
-        "summary": _summary(found),
-        "exit": int(found.exit()),
+        "matches": list(map(_match, identified.matches)),
+        "forms": [form._asdict() for form in identified.forms],
+        "summary": _summary(identified),
+        "exit": int(identified.exit()),
     }
     return json.dumps(document, indent=1) + "\n"
 

@@ -84,7 +84,7 @@ class TiledOperand:
         return self.subject.multiplicity(self.part)
 
     @property
-    def others(self) -> int:
+    def atoms_across(self) -> int:
         """Atoms along the axis that the operand lacks: all of them hold the same elements."""
         (missing,) = {0, 1, 2} - set(self.along)
         return self.spec.counts[missing]
@@ -92,13 +92,13 @@ class TiledOperand:
     @property
     def owners(self) -> int:
         """How many (thread, value) hold each element."""
-        return self.copies * self.others
+        return self.copies * self.atoms_across
 
     @cached_property
     def layout_tv(self) -> Layout:
         """(thread, value) -> element of the tile that one tiled MMA covers."""
-        found: Layout = getattr(self.mma, f"layout{self.like}_TV")
-        return found
+        layout: Layout = getattr(self.mma, f"layout{self.like}_TV")
+        return layout
 
     def partition(self, thread: Index, tensor: Tensor) -> Tensor:
         """Return a thread's part of a tensor over the operand's tile; for a column of threads, a row for each part."""
@@ -207,8 +207,8 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     if outside := tuple(part for part in subject.parts if leaves_its_tile(part)):
         raise OutOfTile(subject, outside)
 
-    def build(other: TilingSpec) -> TiledMMA:
-        return _build(other, subject)[0]
+    def build(changed: TilingSpec) -> TiledMMA:
+        return _build(changed, subject)[0]
 
     check_threads(spec, atom, subject.threads, build)
     try:

@@ -56,7 +56,7 @@ def _main(argv: Sequence[str] | None) -> int:
     pool = ChainMap(dict(own), registry()) if options.files and options.atoms else own  # type: ignore[arg-type]
     if options.files:
         loaded = inputs.load(options.files, spec.read_tilings).only(options.only, "tiling").adding(atoms.failures)
-        loaded = replace(loaded, items=tuple(replace(one, atoms=tuple(options.atoms)) for one in loaded.items))
+        loaded = replace(loaded, items=tuple(replace(tiling, atoms=tuple(options.atoms)) for tiling in loaded.items))
     else:
         loaded = LoadedFiles(tuple(_on_the_line(pool, options)), atoms.sources, atoms.failures)
     if options.list:
@@ -76,7 +76,7 @@ def _explain(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], optio
         output.write(output.wrap_report("\n".join(texts), options.output), options.output)
     if missing:
         raise KeyboardInterrupt
-    failures = [*(one for one in answers if isinstance(one, Failure)), *loaded.failures]
+    failures = [*(answer for answer in answers if isinstance(answer, Failure)), *loaded.failures]
     return max((failure.code for failure in failures), default=Exit.OK)
 
 
@@ -90,16 +90,16 @@ def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], option
     return output.report(report, options, loaded)
 
 
-def _explain_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
+def _explain_thread(given: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
     """Explain a thread's partitions in a tiling; raise UsageError or SpecError where there are none."""
     try:
-        tiling = prepare(one, find(one, pool))
+        tiling = prepare(given, find(given, pool))
     except IllFormed as error:
-        raise UsageError(f"{one.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+        raise UsageError(f"{given.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
     except OutOfTile as error:
-        raise UsageError(f"{one.name}: {error}") from error
+        raise UsageError(f"{given.name}: {error}") from error
     if thread >= tiling.mma.size:
-        raise UsageError(f"--thread {thread}: {one.name} has the threads 0 .. {tiling.mma.size - 1}")
+        raise UsageError(f"--thread {thread}: {given.name} has the threads 0 .. {tiling.mma.size - 1}")
     return explain_partitions(tiling, thread)
 
 
@@ -163,5 +163,5 @@ def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> li
 def _report(specs: Sequence[TilingSpec], pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> Report:
     prover = Prover(budget=inputs.budget(options), runs=runs())
     return verify_each(
-        specs, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
+        specs, lambda given: case(given, pool, prover), "tilings", options.require, options.expect_known, options.quiet
     )

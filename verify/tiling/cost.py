@@ -55,7 +55,7 @@ def counts(tiling: Tiling) -> Iterator[tuple[RegisterFragment, RegisterFragment]
 def registers(tiling: Tiling, _: None) -> Statement:
     """Return the claim on the registers of a thread."""
     fragments = [first for first, _ in counts(tiling)]
-    total = sum(one.registers for one in fragments)
+    total = sum(fragment.registers for fragment in fragments)
     memory = [tiled.name for tiled in tiling.operands if _space(tiling, tiled) != "reg"]
     words = f"registers of a thread: {', '.join([*map(str, fragments), f'{total} of {REGISTERS}'])}"
     words += ", they spill" if total > REGISTERS else ""

@@ -45,7 +45,7 @@ class TileOwners:
     @cached_property
     def owners(self) -> Mapping[int, tuple[Point, ...]]:
         """The (thread, value) of every element x + X*y."""
-        found: dict[int, list[Point]] = {}
+        holders: dict[int, list[Point]] = {}
         (x, y), (width, _) = self.unit, self.extent
         rows = points.rows(self.tiled.layout)
         repeats = [(i, j) for j, i in product(range(self.extent[1] // y), range(self.extent[0] // x))]
@@ -54,8 +54,8 @@ class TileOwners:
                 start = i * x + width * j * y
                 for value, element in enumerate(row):
                     place = start + element % x + width * (element // x)
-                    found.setdefault(place, []).append((thread, value + len(row) * number))
-        return {element: tuple(several) for element, several in found.items()}
+                    holders.setdefault(place, []).append((thread, value + len(row) * number))
+        return {element: tuple(several) for element, several in holders.items()}
 
     def warps(self, element: int) -> list[int]:
         """Return the warps that have an element."""
@@ -64,14 +64,14 @@ class TileOwners:
     def cell(self, element: int, marked: bool = False) -> Cell:
         """Return the cell of an element, coloured by the warp of its first owner."""
         mine = self.owners.get(element, ())
-        found = owners.cell(mine, mine, self.wanted, marked=marked)
+        cell = owners.cell(mine, mine, self.wanted, marked=marked)
         if not mine:
-            return found
+            return cell
         y, x = divmod(element, self.extent[0])
         warps = self.warps(element)
         first, second = self.axes
-        about = f"({first}={x}, {second}={y}): {found.text}", f"warp {', '.join(map(str, warps))}"
-        return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
+        about = f"({first}={x}, {second}={y}): {cell.text}", f"warp {', '.join(map(str, warps))}"
+        return Cell(cell.lines, warps[0] % 8, cell.fault, marked=marked, about=about)
 
     def block(self, xs: range, ys: range, cells: Sequence[Cell]) -> Cell:
         """Return the cell of a block of elements, of which these are the cells: its warps, and what is wrong in it."""
@@ -92,9 +92,9 @@ def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Pi
     """Return the picture of a tiling with what the verdicts found wrong."""
     panels: list[Panel] = []
     notes = [
-        f"{one.claim.part} {one.status}: {one.counterexample.statement}".strip()
-        for one in verdicts
-        if one.counterexample is not None
+        f"{verdict.claim.part} {verdict.status}: {verdict.counterexample.statement}".strip()
+        for verdict in verdicts
+        if verdict.counterexample is not None
     ]
     for tiled in tiling.operands:
         if tiled.claimed_layout[0] is None:
@@ -109,9 +109,13 @@ def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Pi
 def _tile(whole: TileOwners, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
     """Yield the threads of an operand's whole tile; of a large one the warps, and the threads of a part."""
     name, (width, height) = whole.tiled.name, whole.extent
-    wrong = [one.counterexample for one in verdicts if one.claim.part == name and one.counterexample is not None]
+    wrong = [
+        verdict.counterexample
+        for verdict in verdicts
+        if verdict.claim.part == name and verdict.counterexample is not None
+    ]
     inputs = wrong[0].inputs if wrong else {}
-    points = {(inputs.get(f"{other}thread"), inputs.get(f"{other}value")) for other in ("", "other ")}
+    points = {(inputs.get(f"{prefix}thread"), inputs.get(f"{prefix}value")) for prefix in ("", "other ")}
 
     def cell(x: int, y: int) -> Cell:
         element = x + width * y
@@ -144,8 +148,8 @@ def _part(whole: TileOwners, cells: Mapping[tuple[int, int], Cell]) -> Panel:
         return not any(cell.marked for cell in inside), not any(cell.fault for cell in inside)
 
     def cell(x: int, y: int) -> Cell:
-        found, mine = cells[x, y], whole.owners.get(x + width * y)
-        return found._replace(shade=mine[0][0] % 8) if mine else found
+        square, mine = cells[x, y], whole.owners.get(x + width * y)
+        return square._replace(shade=mine[0][0] % 8) if mine else square
 
     name, (xs, ys) = whole.tiled.name, min(parts, key=right)
     first, second = whole.axes
@@ -195,7 +199,7 @@ def of_thread(tiling: Tiling, thread: int, window: Window) -> Picture:
     if thread >= tiling.mma.size:
         raise UsageError(f"--thread {thread}: {tiling.name} has the threads 0 .. {tiling.mma.size - 1}")
     panels: list[Panel] = []
-    for number, tiled in enumerate(one for one in tiling.operands if one.name == one.like):
+    for number, tiled in enumerate(operand for operand in tiling.operands if operand.name == operand.like):
         panels += _of_operand(tiling, tiled, thread, number, window)
     title = f"{tiling.name}: the part of thread {thread}"
     return Picture(title, tuple(panels), shades="thread", marked=f"of thread {thread}")
@@ -210,7 +214,7 @@ def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int, wind
     def cell(base: int, at: int, point: str) -> Cell:
         place = at + base
         mine = whole.owners.get(place // columns + rows * (place % columns), ())
-        threads = [one for one, _ in mine]
+        threads = [owner for owner, _ in mine]
         about = f"{point} -> offset {place}", "; ".join(owners.list_owners(mine))
         return Cell((str(place),), threads[0] % 8 if threads else -1, marked=thread in threads, about=about)
 

@@ -55,15 +55,15 @@ def _map_threads(tiling: Tiling, numbers: Table, number: Callable[[int], int], w
 
 def _find_shared_thread(vmnk: Layout, m: Map) -> Counterexample | None:
     """Return the first thread that is at two places."""
-    found = search.locate_collision(m)
-    if found is None:
+    collision = search.locate_collision(m)
+    if collision is None:
         return None
-    first, second = found.first[0], found.second[0]
+    first, second = collision.first[0], collision.second[0]
     return Counterexample(
         {"first": first, "second": second},
-        f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {found.image}",
-        damage=(f"{found.extra} of {len(m)} threads are duplicates",),
-        reproduced=found.reproduced,
+        f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {collision.image}",
+        damage=(f"{collision.extra} of {len(m)} threads are duplicates",),
+        reproduced=collision.reproduced,
     )
 
 
@@ -81,15 +81,15 @@ def _find_misnumbered(tiling: Tiling, m: Map) -> Counterexample | None:
         statement = f"{len(m)} threads are numbered, not {len(expected)}"
         again = size(vmnk) == len(m) and tiling.threads == len(expected)
         return Counterexample({"threads": len(m)}, statement, reproduced=again)
-    found = search.locate_difference(m, expected)
-    if found is None:
+    difference = search.locate_difference(m, expected)
+    if difference is None:
         return None
-    (first, _), ((got,), (right,)) = found.point, (one(*found.point) for one in (m, expected))
+    (first, _), ((got,), (right,)) = difference.point, (side(*difference.point) for side in (m, expected))
     return Counterexample(
         {"index": first},
         f"{place_in_words(vmnk, first)} is thread {got}, expected {right}",
-        damage=(f"{found.wrong} of {len(expected)} threads differ",),
-        reproduced=found.reproduced,
+        damage=(f"{difference.wrong} of {len(expected)} threads differ",),
+        reproduced=difference.reproduced,
     )
 
 
@@ -122,21 +122,21 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, m: StridedMap) -> Counterexamp
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         again = tuple(map(size, layout)) == m.extents
         return Counterexample({"threads": threads}, statement, proposals=own(0), reproduced=again)
-    found = search.locate_difference(m, _map_tiled_atom(tiling, tiled, m, wanted))
-    if found is None:
+    difference = search.locate_difference(m, _map_tiled_atom(tiling, tiled, m, wanted))
+    if difference is None:
         return None
-    thread, value = found.point
+    thread, value = difference.point
     got, right = walk(layout, thread, value), int(wanted[thread, value])
     part = tiled.part._replace(extent=tiled.extent(tiling.covered_shape))
     return Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
         f"{written_out(layout, thread, value)} = {got}, not {right}",
-        extent="unique" if found.wrong == 1 else "smallest",
-        damage=(f"{found.wrong} of {len(m)} points disagree",),
-        proposals=own(len(m) - found.wrong),
-        unique=found.wrong == 1,
-        reproduced=found.reproduced,
+        extent="unique" if difference.wrong == 1 else "smallest",
+        damage=(f"{difference.wrong} of {len(m)} points disagree",),
+        proposals=own(len(m) - difference.wrong),
+        unique=difference.wrong == 1,
+        reproduced=difference.reproduced,
     )
 
 
@@ -191,15 +191,15 @@ def _find_partition_fault(tiling: Tiling, tiled: TiledOperand, table: Table) -> 
             damage=(f"{stray.wrong} of {table.size} points fall outside",),
             reproduced=stray.reproduced,
         )
-    found = search.locate_miscount(m, tiled.owners)
-    if found is None:
+    miscount = search.locate_miscount(m, tiled.owners)
+    if miscount is None:
         return None
-    (first,) = found.element
+    (first,) = miscount.element
     return Counterexample(
         {"element": first},
-        f"{part.show(first)} has {owners(found.has)}, {tiled.owners} wanted",
-        damage=(f"{found.wrong} of {x * y} elements do not have {owners(tiled.owners)}",),
-        reproduced=found.reproduced,
+        f"{part.show(first)} has {owners(miscount.has)}, {tiled.owners} wanted",
+        damage=(f"{miscount.wrong} of {x * y} elements do not have {owners(tiled.owners)}",),
+        reproduced=miscount.reproduced,
     )
 
 
@@ -226,16 +226,16 @@ def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexam
     expected = _map_places(
         tiling, tiled, wanted, lambda *at: (reference.element(tiling, tiled, tiling.tile, place(*at)),)
     )
-    found = search.locate_difference(m, expected)
-    if found is None:
+    difference = search.locate_difference(m, expected)
+    if difference is None:
         return None
-    at, ((got,), (right,)) = place(*found.point), (one(*found.point) for one in (m, expected))
-    thread, part = threads[found.point[1]], tiled.part._replace(extent=tiled.extent(tiling.tile))
+    at, ((got,), (right,)) = place(*difference.point), (side(*difference.point) for side in (m, expected))
+    thread, part = threads[difference.point[1]], tiled.part._replace(extent=tiled.extent(tiling.tile))
     return Counterexample(
         {"thread": thread, "value": at[4], "rest": at[5], "other rest": at[6]},
         f"T{thread} holds {part.show(got)} where the tiled atom has {part.show(right)}",
-        damage=(f"{found.wrong} of {table.size} points disagree",),
-        reproduced=found.reproduced,
+        damage=(f"{difference.wrong} of {table.size} points disagree",),
+        reproduced=difference.reproduced,
     )
 
 

@@ -124,18 +124,18 @@ def copying(extent: tuple[int, int], major: str, chunk: int, threads: int) -> La
 
 def _load(kernel: KernelMMA, operand: str, name: str) -> Load:
     """Return the tiled copy of an ldmatrix atom over the operand's tile: the rows read, the registers filled."""
-    found = registry()[name]
-    if not isinstance(found, CopyEntry) or not found.ptx:
+    entry = registry()[name]
+    if not isinstance(entry, CopyEntry) or not entry.ptx:
         raise LayoutError(f"{name} is not a copy atom with an instruction")
     whole, tile = kernel.extent(operand), kernel.mma.tile_shape(operand)
-    tiled = TiledCopy(TiledCopyAtom.of(found, _HALF), getattr(kernel.mma, f"layout{operand}_TV"), tile)
+    tiled = TiledCopy(TiledCopyAtom.of(entry, _HALF), getattr(kernel.mma, f"layout{operand}_TV"), tile)
     spread = Layout(tile, (1, whole[0]))
     rest = Layout((whole[0] // tile[0], whole[1] // tile[1]), (tile[0], whole[0] * tile[1]))
     source, target = (
         make_layout(coalesce(composition(spread, side[0])), coalesce(make_layout(composition(spread, side[1]), rest)))
         for side in (tiled.layoutS_TV, tiled.layoutD_TV)
     )
-    return Load(found.ptx[0], read_strides(source), read_strides(rename_kernel(kernel.layout_tv(operand), target)))
+    return Load(entry.ptx[0], read_strides(source), read_strides(rename_kernel(kernel.layout_tv(operand), target)))
 
 
 def rename_kernel(given: Layout, wanted: Layout) -> Layout:

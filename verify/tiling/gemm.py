@@ -35,23 +35,23 @@ Parts: TypeAlias = "Callable[[Tiling, TiledOperand, Tensor], npt.NDArray[Any]]"
 
 def check_product(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence of a product of random integers through the library's partitions, compared with numpy's."""
-    other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
-    if other:  # an instruction cannot be issued on fragments of another size
-        return [leave_unchecked(Check.ISA, other[0])]
+    misfits = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
+    if misfits:  # an instruction cannot be issued on fragments of another size
+        return [leave_unchecked(Check.ISA, misfits[0])]
     given = operands(tiling)
     right = compute_expected(given)
     wrong = None
     try:
-        found = multiply(tiling, given)
-        if len(bad := np.argwhere(found != right)):
+        computed = multiply(tiling, given)
+        if len(bad := np.argwhere(computed != right)):
             m, n = (int(c) for c in bad[0])
-            got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
+            got = "not written, or by owners that differ" if np.isnan(computed[m, n]) else f"{computed[m, n]:.0f}"
             again = multiply(tiling, given, _one_by_one)[m, n]
             wrong = Counterexample(
                 {"m": m, "n": n},
                 f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
                 damage=(f"{len(bad)} of {right.size} elements are wrong",),
-                reproduced=np.array_equal(found[m, n], again, equal_nan=True),
+                reproduced=np.array_equal(computed[m, n], again, equal_nan=True),
             )
     except LayoutError as error:
         wrong = Counterexample({}, f"a partition does not fit its operand: {error}", reproduced=not _fits(tiling))
@@ -63,21 +63,21 @@ def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
 
     They are drawn from a digest: numpy.random takes 10 ms to load.
     """
-    found: dict[str, Array] = {}
+    matrices: dict[str, Array] = {}
     for tiled in tiling.operands:
         if tiled.name != "C":
             rows, columns = tiled.extent(tiling.tile)
             low, high = RANGES[tiled.name]
             drawn = shake_128(f"{tiled.name} {seed}".encode()).digest(rows * columns)
-            found[tiled.name] = np.array(bytearray(drawn), np.float64).reshape(rows, columns) % (high - low) + low
-    return found
+            matrices[tiled.name] = np.array(bytearray(drawn), np.float64).reshape(rows, columns) % (high - low) + low
+    return matrices
 
 
 def compute_expected(given: Mapping[str, Array]) -> Array:
     """Return the product by numpy."""
     a, b = effective(given)
-    found: Array = np.einsum("mk,nk->mn", a, b)  # `@` would load a library with its first use
-    return found
+    expected: Array = np.einsum("mk,nk->mn", a, b)  # `@` would load a library with its first use
+    return expected
 
 
 def partitions(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
@@ -89,8 +89,8 @@ def partitions(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArr
 
 def _one_by_one(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
     """Return the same of a tensor with storage, by column, with the places evaluated in plain integers."""
-    found: npt.NDArray[Any] = tensor.data[np.array([elements_of(tiling, tiled, thread) for thread in threads(tiling)])]
-    return found
+    values: npt.NDArray[Any] = tensor.data[np.array([elements_of(tiling, tiled, thread) for thread in threads(tiling)])]
+    return values
 
 
 def _fits(tiling: Tiling) -> bool:
@@ -118,7 +118,7 @@ def elements_of(tiling: Tiling, tiled: TiledOperand, thread: int) -> list[int]:
     part = tiled.partition(thread, Tensor(None, Layout(tiled.extent(tiling.tile))))
     if not isinstance(part.layout, Layout):
         raise TypeError(f"the partition of a layout is {part.layout}, no layout")
-    return [int(part.offset) + one for one in every(part.layout.shape, part.layout.stride)]
+    return [int(part.offset) + place for place in every(part.layout.shape, part.layout.stride)]
 
 
 def threads(tiling: Tiling) -> list[int]:
@@ -151,10 +151,12 @@ def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
     """Return the atoms' matrices [y, x, wM, wN, wK, restX, restY] that an instruction reads from registers."""
     registers = np.moveaxis(fragments, 4, 1)
     x, y = tiled.part.extent
-    found = np.full((x * y, *registers.shape[2:]), np.nan)
-    found[where] = registers
-    found[where[(found[where] != registers).any(axis=tuple(range(2, registers.ndim)))]] = np.nan  # owners that differ
-    return found.reshape(y, x, *registers.shape[2:])
+    matrices = np.full((x * y, *registers.shape[2:]), np.nan)
+    matrices[where] = registers
+    matrices[where[(matrices[where] != registers).any(axis=tuple(range(2, registers.ndim)))]] = (
+        np.nan
+    )  # owners that differ
+    return matrices.reshape(y, x, *registers.shape[2:])
 
 
 def table(tiling: Tiling, tiled: TiledOperand) -> Table:

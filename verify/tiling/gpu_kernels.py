@@ -99,17 +99,17 @@ def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: T
     (where absent two tiles along m and n, three along k). Shared memory is laid out as the file says, else as the
     instruction reads it. Layouts that the file claims are ignored: `lanecheck tiling` verifies them.
     """
-    for one in spec.load(file):
-        atom = find(one, registry())
+    for given in spec.load(file):
+        atom = find(given, registry())
         try:
-            mma = TiledMMA(atom, one.atoms_layout, one.permutation)
-            kernel = with_instruction(atom, mma, one.tile or mma.shape_mnk)
-            a, b = (feed_spec(kernel, x, majors.get(x, "K"), one.smem.get(x), matrix_load=x in loads) for x in "AB")
-            tiling = tiling_of(one.name, kernel, a, b, size=size)
+            mma = TiledMMA(atom, given.atoms_layout, given.permutation)
+            kernel = with_instruction(atom, mma, given.tile or mma.shape_mnk)
+            a, b = (feed_spec(kernel, x, majors.get(x, "K"), given.smem.get(x), matrix_load=x in loads) for x in "AB")
+            tiling = tiling_of(given.name, kernel, a, b, size=size)
             check(tiling)
             hash_of(tiling)  # raises where no kernel can be written
         except (IsaError, LayoutError, TilingError) as error:
-            raise UsageError(f"{file}: {one.name}: {str(error).removeprefix(f'{one.name}: ')}") from error
+            raise UsageError(f"{file}: {given.name}: {str(error).removeprefix(f'{given.name}: ')}") from error
         yield tiling
 
 
@@ -139,13 +139,13 @@ def _main(argv: Sequence[str] | None) -> int:
     options = parser.parse_args(argv)
     majors, size = _of_files(options)
     try:
-        found = [tiling for file in options.files for tiling in in_file(file, majors, options.ldmatrix, size)]
+        tilings = [tiling for file in options.files for tiling in in_file(file, majors, options.ldmatrix, size)]
     except AtomFileError as error:
         raise UsageError(str(error)) from error
-    if options.files and not found:
+    if options.files and not tilings:
         raise UsageError("the files have no tiling")
     if options.files or options.output:
-        output.write(lines(found or list_shipped()), options.output)
+        output.write(lines(tilings or list_shipped()), options.output)
         return Exit.OK
     return _compare([*list_shipped()])
 

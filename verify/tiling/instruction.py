@@ -45,8 +45,8 @@ def open_questions(subject: BoundAtom) -> Iterator[str]:
             if why := part.no_formula or misfit(view, part):
                 yield why
             elif part.keys != first.keys:
-                one, other = mnemonic_of(view.instruction), mnemonic_of(subject.instruction)
-                yield f"{part.name} of {one} is not distributed as that of {other}"
+                mine, its = mnemonic_of(view.instruction), mnemonic_of(subject.instruction)
+                yield f"{part.name} of {mine} is not distributed as that of {its}"
 
 
 def misfit(view: BoundAtom, part: BoundOperand) -> str:

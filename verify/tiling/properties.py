@@ -61,8 +61,8 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         drawing = partial(draw_atom, prepare_atom(atom), (verdict,))
         return Case(spec.name, (verdict,), expects=known, picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
-        found = (prover.verdict(ATOM_IN_BOUNDS, spec, (error.subject, part)) for part in error.parts)
-        verdicts = tuple(add_replay(verdict, lambda: _command(spec)) for verdict in found)
+        refuted = (prover.verdict(ATOM_IN_BOUNDS, spec, (error.subject, part)) for part in error.parts)
+        verdicts = tuple(add_replay(verdict, lambda: _command(spec)) for verdict in refuted)
         return Case(
             spec.name, verdicts, tuple((part.name, part.text) for part in error.parts), expects=known,
             picture=partial(draw_atom, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
@@ -102,8 +102,8 @@ def verify(tiling: Tiling, prover: Prover) -> list[Verdict]:
     alone = TILED_ALONE if atom.ptx == () else None
 
     def confirms(spec: TilingSpec) -> bool:
-        found = replace(prover).verdicts(PROPERTIES, prepare(spec, atom))
-        return Case(spec.name, tuple(found), alone=alone).status == "VERIFIED"
+        judged = replace(prover).verdicts(PROPERTIES, prepare(spec, atom))
+        return Case(spec.name, tuple(judged), alone=alone).status == "VERIFIED"
 
     verdicts = settle(prover.verdicts(PROPERTIES, tiling), tiling.spec, confirms)
     return [add_replay(verdict, lambda: _command(tiling.spec)) for verdict in verdicts]
@@ -141,10 +141,10 @@ def _multiples_text(tiling: Tiling, tiled: TiledOperand) -> Statement:
 
 def _why(tiled: TiledOperand) -> str:
     """Why an element has more than one owner, as printed; empty where it has one."""
-    if tiled.others == 1:
+    if tiled.atoms_across == 1:
         return ": all in one atom" if tiled.copies > 1 else ""
     axis = "MNK"[({0, 1, 2} - set(tiled.along)).pop()]
-    return f": {'one' if tiled.copies == 1 else tiled.copies} in each of {tiled.others} atoms along {axis}"
+    return f": {'one' if tiled.copies == 1 else tiled.copies} in each of {tiled.atoms_across} atoms along {axis}"
 
 
 def _describe_tile(tiled: TiledOperand) -> str:

@@ -34,8 +34,8 @@ def threads(tiling: Tiling) -> Table:
     lanes = every(thr.shape, thr.stride)
     numbers = np.array(every(atoms.shape, atoms.stride)).reshape(tiling.atoms, order="F")
     begins: Table = np.array(_begins(tuple(sorted(lanes)), int(numbers.max()) + 1))
-    found: Table = np.array(lanes)[:, None, None, None] + begins[numbers]
-    return found
+    table: Table = np.array(lanes)[:, None, None, None] + begins[numbers]
+    return table
 
 
 def thread(tiling: Tiling, place: Place) -> int:
@@ -61,21 +61,21 @@ def place_of(tiling: Tiling, number: int) -> tuple[int, ...] | None:
 def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
     """Return the lane at which each of these atoms begins: the first at which all its lanes are free."""
     taken: set[int] = set()
-    found: list[int] = []
+    begins: list[int] = []
     firsts = count()
-    while len(found) < atoms:
+    while len(begins) < atoms:
         begin = next(firsts) - lanes[0]
         mine = {begin + lane for lane in lanes}
         if not taken & mine:
             taken |= mine
-            found.append(begin)
-    return tuple(found)
+            begins.append(begin)
+    return tuple(begins)
 
 
 def elements(tiling: Tiling, tiled: TiledOperand) -> Table:
     """Element of the tile of one tiled MMA that each (thread, value) is, -1 for an idle thread."""
-    numbers, found = threads(tiling), parts(tiling, tiled, tiling.covered_shape)
-    by_thread = np.moveaxis(found, (4, 5, 6), (6, 5, 4)).reshape(*found.shape[:4], -1)  # frg fastest
+    numbers, by_lane = threads(tiling), parts(tiling, tiled, tiling.covered_shape)
+    by_thread = np.moveaxis(by_lane, (4, 5, 6), (6, 5, 4)).reshape(*by_lane.shape[:4], -1)  # frg fastest
     table = np.full((max(int(numbers.max()) + 1, tiling.mma.size), by_thread.shape[-1]), -1)
     table[numbers] = by_thread
     return table

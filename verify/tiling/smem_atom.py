@@ -149,8 +149,8 @@ def _propose_base(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
 
     def change(spec: TilingSpec) -> TilingSpec:
         atom = spec.smem[operand]
-        found = replace(atom, layout_a=swizzle) if isinstance(atom, ComposedLayout) else atom
-        return replace(spec, smem={**spec.smem, operand: found})
+        mended = replace(atom, layout_a=swizzle) if isinstance(atom, ComposedLayout) else atom
+        return replace(spec, smem={**spec.smem, operand: mended})
 
     return (Proposal(str(swizzle), change),)
 
@@ -184,8 +184,8 @@ def _find_misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) ->
 def _offsets(layout: Smem) -> Offsets:
     """Return the offset of each element (x, y)."""
     rows, columns = (size(mode) for mode in layout)
-    found: Offsets = batched.batch(layout).values().reshape(columns, rows).T
-    return found
+    offsets: Offsets = batched.batch(layout).values().reshape(columns, rows).T
+    return offsets
 
 
 def _collision(tiled: TiledOperand, layout: Smem, offsets: Offsets) -> Counterexample | None:
@@ -200,15 +200,15 @@ def _collision(tiled: TiledOperand, layout: Smem, offsets: Offsets) -> Counterex
     end = (Axis("offset", 1 + int(flat.max())),)
     m = ArrayMap(str(layout), (Axis("index", flat.size),), (flat,), end, lambda index: (int(layout(index)),))
     try:
-        found = search.locate_collision(m)
+        collision = search.locate_collision(m)
     except EvaluationMismatch as fault:
         return fault.counterexample
-    if found is None:
+    if collision is None:
         return None
-    (first,), (second,) = found.first, found.second
+    (first,), (second,) = collision.first, collision.second
     places = [f"({index % rows}, {index // rows})" for index in (first, second)]
-    statement = f"{places[0]} and {places[1]} are both at offset {found.image}"
-    return Counterexample({"first": first, "second": second}, statement, reproduced=found.reproduced)
+    statement = f"{places[0]} and {places[1]} are both at offset {collision.image}"
+    return Counterexample({"first": first, "second": second}, statement, reproduced=collision.reproduced)
 
 
 def _at(tiled: TiledOperand, place: tuple[int, int]) -> dict[str, int]:

@@ -62,23 +62,23 @@ def items(value: object) -> list[Item]:
     counted = numbers(value)
     if counted is not None:
         return [*counted]
-    found, level = [""], 0
+    pieces, level = [""], 0
     for letter in value:
         level += {"(": 1, ")": -1}.get(letter, 0)
         if letter == "," and level == 0:
-            found.append("")
+            pieces.append("")
         else:
-            found[-1] += letter
-    return [item.strip() for item in found]
+            pieces[-1] += letter
+    return [item.strip() for item in pieces]
 
 
 def _three(value: object, what: str, padding: Item = "") -> list[Item]:
     """Return the items for M, N and K; axes that are left out get the padding, if there is one."""
-    found = items(value)
-    if len(found) > 3 or (len(found) < 3 and not padding):
+    given = items(value)
+    if len(given) > 3 or (len(given) < 3 and not padding):
         most = "at most " if padding else ""
-        raise ValueError(f"{show_spec(value)}: expected {most}{what} for M, N, K, found {len(found)}")
-    return found + [padding] * (3 - len(found))
+        raise ValueError(f"{show_spec(value)}: expected {most}{what} for M, N, K, found {len(given)}")
+    return given + [padding] * (3 - len(given))
 
 
 def show_spec(value: object) -> str:
@@ -236,7 +236,7 @@ def _of_entry(entry: Entry) -> TilingSpec:
         each(lambda: entry.check_keys(table, "", ("atom",), KEYS))
         parts = each(lambda: read_keys(entry, {name: table[name] for name in known if name in table}, known)) or {}
         smem = each(lambda: entry.tables("smem", "operands and layouts", tuple(SMEM_KEYS))) or {}
-        found = TilingSpec(
+        spec = TilingSpec(
             entry.name,
             each(lambda: entry.text(entry.value("atom"), "atom")),
             **parts,
@@ -244,7 +244,7 @@ def _of_entry(entry: Entry) -> TilingSpec:
             smem=each(lambda: read_keys(entry, smem, SMEM_KEYS, "smem.")),
             file=entry.file,
         )
-    return found
+    return spec
 
 
 def arguments(spec: TilingSpec) -> Sequence[str]:

@@ -36,8 +36,8 @@ def nearest_atoms(spec: TilingSpec, build: Build) -> tuple[int | None, list[Layo
     straight = compact_layout(spec.atoms_layout)
     if builds(_atoms(spec, straight), build):
         return None, [straight]
-    if found := [(axis, near) for axis in range(3) if (near := _counts(spec, axis, build))]:
-        return min(found, key=lambda one: min(abs(size(atoms[one[0]]) - spec.counts[one[0]]) for atoms in one[1]))
+    if nearest := [(axis, near) for axis in range(3) if (near := _counts(spec, axis, build))]:
+        return min(nearest, key=lambda pair: min(abs(size(atoms[pair[0]]) - spec.counts[pair[0]]) for atoms in pair[1]))
     counts = sorted(
         product(*(range(1, 2 * count + 2) for count in spec.counts)),
         key=lambda counts: (sum(abs(a - b) for a, b in zip(counts, spec.counts, strict=True)), counts),
@@ -80,9 +80,9 @@ def _atoms(spec: TilingSpec, atoms: Layout) -> TilingSpec:
 def _counts(spec: TilingSpec, axis: int, build: Build) -> list[Layout]:
     count, near = spec.counts[axis], []
     most = THREADS * count // prod(spec.counts)
-    for others in (range(count - 1, 0, -1), range(count + 1, min(most, 4 * count) + 1)):
-        found = (_with_count(spec.atoms_layout, axis, other) for other in others)
-        near += [*islice((atoms for atoms in found if builds(_atoms(spec, atoms), build)), 1)]
+    for numbers in (range(count - 1, 0, -1), range(count + 1, min(most, 4 * count) + 1)):
+        layouts = (_with_count(spec.atoms_layout, axis, number) for number in numbers)
+        near += [*islice((atoms for atoms in layouts if builds(_atoms(spec, atoms), build)), 1)]
     return near
 
 

@@ -109,7 +109,7 @@ def test_what_differs_in_one_field_is_verified_by_itself(field: str) -> None:
     [
         {"thr": None, "rep": None, "thr_fault": "planted"},
         {"by": None},
-        {"others": (bind_named("other"),)},
+        {"further": (bind_named("other"),)},
         {"uncompared_reasons": ("planted",)},
         {"shape_fault": "planted"},
     ],

@@ -97,7 +97,7 @@ def test_what_the_other_process_found_is_not_found_again(monkeypatch: pytest.Mon
     with pool_atoms(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
         deadline = time.monotonic() + 60
         groups = verify.__self__  # type: ignore[attr-defined]
-        while not groups.others[0].done() and time.monotonic() < deadline:
+        while not groups.awaited[0].done() and time.monotonic() < deadline:
             time.sleep(0.05)
         for owner, name in ((properties, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
             monkeypatch.setattr(owner, name, fails)
@@ -289,7 +289,7 @@ def test_what_the_other_process_found_has_formulas_and_a_picture() -> None:
     for jobs in (1, 2):
         with pool_atoms(AtomChecker(CHECKS), atoms, itself, jobs) as verify:
             if jobs == 2:
-                verify.__self__.others[0].result(60)  # type: ignore[attr-defined]
+                verify.__self__.awaited[0].result(60)  # type: ignore[attr-defined]
             pages.append(as_html.render(verify_each(atoms, verify, "atoms", quiet=True)))
     assert pages[0] == pages[1] and pages[0].count("<svg") >= len(atoms)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from verify.campaign import code, tasks
-from verify.campaign.found import Tally
 from verify.campaign.spec import LawsSpec
+from verify.campaign.tally import Tally
 from verify.campaign.tasks import Implementation, parts
 from verify.core.errors import UsageError
 

@@ -20,9 +20,9 @@ from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
 from verify.campaign.domain import Domain
 from verify.campaign.examine import DisagreementError, Second, examine_cases
-from verify.campaign.found import Tally
 from verify.campaign.laws import DECISIONS, LayoutBatch, Rows
 from verify.campaign.spec import OPERATIONS
+from verify.campaign.tally import Tally
 
 SINGLE = Domain(3, 2, 8, (1, 2, 3, 4), (0, 1, 2, 4))
 PAIRED = Domain(2, 1, 4, (1, 2, 3, 4), (0, 1, 2, 3))

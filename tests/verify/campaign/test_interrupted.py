@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from verify.campaign import tasks
-from verify.campaign.found import Tally
 from verify.campaign.results import open_results
+from verify.campaign.tally import Tally
 
 ROOT = Path(__file__).parents[3]
 SPEC = """

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpu_checks.recordings_io.lines import with_digest, without_digest
-from verify.campaign.found import Tally, Wrong
 from verify.campaign.results import ResultsError, open_results
+from verify.campaign.tally import Tally, Wrong
 from verify.core.errors import Exit, UsageError
 
 RIGHT, WRONG = Tally(3, 2, 0, 1, 0), Tally(2, 0, 1, 0, 1, Wrong(9, "coalesce(4:1)", "-> 4:2"))
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 def read(path: Path) -> dict[tuple[str, int], Tally]:
     with open_results(path) as results:
-        return results.found
+        return results.tallies
 
 
 def test_results_are_read_back(file: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_torn_last_line_is_dropped_wherever_it_was_torn(file: Path) -> None:
     for end in range(start, len(whole)):
         file.write_bytes(whole[:end])
         with open_results(file) as results:
-            assert results.found == {("a", 0): RIGHT}
+            assert results.tallies == {("a", 0): RIGHT}
             results.append("a", 1, WRONG)
         assert file.read_bytes() == whole
 

@@ -20,10 +20,10 @@ from proofs.symbolic.attempt import Stopped
 from verify.campaign import report, tasks
 from verify.campaign import run as running
 from verify.campaign.executors import InProcess
-from verify.campaign.found import Tally, Wrong
 from verify.campaign.results import Results, open_results
 from verify.campaign.run import CampaignRun, CountedPart, GoneError, LongError, check_minute, count_parts
 from verify.campaign.spec import LawsSpec
+from verify.campaign.tally import Tally, Wrong
 from verify.campaign.tasks import CampaignPart, Implementation, parts
 from verify.core.errors import UsageError
 
@@ -70,8 +70,8 @@ def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
     known = finish_run(tmp_path / "r.jsonl")
     assert [one.part.name for one in known] == ["composition", "coalesce"]
     layouts = 2 * 3 + 3 * 3
-    assert [one.found.cases for one in known] == [one.part.cases for one in known] == [layouts**2, layouts]
-    assert all(one.done == len(one.part.tasks) > 1 and one.found.confirmed for one in known)
+    assert [one.tally.cases for one in known] == [one.part.cases for one in known] == [layouts**2, layouts]
+    assert all(one.done == len(one.part.tasks) > 1 and one.tally.confirmed for one in known)
 
 
 def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,9 +82,9 @@ def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch
 
 def test_chunks_that_leave_cases_out_are_no_pass(tmp_path: Path) -> None:
     one = finish_run(tmp_path / "r.jsonl")[0]
-    found = replace(one.found, cases=one.found.cases - 1, confirmed=one.found.confirmed - 1)
-    assert (report.status(one), report.status(replace(one, found=found))) == ("VERIFIED", "UNKNOWN")
-    assert report.why(replace(one, found=found)) == f"{one.found.cases - 1} of {one.found.cases} cases are counted"
+    found = replace(one.tally, cases=one.tally.cases - 1, confirmed=one.tally.confirmed - 1)
+    assert (report.status(one), report.status(replace(one, tally=found))) == ("VERIFIED", "UNKNOWN")
+    assert report.why(replace(one, tally=found)) == f"{one.tally.cases - 1} of {one.tally.cases} cases are counted"
 
 
 @pytest.mark.parametrize("chunks", range(1, 16, 3))
@@ -193,10 +193,10 @@ def test_a_part_that_was_stopped_is_never_a_pass_and_keeps_what_it_refuted(
 
     monkeypatch.setattr(running, "work", stopping)
     known = finish_run(tmp_path / "r.jsonl")
-    assert [(one.done, one.stopped, one.found.smallest) for one in known] == [(1, "it took too long", WRONG)] * 2
+    assert [(one.done, one.stopped, one.tally.smallest) for one in known] == [(1, "it took too long", WRONG)] * 2
     assert [report.status(one) for one in known] == ["REFUTED"] * 2
     assert len(asked) < sum(len(one.part.tasks) for one in known)  # the rest of a stopped part is left out
-    assert [report.status(replace(one, found=Tally(2, 2))) for one in known] == ["UNCHECKED"] * 2
+    assert [report.status(replace(one, tally=Tally(2, 2))) for one in known] == ["UNCHECKED"] * 2
 
 
 def test_an_error_of_a_chunk_is_that_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.campaign.found import Tally, Wrong
+from verify.campaign.tally import Tally, Wrong
 
 SMALL, LARGE = Wrong(4, "coalesce(4:2)", "-> 4:1"), Wrong(9, "coalesce(2:1)", "-> 1:0")
 

@@ -34,7 +34,7 @@ class Tally:
     smallest: Wrong | None = None  # of the refuted ones
 
     def __add__(self, other: Tally) -> Tally:
-        wrong = [one for one in (self.smallest, other.smallest) if one is not None]
+        wrong = [candidate for candidate in (self.smallest, other.smallest) if candidate is not None]
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
         return Tally(**counts, smallest=min(wrong, default=None))
 
@@ -54,10 +54,10 @@ class Tally:
         wrong = data["smallest"]
         smallest = None if wrong is None else Wrong(int(wrong["size"]), str(wrong["case"]), str(wrong["fault"]))
         counts = {name: int(data[name]) for name in COUNTS}
-        found = cls(**counts, smallest=smallest)
-        if not found.whole:
+        tally = cls(**counts, smallest=smallest)
+        if not tally.whole:
             raise ValueError("its counts do not agree")
-        return found
+        return tally
 
 
 COUNTS = ("cases", "confirmed", "refuted", "rejected", "unmet")
