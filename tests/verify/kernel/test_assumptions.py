@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.verify.kernel.test_check import CLAIM, HEAD, POINTERS, REGISTERS, run_once
-from tests.verify.kernel.test_clamps import outcome
+from tests.verify.kernel.test_clamps import run_body
 
 ZERO = "no infinity or NaN is multiplied by 0"
 MAGIC = "a sum with 12582912 is a multiple of 1"
@@ -53,24 +53,24 @@ OVERFLOW = "lies beyond 65504, the largest f16, though the bounds allow"
 def test_a_difference_from_exact_arithmetic_is_noted_with_its_line(
     body: str, value: str, said: str, kinds: tuple[str, str]
 ) -> None:
-    found = outcome(body, value, *kinds)
-    assert (found.status, found.findings) == ("VERIFIED", ())
-    lines = [lines for text, lines in found.notes if said and said in text]
+    outcome = run_body(body, value, *kinds)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
+    lines = [lines for text, lines in outcome.notes if said and said in text]
     assert (lines != []) == bool(said) and all(each in ((8,), (0,)) for each in lines)
     if not said:
-        assert found.notes == ()
+        assert outcome.notes == ()
 
 
 def test_a_comparison_that_flushes_is_noted() -> None:
     text = ".reg .pred p; setp.gt.ftz.f32 p,x,0f00000000; selp.f32 z,x,0f00000000,p;"
-    found = outcome(text, "relu(A[i])")
-    assert found.status == "VERIFIED" and SUBNORMAL in [text for text, lines in found.notes if lines == (8,)]
+    outcome = run_body(text, "relu(A[i])")
+    assert outcome.status == "VERIFIED" and SUBNORMAL in [text for text, lines in outcome.notes if lines == (8,)]
 
 
 @pytest.mark.parametrize(("range_", "noted"), [([-9, 9], False), ([0, 65504], False), ([0, 65505], True)])
 def test_a_value_that_the_range_lets_overflow_is_noted(range_: Any, noted: bool) -> None:
-    found = outcome("cvt.rn.f16.s32 h,x;", "A[i]", "s32", "f16", range=range_)
-    assert found.status == "VERIFIED" and any(OVERFLOW in text for text, _ in found.notes) == noted
+    outcome = run_body("cvt.rn.f16.s32 h,x;", "A[i]", "s32", "f16", range=range_)
+    assert outcome.status == "VERIFIED" and any(OVERFLOW in text for text, _ in outcome.notes) == noted
 
 
 # A (8x4) row-major, B column-major (n, k): lane = 4 * group + t has an element of each, and two of C.
@@ -94,6 +94,6 @@ PRODUCT = {
     ("rounding", "said"), [("", ""), (".rn", ""), (".rz", DIRECTION + "z"), (".rp", DIRECTION + "p")]
 )
 def test_a_product_that_does_not_round_to_the_nearest_is_noted(rounding: str, said: str) -> None:
-    found = run_once(DOUBLES.replace(".row.col.f64", f".row.col{rounding}.f64"), PRODUCT)
-    assert (found.status, found.findings) == ("VERIFIED", ())
-    assert [(said in text, lines) for text, lines in found.notes] == ([(True, (14,))] if said else [])
+    outcome = run_once(DOUBLES.replace(".row.col.f64", f".row.col{rounding}.f64"), PRODUCT)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
+    assert [(said in text, lines) for text, lines in outcome.notes] == ([(True, (14,))] if said else [])

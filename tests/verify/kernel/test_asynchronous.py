@@ -62,28 +62,28 @@ CLAIM = {
 def run(old: str = "", new: str = "", **claim: object) -> LaunchOutcome:
     """The outcome of the copy, one part of its text exchanged."""
     assert old in COPY
-    (found,) = check(COPY.replace(old, new, 1), claim_of(CLAIM | claim), seed=3)
-    return found
+    (outcome,) = check(COPY.replace(old, new, 1), claim_of(CLAIM | claim), seed=3)
+    return outcome
 
 
 def test_a_box_that_is_waited_for_is_verified() -> None:
-    found = run()
-    assert (found.status, found.findings) == ("VERIFIED", ())
-    assert found.compared == 256
+    outcome = run()
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
+    assert outcome.compared == 256
 
 
 def test_the_address_of_a_map_may_have_32_bits() -> None:
     """As Triton writes it for descriptors of the host."""
-    found = run("mov.b64 %d1, map;", "mov.b32 %r20, map; cvt.u64.u32 %d1, %r20;")
-    assert (found.status, found.compared) == ("VERIFIED", 256)
+    outcome = run("mov.b64 %d1, map;", "mov.b32 %r20, map; cvt.u64.u32 %d1, %r20;")
+    assert (outcome.status, outcome.compared) == ("VERIFIED", 256)
 
 
 def test_what_lies_outside_of_the_array_is_zero() -> None:
     """The second CTA's box begins at row 16, of an array that ends at 20."""
     arrays = {"A": {**CLAIM["arrays"]["A"], "dims": ["j", "k"]}, "C": CLAIM["arrays"]["C"]}  # type: ignore[index]
-    found = run(sizes={"M": 32, "J": 20, "K": 8}, arrays=arrays, claim="C[m,k] = 0 * C[m,k]")
-    assert found.status == "REFUTED"
-    (text,) = [one.text for one in found.findings if one.severity == "value"]
+    outcome = run(sizes={"M": 32, "J": 20, "K": 8}, arrays=arrays, claim="C[m,k] = 0 * C[m,k]")
+    assert outcome.status == "REFUTED"
+    (text,) = [finding.text for finding in outcome.findings if finding.severity == "value"]
     assert "C[m=0,k=0]" in text and "160 of 256" in text
 
 
@@ -102,9 +102,9 @@ def test_what_lies_outside_of_the_array_is_zero() -> None:
     ],
 )
 def test_a_wrong_use_is_found(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "REFUTED"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == "REFUTED"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_wrong_use_is_found(old: str, new: str, words: str) -> None:
 )
 def test_a_barrier_is_invalidated_after_its_last_use(old: str, new: str, words: str) -> None:
     """By two warps, of which nothing but bar.sync orders one after the other."""
-    found = run(old, new) if "WAIT" in old else wide(old, new)
-    texts = [one.text for one in found.findings]
-    assert (found.status, texts) == ("VERIFIED", []) if not words else any(words in text for text in texts), texts
+    outcome = run(old, new) if "WAIT" in old else wide(old, new)
+    texts = [finding.text for finding in outcome.findings]
+    assert (outcome.status, texts) == ("VERIFIED", []) if not words else any(words in text for text in texts), texts
 
 
 def wide(old: str, new: str) -> LaunchOutcome:
@@ -131,8 +131,8 @@ def wide(old: str, new: str) -> LaunchOutcome:
     text = COPY.replace(old, new, 1).replace(
         "shl.b32 %r4, %r1, 2;", "setp.gt.u32 %p3, %r1, 31;\n@%p3 bra LAST;\nshl.b32 %r4, %r1, 2;"
     )
-    (found,) = check(text.replace(new, f"LAST:\n{new}"), claim_of(CLAIM | {"block": 64}), seed=3)
-    return found
+    (outcome,) = check(text.replace(new, f"LAST:\n{new}"), claim_of(CLAIM | {"block": 64}), seed=3)
+    return outcome
 
 
 AGAIN = """bar.sync 0; @%p1 bra END;
@@ -146,8 +146,8 @@ END: ret;"""
     [("[%r3], 0;\n@!", "[%r3], 2;\n@!", "parity of a phase"), ("ret;", AGAIN, "tensor load on its way")],
 )
 def test_a_rule_of_the_letter_is_a_warning(old: str, new: str, kind: str) -> None:
-    found = run(old, new)
-    assert found.status == "VERIFIED" and {one.kind for one in found.findings} == {kind}
+    outcome = run(old, new)
+    assert outcome.status == "VERIFIED" and {finding.kind for finding in outcome.findings} == {kind}
 
 
 @pytest.mark.parametrize(
@@ -159,15 +159,15 @@ def test_a_rule_of_the_letter_is_a_warning(old: str, new: str, kind: str) -> Non
     ],
 )
 def test_a_claim_without_the_map_leaves_it_open(params: list[object], words: str) -> None:
-    found = run(params=params)
-    assert found.status == "UNKNOWN"
-    assert any(words in one.text for one in found.findings)
+    outcome = run(params=params)
+    assert outcome.status == "UNKNOWN"
+    assert any(words in finding.text for finding in outcome.findings)
 
 
 def test_one_lane_is_elected() -> None:
     """elect.sync in place of the comparison with 0: the same thread, in each warp of one."""
-    found = run("setp.ne.u32 %p1, %r1, 0;", "elect.sync %r20|%p3, 0xffffffff;\nnot.pred %p1, %p3;")
-    assert found.status == "VERIFIED"
+    outcome = run("setp.ne.u32 %p1, %r1, 0;", "elect.sync %r20|%p3, 0xffffffff;\nnot.pred %p1, %p3;")
+    assert outcome.status == "VERIFIED"
 
 
 def test_a_swizzled_box_is_read_back_at_its_swizzled_place() -> None:
@@ -185,14 +185,14 @@ MAP_READ = INSIDE.replace("ld.param.u64 %d3", "ld.param.u32 %r9, [map+252]; ld.p
 
 def run_struct(struct: dict[str, object], text: str = INSIDE) -> LaunchOutcome:
     """The outcome of the copy whose map lies in a struct."""
-    (found,) = check(text, claim_of(CLAIM | {"params": [struct, "C"]}), seed=3)
-    return found
+    (outcome,) = check(text, claim_of(CLAIM | {"params": [struct, "C"]}), seed=3)
+    return outcome
 
 
 @pytest.mark.parametrize("text", [INSIDE, COPY.replace("map[128]", "map[260]").replace("%d1, map;", "%d1, map+128;")])
 def test_a_map_may_lie_in_a_struct(text: str) -> None:
-    found = run_struct(STRUCT, text)
-    assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 256)
+    outcome = run_struct(STRUCT, text)
+    assert (outcome.status, outcome.findings, outcome.compared) == ("VERIFIED", (), 256)
 
 
 def test_the_wrong_map_of_a_struct_is_refuted() -> None:
@@ -201,8 +201,8 @@ def test_the_wrong_map_of_a_struct_is_refuted() -> None:
     maps = {"0": {"map": "B", "box": [8, 16]}, "128": {"map": "A", "box": [8, 16]}}
     claim = CLAIM | {"params": [STRUCT | {"maps": maps}, "C"], "arrays": arrays}
     for text, status in ((INSIDE, "VERIFIED"), (INSIDE.replace("add.s64 %d2, %d2, 128;", ""), "REFUTED")):
-        (found,) = check(text, claim_of(claim), seed=3)
-        assert found.status == status
+        (outcome,) = check(text, claim_of(claim), seed=3)
+        assert outcome.status == status
 
 
 @pytest.mark.parametrize(
@@ -221,11 +221,11 @@ def test_the_wrong_map_of_a_struct_is_refuted() -> None:
 )  # fmt: skip
 def test_a_map_in_a_struct_that_is_none_is_refused(maps: object, text: str, words: str) -> None:
     try:
-        found = run_struct(STRUCT | {"maps": maps}, text)
+        outcome = run_struct(STRUCT | {"maps": maps}, text)
     except SpecError as error:
         assert words in str(error)
     else:
-        assert found.status == "UNKNOWN" and words in found.findings[0].text
+        assert outcome.status == "UNKNOWN" and words in outcome.findings[0].text
 
 
 def test_the_other_bytes_of_a_struct_are_read() -> None:
@@ -241,8 +241,8 @@ PREFETCH = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%d2, {{{}}}];\nWAIT
 
 @pytest.mark.parametrize("first", ["0, %r11", "-800, 1000000"])
 def test_a_prefetch_changes_nothing_wherever_its_box_lies(first: str) -> None:
-    found = run("WAIT:", PREFETCH.format(first))
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run("WAIT:", PREFETCH.format(first))
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ def test_a_prefetch_changes_nothing_wherever_its_box_lies(first: str) -> None:
     ],
 )
 def test_a_prefetch_of_no_tensor_map_has_no_meaning(new: str, words: str) -> None:
-    found = run("WAIT:", new)
-    assert found.status == "UNKNOWN" and any(words in one.text for one in found.findings), found.findings
+    outcome = run("WAIT:", new)
+    assert outcome.status == "UNKNOWN" and any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 LOOP = "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;"
@@ -297,8 +297,8 @@ WAITS = {"again": TRY, "back": TRY.replace("bra AGAIN;\n", "bra WAIT;\n"), "coun
 @pytest.mark.parametrize("waits", WAITS.values(), ids=WAITS)
 def test_a_wait_may_be_tried_before_it_is_made(waits: str) -> None:
     """As CUTLASS does, a failure leads to another wait for the same phase; as libcu++ does, tries are counted."""
-    found = run(LOOP, waits)
-    assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 256)
+    outcome = run(LOOP, waits)
+    assert (outcome.status, outcome.findings, outcome.compared) == ("VERIFIED", (), 256)
 
 
 @pytest.mark.parametrize(
@@ -318,8 +318,8 @@ def test_a_wait_may_be_tried_before_it_is_made(waits: str) -> None:
 def test_a_count_of_tries_that_decides_anything_has_no_meaning(old: str, new: str) -> None:
     assert COUNT.count(old) == 1 or old == "DONE:"
     at = COUNT.rindex(old)
-    found = run(LOOP, COUNT[:at] + new + COUNT[at + len(old) :])
-    assert found.status == "UNKNOWN" and "failure does anything else" in found.findings[0].text, found.findings
+    outcome = run(LOOP, COUNT[:at] + new + COUNT[at + len(old) :])
+    assert outcome.status == "UNKNOWN" and "failure does anything else" in outcome.findings[0].text, outcome.findings
 
 
 @pytest.mark.parametrize(
@@ -342,16 +342,19 @@ def test_a_wait_that_is_tried_and_not_made_has_no_meaning(old: str, new: str) ->
     at = TRY.rindex(old)
     text = COPY.replace(LOOP, TRY[:at] + new + TRY[at + len(old) :])
     text = text.replace("ret;", "setp.gt.u32 %p3, %r1, 99; @%p3 bra INSIDE; ret;") if "INSIDE" in new else text
-    (found,) = check(text, claim_of(CLAIM), seed=3)
-    assert found.status == "UNKNOWN" and "failure does anything else" in found.findings[0].text, found.findings
+    (outcome,) = check(text, claim_of(CLAIM), seed=3)
+    assert outcome.status == "UNKNOWN" and "failure does anything else" in outcome.findings[0].text, outcome.findings
 
 
 def test_the_lane_that_is_elected_is_the_lowest_if_the_claim_says_so() -> None:
     """The elected thread loads if it is thread 0: true where elect.sync chooses the lowest lane."""
     elected = "elect.sync %r20|%p3, 0xffffffff;\nsetp.eq.and.u32 %p3, %r1, 0, %p3;\nnot.pred %p1, %p3;"
     assert run("setp.ne.u32 %p1, %r1, 0;", elected).status == "REFUTED"
-    found = run("setp.ne.u32 %p1, %r1, 0;", elected, elected="lowest")
-    assert (found.status, found.findings) == ("VERIFIED", ()) and "elect.sync chooses the lowest lane" in found.domain
+    outcome = run("setp.ne.u32 %p1, %r1, 0;", elected, elected="lowest")
+    assert (outcome.status, outcome.findings) == (
+        "VERIFIED",
+        (),
+    ) and "elect.sync chooses the lowest lane" in outcome.domain
     with pytest.raises(SpecError, match="expected one of any, lowest"):
         run(elected="first")
 
@@ -375,8 +378,8 @@ def test_a_tensor_map_may_name_the_order_of_its_axes(dims: object, status: str) 
     for old, new in HEADS:
         text = text.replace(old, new)
     params = [{**TWO["params"][0], "dims": dims}, "C"]  # type: ignore[index]
-    (found,) = check(text, claim_of(TWO | {"block": 32, "params": params}), seed=3)
-    assert found.status == status, found.findings
+    (outcome,) = check(text, claim_of(TWO | {"block": 32, "params": params}), seed=3)
+    assert outcome.status == status, outcome.findings
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,10 @@ def test_the_scope_counts_wherever_it_stands(opcode: str) -> None:
     for scope, status in (("gpu", "SAFE"), ("sys", "SAFE"), ("cta", "REFUTED"), ("cluster", "REFUTED")):
         body = f"{opcode.replace('SCOPE', scope)} [%d2], 1;"
         assert safety(body).status == "SAFE"
-        found = safety(body, grid=2)
-        assert found.status == status and kinds(found) == ({"race: atomics of a CTA"} if status != "SAFE" else set())
+        outcome = safety(body, grid=2)
+        assert outcome.status == status and kinds(outcome) == (
+            {"race: atomics of a CTA"} if status != "SAFE" else set()
+        )
 
 
 @pytest.mark.parametrize("words", ["shared.add.f32", "shared::cta.add.f32", "relaxed.cta.shared.add.f32"])

@@ -53,12 +53,12 @@ CASES: dict[str, tuple[str, str, str, str, str]] = {  # body, what it is, what i
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("body", "claim", "other", "kind", "load"), CASES.values(), ids=CASES)
-def test_a_field_of_an_integer_is_a_number(body: str, claim: str, other: str, kind: str, load: str) -> None:
+@pytest.mark.parametrize(("body", "claim", "wrong_claim", "kind", "load"), CASES.values(), ids=CASES)
+def test_a_field_of_an_integer_is_a_number(body: str, claim: str, wrong_claim: str, kind: str, load: str) -> None:
     out = "u32" if kind == "u32" else "s32"
-    found = run(body, claim, kind, out, load)
-    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
-    wrong = run(body, other, kind, out, load)
+    outcome = run(body, claim, kind, out, load)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ()), tell(outcome)
+    wrong = run(body, wrong_claim, kind, out, load)
     assert wrong.status == "REFUTED", tell(wrong)
 
 
@@ -77,15 +77,15 @@ def test_a_field_of_an_integer_is_a_number(body: str, claim: str, other: str, ki
     ],
 )
 def test_what_has_no_exact_meaning_is_unknown_with_its_line(body: str, words: str) -> None:
-    found = run(body, "A[i]", "s32")
-    assert found.status == "UNKNOWN" and words in tell(found), tell(found)
-    assert all(each.line or "line" in each.text for each in found.findings)
+    outcome = run(body, "A[i]", "s32")
+    assert outcome.status == "UNKNOWN" and words in tell(outcome), tell(outcome)
+    assert all(each.line or "line" in each.text for each in outcome.findings)
 
 
 def test_a_funnel_shift_of_floats_within_a_byte_has_no_meaning() -> None:
     body = "cvt.rn.f32.s32 %f4, %r2; mov.b32 %r4, %f4; shf.l.wrap.b32 %r5, %r4, %r4, 4;"
-    found = run(body, "A[i]", "s8", "s32", S8)
-    assert found.status == "UNKNOWN" and "a funnel shift of data" in tell(found), tell(found)
+    outcome = run(body, "A[i]", "s8", "s32", S8)
+    assert outcome.status == "UNKNOWN" and "a funnel shift of data" in tell(outcome), tell(outcome)
 
 
 @pytest.mark.parametrize(
@@ -122,5 +122,5 @@ def test_each_thread_has_its_own_number(case: str, right: str, wrong: str) -> No
     body = body.replace(right, wrong)
     if "%r8" in wrong:
         body = body.replace("mad.lo.s32 %r5, %r7, %r6", "xor.b32 %r8, %r8, 7; mad.lo.s32 %r5, %r7, %r8")
-    found = run(body, claim, kind, "u32" if kind == "u32" else "s32", load)
-    assert found.status == "REFUTED", tell(found)
+    outcome = run(body, claim, kind, "u32" if kind == "u32" else "s32", load)
+    assert outcome.status == "REFUTED", tell(outcome)

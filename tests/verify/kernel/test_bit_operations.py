@@ -44,8 +44,8 @@ def run(body: str, kind: str, count: int) -> LaunchOutcome:
     ],
 )
 def test_a_sign_that_is_repeated_extends_a_number(body: str, kind: str, status: str) -> None:
-    found = run(body, kind, 4 if kind[1:] == "8" else 2)
-    assert found.status == status, found.findings
+    outcome = run(body, kind, 4 if kind[1:] == "8" else 2)
+    assert outcome.status == status, outcome.findings
 
 
 def test_halves_are_extended_each() -> None:

@@ -47,7 +47,7 @@ WRONG = {
 @pytest.mark.long
 def test_an_if_with_an_else_is_proved() -> None:
     assert prove(RIGHT, small.claim(), seed=SEED).period == 1
-    assert {one.status for one in check(RIGHT, claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
+    assert {outcome.status for outcome in check(RIGHT, claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
 
 
 @pytest.mark.long
@@ -60,7 +60,7 @@ def test_another_other_side_is_not_proved(name: str) -> None:
 
 def test_the_other_side_is_zeros_and_what_it_writes() -> None:
     kernel = parse_kernel(RIGHT, "small")
-    number = next(number for number, one in enumerate(kernel.instructions) if "bra $in" in one.text)
+    number = next(number for number, inst in enumerate(kernel.instructions) if "bra $in" in inst.text)
     side = read_other_side(kernel.instructions, number)
     assert side is not None
     names = {kernel.names[index] for index in side.zeros}
@@ -69,7 +69,7 @@ def test_the_other_side_is_zeros_and_what_it_writes() -> None:
         RIGHT.replace("	cvt.rn.f32", "$middle:\n	cvt.rn.f32").replace("$trip:", "$trip:\n @%p9 bra $middle;"),
         "small",
     )
-    number = next(number for number, one in enumerate(entered.instructions) if "bra $in" in one.text)
+    number = next(number for number, inst in enumerate(entered.instructions) if "bra $in" in inst.text)
     assert read_other_side(entered.instructions, number) is None
 
 
@@ -79,6 +79,6 @@ def test_a_conversion_of_two_numbers_is_zero_only_if_both_are() -> None:
             ZERO, f"mov.u32 %r50, 0;\n	cvt.rn.f16x2.f32 %r51, %r50, {second};\n	mov.b32 %f4, %r50;"
         )
         kernel = parse_kernel(text, "small")
-        number = next(number for number, one in enumerate(kernel.instructions) if "bra $in" in one.text)
+        number = next(number for number, inst in enumerate(kernel.instructions) if "bra $in" in inst.text)
         side = read_other_side(kernel.instructions, number)
         assert side is not None and ("%r51" in {kernel.names[index] for index in side.zeros}) is zero

@@ -67,14 +67,14 @@ def run(name: str, old: str = "", new: str = "", m: int = 32) -> LaunchOutcome:
     claim = {"grid": 2, "block": 32, "sizes": {"M": m, "K": 8}, "claim": "C[m,k] = A[m,k]"}
     params = ["A", {"map": "C", "box": [8, 16]}, "C"]
     text = KERNELS[name].replace(old, new) if old else KERNELS[name]
-    (found,) = check(text, claim_of(claim | {"params": params, "arrays": arrays}), seed=3)
-    return found
+    (outcome,) = check(text, claim_of(claim | {"params": params, "arrays": arrays}), seed=3)
+    return outcome
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_copy_is_verified(name: str) -> None:
-    found = run(name)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run(name)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_a_copy_is_verified(name: str) -> None:
     ],
 )
 def test_a_wrong_twin_is_refuted(name: str, old: str, new: str, words: str) -> None:
-    found = run(name, old, new)
-    assert found.status == "REFUTED"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(name, old, new)
+    assert outcome.status == "REFUTED"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 @pytest.mark.parametrize(
@@ -110,17 +110,17 @@ def test_a_wrong_twin_is_refuted(name: str, old: str, new: str, words: str) -> N
     ],
 )
 def test_a_rule_of_order_is_a_warning_that_cites_its_section(old: str, kind: str, subject: str) -> None:
-    found = run("box", old, "")
-    assert found.status == "VERIFIED" and [one.kind for one in found.findings] == [kind]
-    assert SECTIONS[found.findings[0].section] == subject
+    outcome = run("box", old, "")
+    assert outcome.status == "VERIFIED" and [finding.kind for finding in outcome.findings] == [kind]
+    assert SECTIONS[outcome.findings[0].section] == subject
 
 
 def test_a_box_is_cut_at_the_end_of_the_array() -> None:
     """The second CTA's box has four rows of C and twelve beyond it; A has as many rows as C."""
-    found = run("box", "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];",
+    outcome = run("box", "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];",
                 "shl.b32 %r20, %r10, 5; add.s32 %r20, %r20, %r1; setp.lt.u32 %p3, %r20, 40;\n"
                 "@%p3 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", m=20)  # fmt: skip
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 REDUCES = {
@@ -143,14 +143,14 @@ def add(name: str, old: str = "", new: str = "") -> LaunchOutcome:
     launch = {"grid": 2, "block": 32, "sizes": {"M": 16, "K": 8}, "params": ["A", {"map": "C", "box": [8, 16]}, "C"]}
     arrays: dict[str, Any] = {**ARRAYS, "C": {**ARRAYS["C"], "strides": [8, 1]}}
     text = text.replace(old, new) if old else text
-    (found,) = check_safety(text, claim_of(launch | {"arrays": arrays}, claimed=False), seed=3)
-    return found
+    (outcome,) = check_safety(text, claim_of(launch | {"arrays": arrays}, claimed=False), seed=3)
+    return outcome
 
 
 @pytest.mark.parametrize("name", REDUCES)
 def test_a_bulk_reduction_of_several_ctas_is_safe(name: str) -> None:
-    found = add(name)
-    assert (found.status, found.findings) == ("SAFE", ())
+    outcome = add(name)
+    assert (outcome.status, outcome.findings) == ("SAFE", ())
     assert add(name, END, PLAIN + "red.global.add.u32 [%d9], 1;\nret;\n}\n").status == "SAFE"
 
 
@@ -166,9 +166,9 @@ def test_a_bulk_reduction_of_several_ctas_is_safe(name: str) -> None:
     ],
 )
 def test_a_wrong_bulk_reduction_is_refuted(name: str, old: str, new: str, words: str) -> None:
-    found = add(name, old, new)
-    assert found.status == "REFUTED", found.findings
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = add(name, old, new)
+    assert outcome.status == "REFUTED", outcome.findings
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 @pytest.mark.parametrize("given", ["and.f32", "add.s64", "add.f16", "min.f32", "inc.u64", "min.noftz.f16"])
@@ -193,5 +193,5 @@ def test_what_a_bulk_reduction_changed_is_read_after_a_wait_for_all_of_it(wait: 
 
 def test_a_bulk_reduction_has_no_meaning_with_a_claim() -> None:
     claim = {"grid": 1, "block": 32, "sizes": {"M": 16, "K": 8}, "claim": "C[m,k] = A[m,k]", "arrays": ARRAYS}
-    (found,) = check(REDUCES["piece"], claim_of(claim | {"params": ["A", {"map": "C", "box": [8, 16]}, "C"]}), seed=3)
-    assert found.status == "UNKNOWN" and "without a claim alone" in found.findings[0].text
+    (outcome,) = check(REDUCES["piece"], claim_of(claim | {"params": ["A", {"map": "C", "box": [8, 16]}, "C"]}), seed=3)
+    assert outcome.status == "UNKNOWN" and "without a claim alone" in outcome.findings[0].text

@@ -32,8 +32,8 @@ def chain(claim: str, first: str = ADD, grid: int = 3, params: tuple[str, str] =
 
 
 def test_a_launch_reads_what_the_one_before_it_left() -> None:
-    found = chain("o[i] = (x[i] + y[i]) * x[i]")
-    assert (found.status, found.written) == ("VERIFIED", {"o"})
+    outcome = chain("o[i] = (x[i] + y[i]) * x[i]")
+    assert (outcome.status, outcome.written) == ("VERIFIED", {"o"})
     assert chain("x[i] = (x[i] + y[i]) * y[i]", params=("xyt", "tyx")).status == "VERIFIED"  # x has its old numbers
 
 
@@ -44,9 +44,9 @@ def test_another_result_is_refuted(claim: str) -> None:
 
 def test_what_nobody_wrote_is_not_the_claim() -> None:
     """The first launch has a CTA less: six elements of t are what they were."""
-    found = chain("o[i] = (x[i] + y[i]) * x[i]", grid=2)
-    assert found.status == "REFUTED"
-    assert "6 of 70 elements are wrong" in found.findings[0].text
+    outcome = chain("o[i] = (x[i] + y[i]) * x[i]", grid=2)
+    assert outcome.status == "REFUTED"
+    assert "6 of 70 elements are wrong" in outcome.findings[0].text
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,6 @@ def test_what_nobody_wrote_is_not_the_claim() -> None:
     [("st.global.f32 [%rd7]", "st.global.f32 [%rd7+8]"), ("add.f32 %f3", "frob.f32 %f3"), ("  @%p1 bra DONE;\n", "")],
 )
 def test_an_earlier_launch_that_is_not_right_decides_nothing(old: str, new: str) -> None:
-    found = chain("o[i] = (x[i] + y[i]) * x[i]", first=ADD.replace(old, new))
-    assert found.status == "UNKNOWN"
-    assert "in add, which was launched before: " in found.findings[0].text
+    outcome = chain("o[i] = (x[i] + y[i]) * x[i]", first=ADD.replace(old, new))
+    assert outcome.status == "UNKNOWN"
+    assert "in add, which was launched before: " in outcome.findings[0].text

@@ -25,7 +25,7 @@ DIMS = {"S": "mn", "K": "hn", "V": "nd", "T": "h", "E": "m", "O": "md", "Y": "m"
 def launch_of(claim: str) -> Launch:
     """The launch of a claim about small arrays."""
     target, value = read_claim(claim)
-    names = dict.fromkeys(one.name for one in (target, *elements(value)))
+    names = dict.fromkeys(element.name for element in (target, *elements(value)))
     arrays = {name: {"dims": [*DIMS[name]], "type": "f32", "out": name == target.name} for name in names}
     scalars = {"scale": 0.375, "eps": 0.25}
     table = {"grid": 1, "block": 32, "sizes": SIZES, "params": [*names], "arrays": arrays, "claim": claim}
@@ -36,13 +36,13 @@ def evaluate(launch: Launch, node: object) -> np.ndarray:
     """The residues of a tree for the elements of a launch's target, at points that the name of an array decides."""
     values, arrays = Values(3, exponents=True), dict[str, NamedTensor]()
     values.choices.by_leaves = False
-    for one in launch.arrays:
-        source = np.random.default_rng(sum(map(ord, one.name)))
-        residues = np.stack([source.integers(1, int(prime), one.shape) for prime in values.primes]).astype(np.uint64)
-        arrays[one.name] = NamedTensor(one.dims, residues, source.uniform(-1, 1, one.shape))
+    for array in launch.arrays:
+        source = np.random.default_rng(sum(map(ord, array.name)))
+        residues = np.stack([source.integers(1, int(prime), array.shape) for prime in values.primes]).astype(np.uint64)
+        arrays[array.name] = NamedTensor(array.dims, residues, source.uniform(-1, 1, array.shape))
     shape = [launch.extents[name] for name in launch.target.indices]
-    found = BlockEvaluation(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes)(node)  # type: ignore[arg-type]
-    return np.broadcast_to(found.align(launch.target.indices)[0], (len(values.primes), *shape))
+    tensor = BlockEvaluation(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes)(node)  # type: ignore[arg-type]
+    return np.broadcast_to(tensor.align(launch.target.indices)[0], (len(values.primes), *shape))
 
 
 ROW, FULL = "sum_n exp(SCORE)", "sum_n exp(SCORE) * V[n,d] / sum_n exp(SCORE)"
@@ -126,37 +126,37 @@ SUMS = [
 ]  # fmt: skip
 
 
-def holds(target: str, claim: str, words: str, other: str) -> bool:
+def holds(target: str, claim: str, words: str, changed: str) -> bool:
     """Whether one of the changes of a claim that has these words gives what another claim does."""
-    launch, wanted = launch_of(f"{target} = {claim}"), launch_of(f"{target} = {other}")
+    launch, wanted = launch_of(f"{target} = {claim}"), launch_of(f"{target} = {changed}")
     changes = [*list_changes(launch.value, launch), *list_masked(launch.value, launch, [Fraction(-3)])]
     trees = [node for text, node in changes if text == words]
     assert trees, sorted({text for text, _ in changes})
-    assert not (evaluate(wanted, wanted.value) == evaluate(launch, launch.value)).all() or claim == other
+    assert not (evaluate(wanted, wanted.value) == evaluate(launch, launch.value)).all() or claim == changed
     return any((evaluate(launch, node) == evaluate(wanted, wanted.value)).all() for node in trees)
 
 
-@pytest.mark.parametrize(("claim", "words", "other"), CASES, ids=[f"{one[1]} {at}" for at, one in enumerate(CASES)])
-def test_a_change_is_what_its_words_say(claim: str, words: str, other: str) -> None:
-    assert holds("O[m,d]" if "V[" in claim else "Y[m]", claim, words, other)
+@pytest.mark.parametrize(("claim", "words", "changed"), CASES, ids=[f"{case[1]} {at}" for at, case in enumerate(CASES)])
+def test_a_change_is_what_its_words_say(claim: str, words: str, changed: str) -> None:
+    assert holds("O[m,d]" if "V[" in claim else "Y[m]", claim, words, changed)
 
 
-@pytest.mark.parametrize(("score", "words", "other"), MASKS, ids=[one[1] for one in MASKS])
-def test_a_change_of_a_mask_is_what_its_words_say(score: str, words: str, other: str) -> None:
-    assert holds("O[m,d]", with_score(score), words, with_score(other))
+@pytest.mark.parametrize(("score", "words", "changed"), MASKS, ids=[case[1] for case in MASKS])
+def test_a_change_of_a_mask_is_what_its_words_say(score: str, words: str, changed: str) -> None:
+    assert holds("O[m,d]", with_score(score), words, with_score(changed))
 
 
-@pytest.mark.parametrize(("words", "other"), SUMS, ids=[one[0] for one in SUMS])
-def test_a_sum_that_lacks_terms_is_what_its_words_say(words: str, other: str) -> None:
-    assert holds("O[m,d]", with_score(SCORE), words, with_score(SCORE, other))
+@pytest.mark.parametrize(("words", "changed"), SUMS, ids=[case[0] for case in SUMS])
+def test_a_sum_that_lacks_terms_is_what_its_words_say(words: str, changed: str) -> None:
+    assert holds("O[m,d]", with_score(SCORE), words, with_score(SCORE, changed))
 
 
 def test_a_head_of_another_group() -> None:
-    claim, other = "sum_n K[m//2,n] * V[n,d]", "sum_n K[m%2,n] * V[n,d]"
+    claim, changed = "sum_n K[m//2,n] * V[n,d]", "sum_n K[m%2,n] * V[n,d]"
     launch = launch_of(f"O[m,d] = {claim}")
-    ((words, node),) = [one for one in list_changes(launch.value, launch) if "m%2" in one[0]]
+    ((words, node),) = [change for change in list_changes(launch.value, launch) if "m%2" in change[0]]
     assert words == "K has the index m%2, not m//2"
-    wanted = launch_of(f"O[m,d] = {other}")
+    wanted = launch_of(f"O[m,d] = {changed}")
     assert (evaluate(launch, node) == evaluate(wanted, wanted.value)).all()
 
 
@@ -214,8 +214,8 @@ def name_cause(step: str, end: str, claim: str) -> str:
     arrays = {name: {"dims": "in", "type": "f32", "strides": ["N", 1]} for name in "AB"}
     table = {"grid": 1, "block": 32, "sizes": {"I": 32, "N": 3}, "params": ["A", "B", "C"], "claim": f"C[i] = {claim}"}
     table |= {"arrays": {**arrays, "C": {"dims": "i", "type": "f32", "out": True}}, "claim": f"C[i] = {claim}"}
-    (found,) = check(text, claim_of(table), seed=1)
-    return found.status if found.status != "REFUTED" else found.findings[0].text.partition(": that gives")[0]
+    (outcome,) = check(text, claim_of(table), seed=1)
+    return outcome.status if outcome.status != "REFUTED" else outcome.findings[0].text.partition(": that gives")[0]
 
 
 LOG = "log2(sum_n exp2(A[i,n]))"
@@ -253,7 +253,7 @@ RUNNING = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("old", "new", "end", "claim", "words"), RUNNING, ids=[f"{one[-1]} {at}" for at, one in enumerate(RUNNING)]
+    ("old", "new", "end", "claim", "words"), RUNNING, ids=[f"{case[-1]} {at}" for at, case in enumerate(RUNNING)]
 )
 def test_what_a_running_maximum_forgets_is_named(old: str, new: str, end: str, claim: str, words: str) -> None:
     assert old in STEP

@@ -67,8 +67,8 @@ ADDED = {
 
 
 def run_once(ptx: str, claim: dict = CLAIM, **options: object) -> LaunchOutcome:
-    (found,) = check(ptx, claim_of(claim), **options)
-    return found
+    (outcome,) = check(ptx, claim_of(claim), **options)
+    return outcome
 
 
 def run_sum(body: str, claim: str = ADDED["claim"], **keys: object) -> LaunchOutcome:
@@ -79,15 +79,15 @@ def test_an_index_that_leaves_an_array_by_one_element_is_refused() -> None:
     with pytest.raises(SpecError, match=r"the index i\+1 of A leaves its 64 values"):
         run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i+1] + B[i]")
     arrays = {**ADDED["arrays"], "A": {"dims": "j", "type": "f32"}}
-    found = run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i+1] + B[i]", sizes={"I": 64, "J": 65}, arrays=arrays)
-    assert found.status == "REFUTED"  # it adds A[i]
+    outcome = run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i+1] + B[i]", sizes={"I": 64, "J": 65}, arrays=arrays)
+    assert outcome.status == "REFUTED"  # it adds A[i]
 
 
 def test_a_product_is_verified() -> None:
-    found = run_once(PRODUCT)
-    assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 128)
-    assert 0 < found.bound < 2**-60 and not found.never_ran
-    assert (found.output["C"] == found.expected["C"]).all() and found.output["C"].any()
+    outcome = run_once(PRODUCT)
+    assert (outcome.status, outcome.findings, outcome.compared) == ("VERIFIED", (), 128)
+    assert 0 < outcome.bound < 2**-60 and not outcome.never_ran
+    assert (outcome.output["C"] == outcome.expected["C"]).all() and outcome.output["C"].any()
 
 
 @pytest.mark.parametrize(
@@ -108,15 +108,15 @@ def test_a_planted_bug_is_refuted(right: str, wrong: str) -> None:
 
 
 def test_the_first_cause_is_named_by_lane_and_register() -> None:
-    found = run_once(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"), seed=1)  # in which C[0,0] differs on the sample
-    kinds = {each.kind: each for each in found.findings}
+    outcome = run_once(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"), seed=1)  # in which C[0,0] differs on the sample
+    kinds = {each.kind: each for each in outcome.findings}
     assert (
         "lane 0, B register 0 low half holds B[n=0,k=8]; the instruction wants B[n=0,k=0]"
         in kinds["wrong operand"].text
     )
     assert "it multiplies A[m=0,k=0] by B[n=0,k=8]" in kinds["wrong sum"].text
-    assert found.cause is not None and found.cause.decided
-    a, b = found.cause.operands
+    assert outcome.cause is not None and outcome.cause.decided
+    a, b = outcome.cause.operands
     assert a.holds == a.wants and (b.holds[0][0], b.wants[0][0]) == ("B[n=0,k=8]", "B[n=0,k=0]")
 
 
@@ -131,24 +131,24 @@ def test_the_first_cause_is_named_by_lane_and_register() -> None:
 def test_each_slot_of_a_wrong_operand_has_what_it_holds_and_what_the_isa_wants(
     right: str, wrong: str, moved: Callable[[int, int], tuple[bool, int, int]]
 ) -> None:
-    found = run_once(PRODUCT.replace(right, wrong))
-    assert found.cause is not None and found.cause.decided
-    a, b = found.cause.operands
+    outcome = run_once(PRODUCT.replace(right, wrong))
+    assert outcome.cause is not None and outcome.cause.decided
+    a, b = outcome.cause.operands
     fragment = isa_tables.instruction(MMA.split(maxsplit=1)[0]).operands["A"]
     for m, k in product(range(16), range(16)):
-        other, row, column = moved(m, k)
+        differs, row, column = moved(m, k)
         assert a.wants[m][k] == f"A[m={m},k={k}]"
-        assert a.holds[m][k] == (f"A[m={row},k={column}]" if other else a.wants[m][k])
+        assert a.holds[m][k] == (f"A[m={row},k={column}]" if differs else a.wants[m][k])
         assert fragment.locate(*a.slots[m][k]) == (m, k)
     assert b.holds == b.wants
 
 
 def test_a_slot_with_an_element_of_the_other_array_wants_one_of_its_own() -> None:
-    found = run_once(PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d6]"))
-    assert found.cause is not None and found.cause.decided
-    a, _ = found.cause.operands
+    outcome = run_once(PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d6]"))
+    assert outcome.cause is not None and outcome.cause.decided
+    a, _ = outcome.cause.operands
     assert (a.holds[9][3], a.wants[9][3]) == ("B[n=1,k=3]", "A[m=9,k=3]")
-    (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
+    (text,) = [each.text for each in outcome.findings if each.kind == "wrong operand"]
     assert "A register 1 low half holds B[n=0,k=0]; the instruction wants A[m=8,k=0]" in text
     assert text.endswith("out of place: 64 elements of A")
 
@@ -158,12 +158,12 @@ def test_where_nothing_decides_both_operands_are_named() -> None:
     shifted = shifted.replace("mad.lo.s32 %r4, %r2, 16, 0", "mad.lo.s32 %r4, %r2, 32, 0").replace("256]", "512]", 2)
     wide = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 32}}
     shifted = shifted.replace("[%d6+64]", "[%d6+32]").replace("[%d6+80]", "[%d6+48]").replace("272]", "528]")
-    found = run_once(shifted, wide)
-    (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
+    outcome = run_once(shifted, wide)
+    (text,) = [each.text for each in outcome.findings if each.kind == "wrong operand"]
     assert ": A holds k = 0..15, B k = 16..31; one of them is loaded from the wrong k" in text
     assert text.endswith("out of place: 256 elements of A or 128 elements of B")
-    assert found.cause is not None and not found.cause.decided
-    a, b = found.cause.operands
+    assert outcome.cause is not None and not outcome.cause.decided
+    a, b = outcome.cause.operands
     assert (a.holds[3][4], a.wants[3][4], b.holds[4][3], b.wants[4][3]) == (
         "A[m=3,k=4]", "A[m=3,k=20]", "B[n=3,k=20]", "B[n=3,k=4]",
     )  # fmt: skip
@@ -181,8 +181,8 @@ def test_missing_terms_are_named() -> None:
 
 
 def test_a_seed_repeats_a_run_and_another_one_draws_other_primes() -> None:
-    first, again, other = (run_once(PRODUCT, seed=seed) for seed in (7, 7, 8))
-    assert (first.output["C"] == again.output["C"]).all() and (first.output["C"] != other.output["C"]).any()
+    first, again, reseeded = (run_once(PRODUCT, seed=seed) for seed in (7, 7, 8))
+    assert (first.output["C"] == again.output["C"]).all() and (first.output["C"] != reseeded.output["C"]).any()
     assert run_once(PRODUCT).seed != run_once(PRODUCT).seed
 
 
@@ -195,9 +195,9 @@ def test_a_factor_that_is_one_modulo_known_primes_is_refuted() -> None:
 
 def test_a_narrowing_on_the_way_is_a_finding_with_its_line() -> None:
     body = "cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f4, %h1; add.f32 %f3, %f4, %f2;"
-    found = run_sum(body)
-    assert [(one.severity, one.kind) for one in found.findings] == [(Severity.PRECISION, "narrowing")]
-    assert found.status == "REFUTED" and found.findings[0].line > 0
+    outcome = run_sum(body)
+    assert [(finding.severity, finding.kind) for finding in outcome.findings] == [(Severity.PRECISION, "narrowing")]
+    assert outcome.status == "REFUTED" and outcome.findings[0].line > 0
     assert run_sum(body, narrow=["f16"]).status == "VERIFIED"
 
 
@@ -205,13 +205,13 @@ def test_a_conversion_by_moves_is_a_conversion() -> None:
     """bf16 is the upper half of f32: `mov.b32 {0, h}` widens."""
     arrays = {**ADDED["arrays"], "A": {"dims": "i", "type": "bf16"}}
     load = "mul.wide.u32 %d8, %r1, 2; add.s64 %d8, %d1, %d8; ld.global.b16 %h1, [%d8]; mov.b16 %h2, 0;\n"
-    found = run_once(
+    outcome = run_once(
         ADD.replace("ld.global.f32 %f1, [%d5];", load).replace(
             "BODY", "mov.b32 %r9, {%h2, %h1}; mov.b32 %f1, %r9; add.f32 %f3, %f1, %f2;"
         ),
         {**ADDED, "arrays": arrays},
     )
-    assert found.status == "VERIFIED"
+    assert outcome.status == "VERIFIED"
 
 
 def test_activations_are_choices() -> None:
@@ -225,16 +225,16 @@ def test_activations_are_choices() -> None:
 
 
 def test_what_has_no_meaning_is_listed_before_anything_runs() -> None:
-    found = run_sum("frob.f32 %f3, %f1; lop3.b32 %r9, %r9, %r9, %r9, 3; blob %r9;")
-    assert found.status == "UNKNOWN" and found.steps == 0
-    assert [one.kind for one in found.findings] == ["no meaning"] * 2
-    assert "frob.f32" in found.findings[0].text and found.findings[0].line < found.findings[1].line + 1
+    outcome = run_sum("frob.f32 %f3, %f1; lop3.b32 %r9, %r9, %r9, %r9, 3; blob %r9;")
+    assert outcome.status == "UNKNOWN" and outcome.steps == 0
+    assert [finding.kind for finding in outcome.findings] == ["no meaning"] * 2
+    assert "frob.f32" in outcome.findings[0].text and outcome.findings[0].line < outcome.findings[1].line + 1
 
 
 def test_data_whose_bits_are_cut_is_unknown_and_never_refuted() -> None:
-    found = run_sum("mov.b32 %r9, %f1; shr.u32 %r9, %r9, 3; mov.b32 %f4, %r9; add.f32 %f3, %f4, %f2;")
-    assert found.status == "UNKNOWN"
-    assert {one.severity for one in found.findings} == {Severity.UNKNOWN} and found.findings[0].line > 0
+    outcome = run_sum("mov.b32 %r9, %f1; shr.u32 %r9, %r9, 3; mov.b32 %f4, %r9; add.f32 %f3, %f4, %f2;")
+    assert outcome.status == "UNKNOWN"
+    assert {finding.severity for finding in outcome.findings} == {Severity.UNKNOWN} and outcome.findings[0].line > 0
 
 
 def test_a_parameter_that_is_read_and_not_given_is_no_zero() -> None:
@@ -298,9 +298,9 @@ def test_threads_that_wait_for_ever_are_reported() -> None:
 
 
 def test_an_access_outside_is_named_by_its_element() -> None:
-    found = run_sum("ld.global.f32 %f4, [%d5+256]; add.f32 %f3, %f1, %f2;")
-    (bounds,) = [f for f in found.findings if f.kind == "global memory out of bounds"]
-    assert "A[64] of 64" in bounds.text and found.status == "REFUTED"
+    outcome = run_sum("ld.global.f32 %f4, [%d5+256]; add.f32 %f3, %f1, %f2;")
+    (bounds,) = [f for f in outcome.findings if f.kind == "global memory out of bounds"]
+    assert "A[64] of 64" in bounds.text and outcome.status == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -368,8 +368,8 @@ def test_an_output_that_another_cta_reads_before_it_is_written_is_a_race() -> No
 sub.s64 %d9, %d9, %d8; add.s64 %d9, %d9, 128; ld.global.f32 %f4, [%d9]; mul.f32 %f4, %f4, 0f00000000;
 add.s64 %d5, %d5, %d8; ld.global.f32 %f1, [%d5]; add.s64 %d6, %d6, %d8; ld.global.f32 %f2, [%d6];
 add.f32 %f3, %f1, %f2; fma.rn.f32 %f3, %f4, %f1, %f3;"""
-    found = run_sum(body, grid=2, block=32)
-    assert "race: write after read in global memory" in {each.kind for each in found.findings}
+    outcome = run_sum(body, grid=2, block=32)
+    assert "race: write after read in global memory" in {each.kind for each in outcome.findings}
     own = run_sum(body.replace("ld.global.f32 %f4, [%d9]", "ld.global.f32 %f4, [%d7]"), grid=2, block=32)
     assert own.status == "VERIFIED"
 
@@ -386,8 +386,8 @@ setp.gt.f32 %p2, %f1, %f2; @%p1 setp.gt.f32 %p2, %f1, 0f00000000; selp.f32 %f3, 
 
 
 def test_a_product_with_too_few_registers_has_no_meaning() -> None:
-    found = run_once(PRODUCT.replace("{%r14,%r15}", "{%r14}"))
-    assert found.status == "UNKNOWN" and "B has 1 registers, not 2" in found.findings[0].text
+    outcome = run_once(PRODUCT.replace("{%r14,%r15}", "{%r14}"))
+    assert outcome.status == "UNKNOWN" and "B has 1 registers, not 2" in outcome.findings[0].text
 
 
 def test_the_result_of_one_product_is_an_operand_of_the_next() -> None:
@@ -432,9 +432,9 @@ def test_a_shuffle_of_half_a_warp_waits_for_that_half_alone() -> None:
 @!%p1 bra $E;
 shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; mov.b32 %f3, %r9;
 $E: add.f32 %f3, %f3, %f2;"""
-    found = run_sum(body)
-    assert "stuck threads" not in {each.kind for each in found.findings}
-    assert (found.output["C"][16:32] == found.expected["C"][16:32]).all() and found.status == "REFUTED"
+    outcome = run_sum(body)
+    assert "stuck threads" not in {each.kind for each in outcome.findings}
+    assert (outcome.output["C"][16:32] == outcome.expected["C"][16:32]).all() and outcome.status == "REFUTED"
     back = "shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; mov.b32 %f3, %r9;"
     assert run_sum(body.replace(back, f"shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; {back}")).status == "VERIFIED"
     idle = body.replace("bfly.b32 %r9, %r9, 1,", "bfly.b32 %r9, %r9, 16,")

@@ -19,7 +19,7 @@ UNIT, E4M3, E5M2 = "min(max(A[i], 0), 1)", "min(max(A[i], 0-448), 448)", "min(ma
 BYTE = "min(max(A[i], 0-128), 127)"
 
 
-def outcome(
+def run_body(
     body: str, value: str, kind: str = "f32", out: str = "f32", samples: Any = None, **more: Any
 ) -> LaunchOutcome:
     """The outcome of 32 threads, each of which makes C[i] of A[i], one more of 32 of a type."""
@@ -31,12 +31,12 @@ def outcome(
     }
     table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "claim": f"C[i] = {value}", "params": ["A", "B", "C"],
              "arrays": arrays}  # fmt: skip
-    (found,) = check(text, claim_of(table), seed=1, samples=samples)
-    return found
+    (outcome,) = check(text, claim_of(table), seed=1, samples=samples)
+    return outcome
 
 
-def read_note(found: LaunchOutcome) -> str:
-    return "; ".join(text for text, _ in found.notes)
+def read_note(outcome: LaunchOutcome) -> str:
+    return "; ".join(text for text, _ in outcome.notes)
 
 
 TO_E4M3 = "mov.b32 y,0f00000000; cvt.rn.satfinite.e4m3x2.f32 h,y,x; cvt.u32.u16 z,h;"
@@ -58,13 +58,13 @@ TO_E5M2 = TO_E4M3.replace("e4m3", "e5m2")
     ],
 )
 def test_a_clamp_is_what_a_claim_says_and_not_the_identity(body: str, value: str, out: str) -> None:
-    assert outcome(body, value, out=out).status == "VERIFIED"
+    assert run_body(body, value, out=out).status == "VERIFIED"
     if "satfinite" not in body or "relu" in body:
-        assert outcome(body, "A[i]", out=out).status == "REFUTED"
-    assert outcome(body, f"2 * {value}", out=out).status == "REFUTED"
-    other = body.replace(".satfinite", "").replace(".sat", "").replace(".relu", "")
+        assert run_body(body, "A[i]", out=out).status == "REFUTED"
+    assert run_body(body, f"2 * {value}", out=out).status == "REFUTED"
+    unclamped = body.replace(".satfinite", "").replace(".sat", "").replace(".relu", "")
     if "e4m3" not in body and "e5m2" not in body:
-        assert outcome(other, value, out=out).status in ("REFUTED", "UNKNOWN")
+        assert run_body(unclamped, value, out=out).status in ("REFUTED", "UNKNOWN")
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_a_clamp_is_what_a_claim_says_and_not_the_identity(body: str, value: str
     ],
 )
 def test_beyond_the_numbers_of_a_format_a_clamp_is_noted_with_its_line(body: str, out: str, most: str) -> None:
-    found = outcome(body, "A[i]", out=out)
-    assert (found.status, found.findings) == ("VERIFIED", ())
-    (lines,) = [lines for text, lines in found.notes if "satfinite" in text]
-    assert lines == (8,) and f"beyond {most} in magnitude" in read_note(found)
-    plain = outcome(f"max.f32 x,x,0fC0000000; min.f32 x,x,0f40000000; {body}", "min(max(A[i], 0-2), 2)", out=out)
+    outcome = run_body(body, "A[i]", out=out)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
+    (lines,) = [lines for text, lines in outcome.notes if "satfinite" in text]
+    assert lines == (8,) and f"beyond {most} in magnitude" in read_note(outcome)
+    plain = run_body(f"max.f32 x,x,0fC0000000; min.f32 x,x,0f40000000; {body}", "min(max(A[i], 0-2), 2)", out=out)
     assert plain.status == "VERIFIED" and "satfinite" not in read_note(plain)
 
 
@@ -90,22 +90,22 @@ def test_beyond_the_numbers_of_a_format_a_clamp_is_noted_with_its_line(body: str
                          ([-100, 100], "A[i]", "VERIFIED"), ([-100, 200], "A[i]", "UNKNOWN")])  # fmt: skip
 def test_an_integer_that_is_clamped_lies_in_its_type_or_is_chosen(range_: Any, value: str, status: str) -> None:
     more = {"range": range_} if range_ else {}
-    found = outcome("cvt.sat.s8.s32 z,x;", value, "s32", "s8", **more)
-    assert found.status in (status, status.replace("UNKNOWN", "REFUTED")), found.findings  # by a large number
-    wrong = outcome("cvt.s8.s32 z,x;", BYTE, "s32", "s8")
+    outcome = run_body("cvt.sat.s8.s32 z,x;", value, "s32", "s8", **more)
+    assert outcome.status in (status, status.replace("UNKNOWN", "REFUTED")), outcome.findings  # by a large number
+    wrong = run_body("cvt.s8.s32 z,x;", BYTE, "s32", "s8")
     assert wrong.status != "VERIFIED"
 
 
 def test_bytes_that_are_no_integers_are_not_moved_by_a_clamp() -> None:
-    found = outcome("mov.b32 {h,h2},x; cvt.sat.u8.u16 h,h; cvt.u32.u16 z,h;".replace("h2", "_"), "A[i]", "f32")
-    assert found.status == "UNKNOWN"
+    outcome = run_body("mov.b32 {h,h2},x; cvt.sat.u8.u16 h,h; cvt.u32.u16 z,h;".replace("h2", "_"), "A[i]", "f32")
+    assert outcome.status == "UNKNOWN"
 
 
 def test_a_function_of_a_claim_that_bounds_decide_refutes_nothing() -> None:
     """relu of u8 is the u8: a compiler leaves it out."""
-    found = outcome("cvt.rn.f32.u32 z,x;", "relu(A[i])", "u32")
-    assert found.status == "UNKNOWN"
-    assert outcome("cvt.rn.f32.s32 z,x;", "relu(A[i])", "s32").status == "REFUTED"
+    outcome = run_body("cvt.rn.f32.u32 z,x;", "relu(A[i])", "u32")
+    assert outcome.status == "UNKNOWN"
+    assert run_body("cvt.rn.f32.s32 z,x;", "relu(A[i])", "s32").status == "REFUTED"
 
 
 # A (16x16) row-major, B column-major (n, k) of bytes, added to C: lane = 4 * group + t has four of a row.
@@ -144,10 +144,10 @@ SUMS = {
 def test_a_clamped_sum_of_bytes_is_the_sum_if_it_stays_in_its_type(edit: str, range_: Any, status: str) -> None:
     more = {"range": range_} if range_ else {}
     arrays = {**SUMS["arrays"], "C": {**SUMS["arrays"]["C"], **more}}
-    found = run_once(PRODUCT.replace(edit, "") if edit else PRODUCT, {**SUMS, "arrays": arrays})
-    assert found.status == status, found.findings
+    outcome = run_once(PRODUCT.replace(edit, "") if edit else PRODUCT, {**SUMS, "arrays": arrays})
+    assert outcome.status == status, outcome.findings
     if status == "UNKNOWN":
-        assert "`range` of the claim's arrays" in found.findings[0].text and found.findings[0].line == 17
+        assert "`range` of the claim's arrays" in outcome.findings[0].text and outcome.findings[0].line == 17
 
 
 def test_the_corpus_product_of_bytes_is_exact_with_a_clamp() -> None:
@@ -155,5 +155,5 @@ def test_the_corpus_product_of_bytes_is_exact_with_a_clamp() -> None:
     text, table = (COMPILED / "mma_s8.ptx").read_text(), tomllib.loads((COMPILED / "mma_s8.toml").read_text())
     table["sizes"] = {"M": 64, "N": 64, "K": 64}
     clamped = text.replace(".row.col.s32.s8.s8.s32", ".row.col.satfinite.s32.s8.s8.s32")
-    (found,) = check(clamped, claim_of(table), seed=1)
-    assert clamped != text and (found.status, found.findings) == ("VERIFIED", ())
+    (outcome,) = check(clamped, claim_of(table), seed=1)
+    assert clamped != text and (outcome.status, outcome.findings) == ("VERIFIED", ())

@@ -42,13 +42,13 @@ def run(old: str = "", new: str = "") -> LaunchOutcome:
     text = TEXT.replace(
         "add.s64 %d5, %d2, %d3;", "xor.b32 %r8, %r3, 252; mul.wide.u32 %d6, %r8, 1;add.s64 %d5, %d2, %d6;"
     )
-    (found,) = check(text.replace(old, new) if old else text, claim_of(claim | {"arrays": arrays}), seed=1)
-    return found
+    (outcome,) = check(text.replace(old, new) if old else text, claim_of(claim | {"arrays": arrays}), seed=1)
+    return outcome
 
 
 def test_a_split_barrier_orders_what_came_before_the_arrival() -> None:
-    found = run()
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run()
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_a_split_barrier_orders_what_came_before_the_arrival() -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
-    found = run(old, f".reg .pred %p<2>;\n{new}" if "%p1" in new else new)
-    assert found.status == "REFUTED"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, f".reg .pred %p<2>;\n{new}" if "%p1" in new else new)
+    assert outcome.status == "REFUTED"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
     ],
 )
 def test_other_ctas_of_a_cluster_have_no_meaning(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "UNKNOWN" and words in found.findings[0].text
+    outcome = run(old, new)
+    assert outcome.status == "UNKNOWN" and words in outcome.findings[0].text

@@ -56,7 +56,7 @@ def test_a_refutation_has_the_line_and_the_command_that_replays_it(
     Path(files[0]).write_text(PTX.replace("add.f32 %f2, %f1, %f1", "mul.f32 %f2, %f1, 0f40400000"))
     assert main([*files, "--seed", "5", "--format", "json"]) == 1
     (subject,) = json.loads(capsys.readouterr().out)["subjects"]
-    (wrong,) = [one for one in subject["verdicts"] if one["status"] == "REFUTED"]
+    (wrong,) = [verdict for verdict in subject["verdicts"] if verdict["status"] == "REFUTED"]
     assert wrong["property"] == "values" and wrong["counterexample"]["replay"].endswith("--seed 5")
     assert any(note.startswith("domain") for note in subject["notes"])
 

@@ -32,7 +32,7 @@ def test_a_part_of_a_launch_has_the_values_of_the_whole_and_no_others(name: str)
     """In softmax_n the index n is summed over: all of a row is computed, and rows that aren't judged are not."""
     text, claim = (CORPUS / f"{name}.ptx").read_text(), read_claim(CORPUS / f"{name}.toml")
     launch = claim.launches[0]
-    found = []
+    runs = []
     for ctas in ((), (1,)):
         run = Interpretation(
             parse_kernel(text, claim.kernel),
@@ -42,8 +42,8 @@ def test_a_part_of_a_launch_has_the_values_of_the_whole_and_no_others(name: str)
             {},
         )
         run.interpret()
-        found.append((run, Comparison(run)))
-    (_, whole), (run, part) = found
+        runs.append((run, Comparison(run)))
+    (_, whole), (run, part) = runs
     assert run.part == (1, int(np.prod(launch.grid))) and 0 < part.judged.sum() < part.judged.size
     assert (part.residues[:, part.judged] == whole.residues[:, part.judged]).all()
     assert (part.wanted.ravel()[part.judged] == whole.wanted.ravel()[part.judged]).all()

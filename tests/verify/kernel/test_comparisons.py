@@ -41,18 +41,18 @@ def test_a_float_that_is_data_chooses(body: str, right: str, wrong: str) -> None
     ],
 )  # fmt: skip
 def test_an_integer_that_is_data_chooses(body: str, right: str, wrong: str, kind: str, load: str) -> None:
-    found = run(body, right, kind, "s32", load)
+    outcome = run(body, right, kind, "s32", load)
     if "and" in body:  # half of the threads choose
-        assert found.status == "REFUTED" and run(body, wrong, kind, "s32", load).status == "REFUTED"
+        assert outcome.status == "REFUTED" and run(body, wrong, kind, "s32", load).status == "REFUTED"
         body = body.replace("%r1, 16", "%r1, 999")
-        found = run(body, right, kind, "s32", load)
-    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
+        outcome = run(body, right, kind, "s32", load)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ()), tell(outcome)
     assert run(body, wrong, kind, "s32", load).status == "REFUTED"
 
 
 def test_the_sign_of_bits_needs_that_they_are_a_number() -> None:
     """A difference of s32 may wrap: without a range its sign isn't the comparison's."""
     body, claim = "sub.s32 %r5, %r2, %r3; slct.s32.s32 %r5, %r2, %r3, %r5;", "where(A[i] >= B[i], A[i], B[i])"
-    found = run(body, claim, "s32")
-    assert found.status == "UNKNOWN" and "used as a number of type s32" in tell(found)
+    outcome = run(body, claim, "s32")
+    assert outcome.status == "UNKNOWN" and "used as a number of type s32" in tell(outcome)
     assert run(body, claim, "s32", range=[-(1 << 30), (1 << 30) - 1]).status == "VERIFIED"

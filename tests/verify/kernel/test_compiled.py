@@ -116,8 +116,8 @@ constants = { BM = 64, BN = 64 }
 
 def test_the_arguments_of_a_function_are_read_without_running_it(tmp_path: Path) -> None:
     (tmp_path / "k.py").write_text("raise SystemExit\n" + MATMUL)
-    found = arguments(tmp_path / "k.py", "mm")
-    assert found == ["a_ptr", "B", "ptr_c", "M", "N", "K", "stride_am", "stride_ak", "ldb", "ldc", "BM", "BN"]
+    names = arguments(tmp_path / "k.py", "mm")
+    assert names == ["a_ptr", "B", "ptr_c", "M", "N", "K", "stride_am", "stride_ak", "ldb", "ldc", "BM", "BN"]
     for name, text in (("other", MATMUL), ("mm", "def mm(")):
         (tmp_path / "k.py").write_text(text)
         with pytest.raises(UsageError):

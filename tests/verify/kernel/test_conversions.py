@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.kernel.test_clamps import outcome, read_note
+from tests.verify.kernel.test_clamps import read_note, run_body
 from tests.verify.kernel.test_lanes import tell
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.core.errors import SpecError
@@ -23,25 +23,25 @@ ACROSS = "no value is rounded across an integer"
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("rounding", "value", "other"),
+    ("rounding", "value", "wrong"),
     [
         ("rni", "rint(A[i])", "floor(A[i])"), ("rzi", "trunc(A[i])", "floor(A[i])"),
         ("rmi", "floor(A[i])", "trunc(A[i])"), ("rpi", CEILING, "rint(A[i])"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("target", ["f32", "s32"])
-def test_a_conversion_rounds_to_an_integer_as_it_says(rounding: str, value: str, other: str, target: str) -> None:
+def test_a_conversion_rounds_to_an_integer_as_it_says(rounding: str, value: str, wrong: str, target: str) -> None:
     keys = {"range": [-7.5, 7.5], "samples": {name: np.linspace(-7.5, 7.5, 32) for name in "AB"}}
     body = f"cvt.{rounding}.{target}.f32 z,x;"
-    found = outcome(body, value, out=target, **keys)
-    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
-    assert "; A from -7.5 to 7.5" in found.domain and ACROSS not in read_note(found)
-    assert outcome(body, other, out=target, **keys).status == "REFUTED"
-    assert outcome(body, "A[i]", out=target, **keys).status == "REFUTED"
-    assert outcome(
+    outcome = run_body(body, value, out=target, **keys)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ()), tell(outcome)
+    assert "; A from -7.5 to 7.5" in outcome.domain and ACROSS not in read_note(outcome)
+    assert run_body(body, wrong, out=target, **keys).status == "REFUTED"
+    assert run_body(body, "A[i]", out=target, **keys).status == "REFUTED"
+    assert run_body(
         f"mul.f32 x,x,0f40400000; {body}", value.replace("A[i]", "(3 * A[i])"), out=target, **keys
     ).status == ("VERIFIED")
-    assert ACROSS in read_note(outcome(f"add.f32 x,x,y; {body}", value, out=target, **keys))
+    assert ACROSS in read_note(run_body(f"add.f32 x,x,y; {body}", value, out=target, **keys))
 
 
 @pytest.mark.parametrize(
@@ -57,38 +57,38 @@ def test_an_integer_out_of_a_float_needs_its_range(
     body: str, value: str, out: str, right: list[float], wider: list[float]
 ) -> None:
     """It is clamped to its type: the identity within a range, and UNKNOWN with the line and the range without."""
-    found = outcome(body, value, out=out, range=right)
-    assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
+    outcome = run_body(body, value, out=out, range=right)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ()), tell(outcome)
     for keys in ({"range": wider}, {}):
-        found = outcome(body, value, out=out, samples={name: np.ones(32) for name in "AB"}, **keys)
-        assert found.status == "UNKNOWN", tell(found)
-        assert found.findings[0].line or "line 8" in tell(found)
-        assert "`range`" in tell(found) and ("it lies from" if keys else "it has no bound") in tell(found)
+        outcome = run_body(body, value, out=out, samples={name: np.ones(32) for name in "AB"}, **keys)
+        assert outcome.status == "UNKNOWN", tell(outcome)
+        assert outcome.findings[0].line or "line 8" in tell(outcome)
+        assert "`range`" in tell(outcome) and ("it lies from" if keys else "it has no bound") in tell(outcome)
 
 
 def test_a_claim_that_has_the_ends_of_the_type_needs_no_range() -> None:
-    assert outcome(TO_BYTE, BYTE, out="s8").status == "VERIFIED"
-    assert outcome(TO_BYTE, BYTE.replace("127", "126"), out="s8").status != "VERIFIED"
+    assert run_body(TO_BYTE, BYTE, out="s8").status == "VERIFIED"
+    assert run_body(TO_BYTE, BYTE.replace("127", "126"), out="s8").status != "VERIFIED"
     far = {name: np.full(32, 300.0) for name in "AB"}
-    assert outcome(TO_BYTE.replace("s8", "u8"), BYTE, out="s8", samples=far).status != "VERIFIED"
+    assert run_body(TO_BYTE.replace("s8", "u8"), BYTE, out="s8", samples=far).status != "VERIFIED"
 
 
 @pytest.mark.parametrize("given", [[0, 1], [-0.5, 0.25], [2.5, 2.5], [-1e30, 1e30]])
 def test_floats_are_drawn_from_their_range(given: list[float]) -> None:
-    found = outcome("mov.b32 z,x;", "A[i]", range=given)
-    drawn = found.output["C"]
-    assert found.status == "VERIFIED" and (drawn >= given[0]).all() and (drawn <= given[1]).all()
+    outcome = run_body("mov.b32 z,x;", "A[i]", range=given)
+    drawn = outcome.output["C"]
+    assert outcome.status == "VERIFIED" and (drawn >= given[0]).all() and (drawn <= given[1]).all()
     assert len(np.unique(drawn)) > 1 or given[0] == given[1]
 
 
 def test_a_range_bounds_what_floats_become() -> None:
     """A clamp that the range makes the identity, and no note on what lies beyond the narrow format."""
     clamp = "cvt.sat.f32.f32 z,x;"
-    assert outcome(clamp, "A[i]", range=[0, 1]).status == "VERIFIED"
-    assert outcome(clamp, "A[i]", range=[0, 1.5]).status != "VERIFIED"
+    assert run_body(clamp, "A[i]", range=[0, 1]).status == "VERIFIED"
+    assert run_body(clamp, "A[i]", range=[0, 1.5]).status != "VERIFIED"
     narrow = "cvt.rn.satfinite.f16.f32 h,x;"
-    assert "satfinite" not in read_note(outcome(narrow, "A[i]", out="f16", range=[-9, 9]))
-    assert "satfinite" in read_note(outcome(narrow, "A[i]", out="f16", range=[-9, 1e6]))
+    assert "satfinite" not in read_note(run_body(narrow, "A[i]", out="f16", range=[-9, 9]))
+    assert "satfinite" in read_note(run_body(narrow, "A[i]", out="f16", range=[-9, 1e6]))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_range_of_floats_that_is_none_is_one_line(kind: str, given: Any, words
 
 def test_samples_lie_within_the_range() -> None:
     with pytest.raises(SpecError, match=r"expected numbers from 0 to 1$"):
-        outcome("mov.b32 z,x;", "A[i]", range=[0, 1], samples={"A": np.full(32, 2.0)})
+        run_body("mov.b32 z,x;", "A[i]", range=[0, 1], samples={"A": np.full(32, 2.0)})
 
 
 # x is a number of A, as f32, and goes through another format.
@@ -136,9 +136,9 @@ def test_what_comes_from_a_format_goes_back_to_it_unrounded(kind: str, way: str,
     text = text.replace("BODY", THROUGH[way] + ("add.f32 z,z,z;" if doubled else ""))
     arrays = {name: {"dims": "i", "type": "f32" if name == "C" else kind, "out": name == "C"} for name in "ABC"}
     table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays}
-    (found,) = check(text, claim_of(table | {"claim": f"C[i] = {'2 * ' * doubled}A[i]"}), seed=1)
-    assert found.status == ("VERIFIED" if exact else "REFUTED"), found.findings
+    (outcome,) = check(text, claim_of(table | {"claim": f"C[i] = {'2 * ' * doubled}A[i]"}), seed=1)
+    assert outcome.status == ("VERIFIED" if exact else "REFUTED"), outcome.findings
     if not exact:
-        (words,) = [one.text for one in found.findings if one.kind == "narrowing"]
+        (words,) = [finding.text for finding in outcome.findings if finding.kind == "narrowing"]
         remedy = 'type = "tf32" of A and B' if (kind, way) == ("f32", "tf32") else f'accumulate = "{way}"'
         assert words.endswith(f"says {remedy}")

@@ -34,19 +34,19 @@ def launches(**keys: Any) -> tuple[Launch, ...]:
 
 
 def test_sizes_are_several_ctas_a_deep_loop_one_step_and_a_ragged_edge() -> None:
-    assert [dict(one.sizes) for one in launches()] == [
+    assert [dict(launch.sizes) for launch in launches()] == [
         {"M": 128, "N": 96, "K": 384},
         {"M": 128, "N": 96, "K": 64},
         {"M": 112, "N": 80, "K": 368},
     ]
-    assert {one.grid for one in launches()} == {(2, 3, 1)}
-    assert [one.sizes["K"] for one in launches(tiles={"K": 32}, stages=2)] == [4 * 32 + 32, 32, 4 * 32 + 32 - 16]
-    assert [one.sizes["K"] for one in launches(sizes={"M": 1, "N": 1, "K": 1})] == [1]
+    assert {launch.grid for launch in launches()} == {(2, 3, 1)}
+    assert [launch.sizes["K"] for launch in launches(tiles={"K": 32}, stages=2)] == [4 * 32 + 32, 32, 4 * 32 + 32 - 16]
+    assert [launch.sizes["K"] for launch in launches(sizes={"M": 1, "N": 1, "K": 1})] == [1]
 
 
 def test_a_grid_that_does_not_round_up_gets_no_ragged_edge() -> None:
-    found = launches(grid=["M // 64", "N // 32"])
-    assert [dict(one.sizes) for one in found] == [{"M": 128, "N": 96, "K": 384}, {"M": 128, "N": 96, "K": 64}]
+    chosen = launches(grid=["M // 64", "N // 32"])
+    assert [dict(launch.sizes) for launch in chosen] == [{"M": 128, "N": 96, "K": 384}, {"M": 128, "N": 96, "K": 64}]
 
 
 def test_sizes_are_all_different_also_where_tiles_are_alike() -> None:
@@ -115,10 +115,10 @@ GUARDED = "setp.lt.u32 %p1, %r1, LIMIT; mov.f32 %f3, %f1; @GUARD%p1 mov.f32 %f3,
 )
 def test_a_guard_that_had_one_value_is_a_blind_spot(guard: str, limit: int, said: str) -> None:
     body = GUARDED.replace("LIMIT", str(limit)).replace("GUARD", guard)
-    found = [text for text in run_sum(body, "C[i] = A[i]").hidden if "setp" in text]
-    assert [text.partition(" was ")[2] for text in found] == ([f"{said} in a guard"] if said else [])
+    spots = [text for text in run_sum(body, "C[i] = A[i]").hidden if "setp" in text]
+    assert [text.partition(" was ")[2] for text in spots] == ([f"{said} in a guard"] if said else [])
     line = ADD[: ADD.index("BODY")].count("\n") + 1
-    assert all(text.startswith(f"the setp of line {line} was") for text in found)
+    assert all(text.startswith(f"the setp of line {line} was") for text in spots)
 
 
 def test_a_guard_is_a_blind_spot_only_if_no_launch_shows_its_other_value() -> None:
@@ -130,20 +130,20 @@ def test_a_guard_is_a_blind_spot_only_if_no_launch_shows_its_other_value() -> No
     text = text.replace("EDGE", "ld.param.u32 %r9, [pi]; setp.ge.u32 %p1, %r1, %r9; @%p1 ret;\n")
     text = text.replace("BODY", "mov.f32 %f3, %f1;")
     for sizes, many in (([{"I": 64}], 1), ([{"I": 64}, {"I": 60}], 0), ([{"I": 60}], 0)):
-        found = check(text, claim_of({**table, "sizes": sizes}))
-        assert [sum("never true" in text for text in one.hidden) for one in found] == [many] * len(sizes)
+        outcomes = check(text, claim_of({**table, "sizes": sizes}))
+        assert [sum("never true" in text for text in outcome.hidden) for outcome in outcomes] == [many] * len(sizes)
 
 
 def test_a_grid_as_wide_as_it_is_high_is_a_blind_spot() -> None:
     body = "mov.u32 %r9, %ctaid.x; mov.u32 %r10, %ctaid.y; mov.f32 %f3, %f1;"
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     for grid, many in (([2, 2], 1), ([2, 3], 0), ([1, 1], 0)):
-        (found,) = check(
+        (outcome,) = check(
             ADD.replace("BODY", body),
             claim_of({"grid": grid, "block": 64, "sizes": {"I": 64}, "claim": "C[i] = A[i]", "arrays": arrays,
                       "params": ["A", "B", "C"]}),
         )  # fmt: skip
-        assert sum("as many CTAs in x as in y" in text for text in found.hidden) == many
+        assert sum("as many CTAs in x as in y" in text for text in outcome.hidden) == many
 
 
 def test_an_output_that_the_claim_leaves_out_is_named() -> None:

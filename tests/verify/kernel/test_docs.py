@@ -28,14 +28,16 @@ def test_every_key_of_a_claim_is_on_the_page() -> None:
     assert keys("or a\ntable:\n") == set(launch.PARAM_KEYS)
     assert keys("an interpreter that has Triton:\n") == set(compiled.KEYS)
     first = "\n| key" + SECTION.split("| key", 1)[1].partition("\n\n")[0]
-    found = {key.strip("[]") for line in first.splitlines()[2:] for key in re.findall(r"`([^`]+)`", line.split("|")[1])}
-    assert found == {*claim.KEYS, "triton"}
+    documented = {
+        key.strip("[]") for line in first.splitlines()[2:] for key in re.findall(r"`([^`]+)`", line.split("|")[1])
+    }
+    assert documented == {*claim.KEYS, "triton"}
 
 
 def test_every_function_of_a_claim_is_on_the_page() -> None:
     (row,) = [line for line in SECTION.splitlines() if line.startswith("| `claim`")]
     assert set(re.findall(r"`(\w+)(?:\(.*?\))?`", row)) - {"claim", "sum_k"} == {
-        *FUNCTIONS, *FREE, *BASES, *(f"{one}_n" for one in REDUCED)
+        *FUNCTIONS, *FREE, *BASES, *(f"{name}_n" for name in REDUCED)
     }  # fmt: skip
 
 

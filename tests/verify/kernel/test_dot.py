@@ -49,13 +49,13 @@ CLAIM = {
 def run(old: str = "", new: str = "") -> LaunchOutcome:
     """The outcome of one CTA, one part of the text exchanged."""
     assert old in TEXT
-    (found,) = check(TEXT.replace(old, new) if old else TEXT, claim_of(CLAIM), seed=1)
-    return found
+    (outcome,) = check(TEXT.replace(old, new) if old else TEXT, claim_of(CLAIM), seed=1)
+    return outcome
 
 
 def test_sums_of_products_of_bytes_are_verified() -> None:
-    found = run()
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run()
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.parametrize(

@@ -32,21 +32,21 @@ def cells(path: Path, words: list[str], target: Path) -> dict[str, list[str]]:
     """The words in each cell of an SVG that is drawn of a report, by what a pointer shows there first."""
     assert main([str(path), *words, "--svg", "-o", str(target)]) == 1
     svg = "{http://www.w3.org/2000/svg}"
-    groups = [one for one in ElementTree.parse(target).iter(f"{svg}g") if one.find(f"{svg}title") is not None]
+    groups = [group for group in ElementTree.parse(target).iter(f"{svg}g") if group.find(f"{svg}title") is not None]
     return {
-        (one.findtext(f"{svg}title") or "").partition(" holds ")[0]: [
-            text.text or "" for text in one.iter(f"{svg}text")
+        (group.findtext(f"{svg}title") or "").partition(" holds ")[0]: [
+            text.text or "" for text in group.iter(f"{svg}text")
         ]
-        for one in groups
+        for group in groups
     }
 
 
 def test_each_slot_says_what_it_holds_and_what_the_instruction_wants(report: Path, tmp_path: Path) -> None:
-    found = cells(report, ["--operand", "A"], tmp_path / "a.svg")
-    assert len(found) == 256
-    assert found["lane 0, A register 0 low half"] == ["0,0"]
-    assert found["lane 5, A register 1 high half"] == ["1,11", "≠9,3"]  # row g, k 8 to 15, in place of row g + 8
-    assert found["lane 5, A register 2 high half"] == ["9,3", "≠1,11"]
+    drawn = cells(report, ["--operand", "A"], tmp_path / "a.svg")
+    assert len(drawn) == 256
+    assert drawn["lane 0, A register 0 low half"] == ["0,0"]
+    assert drawn["lane 5, A register 1 high half"] == ["1,11", "≠9,3"]  # row g, k 8 to 15, in place of row g + 8
+    assert drawn["lane 5, A register 2 high half"] == ["9,3", "≠1,11"]
     assert all(len(words) == 1 for words in cells(report, ["--operand", "B"], tmp_path / "b.svg").values())
 
 

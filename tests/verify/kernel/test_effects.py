@@ -22,9 +22,9 @@ FORMS = {"ring", "exact", "bits", "choice", "copy"}
 
 
 def test_each_word_of_the_column_is_used_and_has_code() -> None:
-    assert {one.sizes for one in rows()} == {"", *SIZES}
-    assert {one.meaning for one in rows() if one.sizes in FORMS} == EFFECTS.keys()
-    assert all(one.sizes in FORMS for one in rows() if one.meaning in EFFECTS.keys() - {"integer"})
+    assert {row.sizes for row in rows()} == {"", *SIZES}
+    assert {row.meaning for row in rows() if row.sizes in FORMS} == EFFECTS.keys()
+    assert all(row.sizes in FORMS for row in rows() if row.meaning in EFFECTS.keys() - {"integer"})
 
 
 def _is_ring(tree: Tree) -> bool:
@@ -34,10 +34,10 @@ def _is_ring(tree: Tree) -> bool:
 
 
 def test_a_ring_operation_is_sums_and_products_that_nothing_clamps() -> None:
-    ring = [one for one in rows() if one.sizes == "ring"]
+    ring = [row for row in rows() if row.sizes == "ring"]
     assert len(ring) > 6
-    assert all(one.value is not None and _is_ring(one.value.tree) for one in ring)
-    assert not any({"sat", "relu", "cc"} & set(one.spelling.replace("?", "").split(".")) for one in ring)
+    assert all(row.value is not None and _is_ring(row.value.tree) for row in ring)
+    assert not any({"sat", "relu", "cc"} & set(row.spelling.replace("?", "").split(".")) for row in ring)
 
 
 def test_a_row_whose_word_nobody_knows_is_refused(tmp_path: Path) -> None:
@@ -51,8 +51,10 @@ def test_a_row_whose_word_nobody_knows_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("opcode", ["add.s32", "ld.global.f32", "fma.rn.f32", "setp.lt.s32", "ret"])
 def test_an_opcode_whose_row_says_nothing_ends_a_proof(opcode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def forget(text: str) -> Meaning | None:
-        found = meaning(text)
-        return replace(found, row=replace(found.row, sizes="")) if found is not None and text == opcode else found
+        decoded = meaning(text)
+        return (
+            replace(decoded, row=replace(decoded.row, sizes="")) if decoded is not None and text == opcode else decoded
+        )
 
     monkeypatch.setattr(shadow, "meaning", forget)
     with pytest.raises(NotLifted, match=rf"{opcode}.* has no meaning for all sizes yet"):

@@ -32,9 +32,9 @@ def edit(*edits: tuple[str, str]) -> str:
 
 
 def status_at_zero(ptx: str) -> str:
-    arrays = {name: {**one, "strides": [f"ld{name.lower()}", 1]} for name, one in small.claim()["arrays"].items()}
-    (found,) = check(ptx, claim_of(small.claim(sizes=SIZES, arrays=arrays)), seed=SEED)
-    return found.status
+    arrays = {name: {**array, "strides": [f"ld{name.lower()}", 1]} for name, array in small.claim()["arrays"].items()}
+    (outcome,) = check(ptx, claim_of(small.claim(sizes=SIZES, arrays=arrays)), seed=SEED)
+    return outcome.status
 
 
 @pytest.mark.long
@@ -70,10 +70,10 @@ def test_the_report_says_whether_empty_sums_are_proved(ptx: str, sizes: str, tri
     assert case.name == f"small for all {sizes}"
     assert case.all_sizes is not None and case.all_sizes["theorem"].endswith(f"for all {sizes}")
     assert case.all_sizes["trips"].startswith(trips)
-    assert any(one.startswith("K >= 1, as K = 0 is not proved: ") for one in case.all_sizes["preconditions"]) == given
-    assert any(one.startswith("         K >= 1, as K = 0 is not proved: ") for one in case.notes) == given
-    assert any("after one more trip is what it was, with k moved by 2" in one for one in case.notes)
-    assert any("it uses only the 1" in one for one in case.notes)
+    assert any(line.startswith("K >= 1, as K = 0 is not proved: ") for line in case.all_sizes["preconditions"]) == given
+    assert any(note.startswith("         K >= 1, as K = 0 is not proved: ") for note in case.notes) == given
+    assert any("after one more trip is what it was, with k moved by 2" in note for note in case.notes)
+    assert any("it uses only the 1" in note for note in case.notes)
 
 
 def test_what_is_given_may_exclude_empty_sums() -> None:
@@ -88,6 +88,6 @@ def test_what_is_given_may_exclude_empty_sums() -> None:
     ],
 )
 def test_what_has_no_value_is_refused(changed: dict[str, Any], problem: str) -> None:
-    arrays = {name: {**one, "strides": [f"ld{name.lower()}", 1]} for name, one in small.claim()["arrays"].items()}
+    arrays = {name: {**array, "strides": [f"ld{name.lower()}", 1]} for name, array in small.claim()["arrays"].items()}
     with pytest.raises(SpecError, match=problem):
         check(edit(*GUARDED), claim_of(small.claim(**{"sizes": SIZES, "arrays": arrays, **changed})), seed=SEED)

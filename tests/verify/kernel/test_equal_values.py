@@ -43,21 +43,21 @@ def run(text: str, between: str = "", **keys: object) -> LaunchOutcome:
 
 @pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
 def test_lanes_that_store_equal_sums_are_a_warning(text: str) -> None:
-    found = run(text)
-    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, tell(found)
+    outcome = run(text)
+    assert outcome.status == "VERIFIED" and {each.severity for each in outcome.findings} == EQUAL, tell(outcome)
 
 
 @pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
 @pytest.mark.parametrize("keys", [{}, {"narrow": ["f16"]}], ids=["exact", "narrow"])
 def test_a_lane_that_stores_the_rounded_sum_races(text: str, keys: dict[str, object]) -> None:
-    found = run(text, ROUND, **keys)
-    assert found.status == "REFUTED" and Severity.RACE in {each.severity for each in found.findings}, tell(found)
+    outcome = run(text, ROUND, **keys)
+    assert outcome.status == "REFUTED" and Severity.RACE in {each.severity for each in outcome.findings}, tell(outcome)
 
 
 @pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
 def test_a_lane_that_stores_another_sum_races(text: str) -> None:
-    found = run(text, ROUND.replace("cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f1, %h1;", "add.f32 %f1, %f1, %f1;"))
-    assert found.status == "REFUTED" and Severity.RACE in {each.severity for each in found.findings}, tell(found)
+    outcome = run(text, ROUND.replace("cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f1, %h1;", "add.f32 %f1, %f1, %f1;"))
+    assert outcome.status == "REFUTED" and Severity.RACE in {each.severity for each in outcome.findings}, tell(outcome)
 
 
 @pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
@@ -66,9 +66,9 @@ def test_lanes_that_store_values_without_a_meaning_are_unknown(text: str, lanes:
     """A choice by data has no meaning here, so nothing tells whether these are equal, as they are."""
     choice = f"and.b32 %r7, %r1, {lanes}; setp.eq.u32 %p1, %r7, {lanes}; @!%p1 bra E;\n"
     choice += "setp.num.f32 %p2, %f1, %f1; selp.f32 %f1, %f1, %f4, %p2; E:\n"
-    found = run(text, choice)
-    assert found.status == "UNKNOWN", tell(found)
-    assert "write of values that have no meaning" in tell(found)
+    outcome = run(text, choice)
+    assert outcome.status == "UNKNOWN", tell(outcome)
+    assert "write of values that have no meaning" in tell(outcome)
 
 
 def test_warps_that_store_equal_sums_one_after_the_other_are_a_warning() -> None:
@@ -81,8 +81,8 @@ def test_warps_that_store_equal_sums_one_after_the_other_are_a_warning() -> None
     text = text.replace("add.s64 %d5, %d1, %d4", "and.b64 %d8, %d4, 127; add.s64 %d5, %d1, %d8")
     text = text.replace("st.global.f32 [%d7], %f2;", "setp.eq.u32 %p2, %r1, 0; @%p2 st.global.f32 [%d3], %f2;")
     keys = {"sizes": {"J": 32, "I": 1}}
-    found = run(text, **keys)
-    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, tell(found)
+    outcome = run(text, **keys)
+    assert outcome.status == "VERIFIED" and {each.severity for each in outcome.findings} == EQUAL, tell(outcome)
     assert run(text.replace("@%p1 bra E;", "@%p1 bra E; add.f32 %f1, %f1, %f1;"), **keys).status == "REFUTED"
 
 
@@ -93,8 +93,8 @@ def test_what_is_equal_and_narrowed_is_narrowed() -> None:
     )
     rounded = rounded.replace("mul.wide.u32 %d8, %r6, 4", "mul.wide.u32 %d8, %r6, 2")
     arrays = {**ROWS["arrays"], "C": {"dims": "i", "type": "f16", "out": True, "offset": 16}}
-    found = run(rounded, arrays=arrays)
-    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, tell(found)
+    outcome = run(rounded, arrays=arrays)
+    assert outcome.status == "VERIFIED" and {each.severity for each in outcome.findings} == EQUAL, tell(outcome)
 
 
 # Threads 2k and 2k + 1 copy to one place of shared memory; what they copied is read after a barrier.
@@ -111,19 +111,19 @@ def run_copies(source: str = "", ahead: str = "", behind: str = "", text: str = 
 
 
 def test_two_copies_of_one_instruction_to_the_same_bytes_race() -> None:
-    found = run_copies()
-    assert found.status == "REFUTED", tell(found)
-    assert ("race: write after write", Severity.RACE) in {(each.kind, each.severity) for each in found.findings}
+    outcome = run_copies()
+    assert outcome.status == "REFUTED", tell(outcome)
+    assert ("race: write after write", Severity.RACE) in {(each.kind, each.severity) for each in outcome.findings}
     alone = run_copies(text=COPIED.replace("62;", "63;"))
     assert (alone.status, alone.findings) == ("VERIFIED", ())
 
 
 def test_two_copies_of_equal_bytes_are_a_warning_and_both_are_waited_for() -> None:
-    found = run_copies(ONE)
-    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, tell(found)
+    outcome = run_copies(ONE)
+    assert outcome.status == "VERIFIED" and {each.severity for each in outcome.findings} == EQUAL, tell(outcome)
     late = "setp.eq.u32 %p1, %r21, %r1; @%p1 bra ON;"  # one thread of each pair waits before it reads, the other after
-    found = run_copies(ONE, late, "ON:", COPIED.replace("sub.f32", "cp.async.wait_all; sub.f32"))
-    assert found.status == "REFUTED" and "nobody has waited for it" in tell(found), tell(found)
+    outcome = run_copies(ONE, late, "ON:", COPIED.replace("sub.f32", "cp.async.wait_all; sub.f32"))
+    assert outcome.status == "REFUTED" and "nobody has waited for it" in tell(outcome), tell(outcome)
 
 
 TWO = """mov.u32 %r9, 7; and.b32 %r2, %r1, 31; setp.eq.u32 %p1, %r2, 0; @%p1 st.{space}.u32 [{place}], %r9; {barrier}
@@ -137,9 +137,9 @@ def test_who_writes_after_one_of_two_equal_writes_races_with_the_other(space: st
     text = text.replace("{place}", "buf" if space == "shared" else "%d3").replace("{space}", space)
     for writer in ("1", "33"):
         for barrier, status in (("bar.sync 0;", "VERIFIED"), ("bar.warp.sync -1;", "REFUTED")):
-            found = run_once(text.replace("{writer}", writer).replace("{barrier}", barrier), ADDED)
-            assert found.status == status, tell(found)
-            races = [each.text for each in found.findings if each.severity is Severity.RACE]
+            outcome = run_once(text.replace("{writer}", writer).replace("{barrier}", barrier), ADDED)
+            assert outcome.status == status, tell(outcome)
+            races = [each.text for each in outcome.findings if each.severity is Severity.RACE]
             assert bool(races) == (status == "REFUTED")
             assert space == "global" or all("which several threads wrote at line" in each for each in races)
 
@@ -147,5 +147,5 @@ def test_who_writes_after_one_of_two_equal_writes_races_with_the_other(space: st
 def test_atomics_after_equal_writes_of_two_threads_race() -> None:
     text = TWO.format(space="global", place="%d3", barrier="bar.warp.sync -1;", writer="33")
     text = text.replace("@%p2 st.global.u32 [%d3], %r1;", "@%p2 red.global.add.f32 [%d3], %f1;")
-    found = run_sum(text)
-    assert found.status == "REFUTED" and "race: atomic and plain write" in tell(found), tell(found)
+    outcome = run_sum(text)
+    assert outcome.status == "REFUTED" and "race: atomic and plain write" in tell(outcome), tell(outcome)

@@ -29,9 +29,9 @@ def test_a_cause_is_named_only_by_a_run_that_ends(monkeypatch: pytest.MonkeyPatc
             raise Unclear(1, "no meaning in the second run")
 
     monkeypatch.setattr(Interpretation, "interpret", end_early)
-    found = run_once(wrong)
-    assert found.status == "REFUTED"
-    assert not {"wrong operand", "wrong sum"} & {each.kind for each in found.findings}
+    outcome = run_once(wrong)
+    assert outcome.status == "REFUTED"
+    assert not {"wrong operand", "wrong sum"} & {each.kind for each in outcome.findings}
 
 
 @pytest.mark.long
@@ -58,13 +58,13 @@ def test_the_wrong_product_of_attention_is_named(old: str, new: str, text: str) 
     kernel = (COMPILED / "attention_cuda.ptx").read_text()
     lines = [number for number, line in enumerate(kernel.splitlines(), 1) if old in line and "mma.sync" in line]
     edited = re.sub(rf"(mma.sync.*){re.escape(old)}", rf"\1{new}", kernel, count=1)
-    (found,) = check(edited, read_claim(COMPILED / "attention_cuda.toml"), seed=2)
-    cause = next(each for each in found.findings if each.kind == "wrong operand")
-    assert found.status == "REFUTED" and text in cause.text and cause.line in range(lines[0] - 1, lines[0] + 1)
+    (outcome,) = check(edited, read_claim(COMPILED / "attention_cuda.toml"), seed=2)
+    cause = next(each for each in outcome.findings if each.kind == "wrong operand")
+    assert outcome.status == "REFUTED" and text in cause.text and cause.line in range(lines[0] - 1, lines[0] + 1)
 
 
 @pytest.mark.long
 def test_an_attention_whose_products_are_right_has_no_wrong_operand() -> None:
     kernel, claim = ((COMPILED / f"attention_cuda.{end}").read_text() for end in ("ptx", "toml"))
-    (found,) = check(kernel, claim_of(tomllib.loads(claim.replace("softmax_n(scale", "softmax_n(2 * scale"))), seed=2)
-    assert found.status == "REFUTED" and "wrong operand" not in {each.kind for each in found.findings}
+    (outcome,) = check(kernel, claim_of(tomllib.loads(claim.replace("softmax_n(scale", "softmax_n(2 * scale"))), seed=2)
+    assert outcome.status == "REFUTED" and "wrong operand" not in {each.kind for each in outcome.findings}

@@ -38,8 +38,8 @@ def verdict(body: str, claim: str, **keys: float) -> str:
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays, **keys}
     (outcome,) = check(text, claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
-    found = [f"{one.severity}: {one.text}" for one in outcome.findings]
-    return found[0].partition(":")[0] if found else "VERIFIED"
+    texts = [f"{finding.severity}: {finding.text}" for finding in outcome.findings]
+    return texts[0].partition(":")[0] if texts else "VERIFIED"
 
 
 @pytest.mark.long
@@ -227,8 +227,8 @@ def test_a_pair_keeps_the_laws(least: int, most: int) -> None:
         p, q = pair.prime, pair.order
         assert p == 2 * q + 1 and least <= q < most and pow(2, q, p) == 1
         x, y = (np.array([source.randrange(q) for _ in range(40)], np.uint64) for _ in range(2))
-        powers = [pair.power(one) for one in (x, y, (x + y) % np.uint64(q))]
-        assert [int(one) for one in powers[0]] == [pow(2, int(one), p) for one in x]
+        powers = [pair.power(exponent) for exponent in (x, y, (x + y) % np.uint64(q))]
+        assert [int(number) for number in powers[0]] == [pow(2, int(number), p) for number in x]
         assert (powers[0] * powers[1] % np.uint64(p) == powers[2]).all()
         assert (pair.logarithm(powers[0]) == x).all() and (pair.logarithm(np.uint64(p) - powers[0]) == x).all()
         there = inverse(powers[0], np.uint64(p))
@@ -281,13 +281,13 @@ def test_a_wrong_kernel_is_missed_no_more_often_than_the_bound_says(
         replace_functions(known)
         run = Interpretation(known, launch, values.Values(seed, 1, exponents=True), 300_000, {})
         run.interpret()
-        found = Comparison(run)
-        missed += int(run.values.equal(run.values.residues[:, found.ids], found.residues).sum())
+        comparison = Comparison(run)
+        missed += int(run.values.equal(run.values.residues[:, comparison.ids], comparison.residues).sum())
         orders += run.values.pairs[0].order
         run.values.choices.hashed = 0  # so few residues take many arguments of the maximum for one: not counted here
         growth = chance.ClaimGrowth(launch.extents, {})
-        bound = chance.bound_chance(run.values, found.ids[:1], launch.value, growth).bound
-    rate, order = missed / (count * found.ids.size), orders / count
+        bound = chance.bound_chance(run.values, comparison.ids[:1], launch.value, growth).bound
+    rate, order = missed / (count * comparison.ids.size), orders / count
     assert 0.1 / order < rate < 8 / order < bound < 1
 
 
@@ -403,8 +403,8 @@ def test_the_residues_of_a_power_of_a_logarithm_are_not_those_of_its_opposite(cl
             (launch,) = claim_of({**table, "claim": f"C[i] = {formula}"}).launches
             run = Interpretation(parse_kernel(text), launch, values.Values(seed, exponents=True), 300_000, {})
             run.interpret()
-            found = Comparison(run)
-            agree = run.values.equal(run.values.residues[:, found.ids], found.residues)
+            comparison = Comparison(run)
+            agree = run.values.equal(run.values.residues[:, comparison.ids], comparison.residues)
             assert agree.all() if same else not agree.any()
 
 

@@ -44,8 +44,8 @@ def run(body: str, claim: str = "C[i] = A[i]") -> LaunchOutcome:
     arrays: dict[str, Any] = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "AC"}
     arrays["D"] = {"dims": "i", "type": "f32", "scratch": True}
     table = {"grid": 1, "block": 64, "sizes": {"I": 64}, "claim": claim, "params": ["A", "C", "D"], "arrays": arrays}
-    (found,) = check(f"{START}{body}ret;\n}}\n", claim_of(table), seed=3)
-    return found
+    (outcome,) = check(f"{START}{body}ret;\n}}\n", claim_of(table), seed=3)
+    return outcome
 
 
 BOTH = load(0, 0) + load(256, 8)
@@ -67,9 +67,9 @@ SECOND = TAKE.replace("[%r5]", "[%r5+256]")
     ],
 )
 def test_a_wait_for_one_mbarrier_is_none_for_the_loads_of_another(body: str, right: bool) -> None:
-    found = run(body)
-    assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
-    assert right or "tensor load not waited for" in {one.kind for one in found.findings}
+    outcome = run(body)
+    assert outcome.status == ("VERIFIED" if right else "REFUTED"), outcome.findings
+    assert right or "tensor load not waited for" in {finding.kind for finding in outcome.findings}
 
 
 def test_what_a_lane_waited_for_is_known_to_its_warp_after_a_warp_barrier() -> None:
@@ -83,7 +83,9 @@ def test_an_arrival_in_the_next_phase_comes_after_the_loads_of_this_one() -> Non
     """Who waited for the second mbarrier alone does not know that the first one's phase is over."""
     again = "@!%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 256;\n" + load(512, 0).split("\n")[1] + "\n"
     ends = wait("W", 0) + wait("Y", 0, 1) + TAKE
-    assert "an arrival of another phase" in {one.kind for one in run(BOTH + wait("X", 8) + again + ends).findings}
+    assert "an arrival of another phase" in {
+        finding.kind for finding in run(BOTH + wait("X", 8) + again + ends).findings
+    }
     first = BOTH + wait("X", 8) + wait("V", 0) + "bar.sync 0;\n" + again + wait("Y", 0, 1) + TAKE
     assert run(first).status == "VERIFIED"
 
@@ -110,9 +112,9 @@ ALL, FETCH = "cp.async.wait_all;\n", load(0, 0, source="%d3")
     ],
 )
 def test_the_source_of_a_copy_is_written_when_the_copy_was_waited_for(body: str, kind: str) -> None:
-    found = run(STORED + body)
-    assert found.status == ("REFUTED" if kind else "VERIFIED"), found.findings
-    assert not kind or kind in {one.kind for one in found.findings}
+    outcome = run(STORED + body)
+    assert outcome.status == ("REFUTED" if kind else "VERIFIED"), outcome.findings
+    assert not kind or kind in {finding.kind for finding in outcome.findings}
 
 
 SEND = "ld.param.u64 %d{0}, [{1}]; cp.async.bulk.global.shared::cta.bulk_group [%d{0}], [%r2], 512;\n"
@@ -144,9 +146,9 @@ def test_each_copy_of_a_tile_is_waited_for_before_it_is_overwritten(first: str, 
     arrays = {name: {"dims": "mk", "type": "f32", "strides": [8, 1], "out": name == "C"} for name in "AC"}
     arrays["D"] = {"dims": "mk", "type": "f32", "strides": [8, 1], "scratch": True}
     table = {"grid": 1, "block": 32, "sizes": {"M": 16, "K": 8}, "claim": "C[m,k] = A[m,k]", "arrays": arrays}
-    (found,) = check(text, claim_of(table | {"params": ["A", {"unused": True}, "C", "D"]}), seed=3)
-    assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
-    assert right or any("may still read" in one.text for one in found.findings)
+    (outcome,) = check(text, claim_of(table | {"params": ["A", {"unused": True}, "C", "D"]}), seed=3)
+    assert outcome.status == ("VERIFIED" if right else "REFUTED"), outcome.findings
+    assert right or any("may still read" in finding.text for finding in outcome.findings)
 
 
 # A warpgroup multiplies 64 x 16 by 16 x 8 elements of f16 twice, both times from the same tiles, each thread adds both
@@ -201,6 +203,6 @@ def test_a_tile_that_two_wgmma_read_is_free_when_both_were_waited_for(body: str,
     arrays = {"A": arrays["m"], "B": arrays["n"], "C": {"dims": "mn", "type": "f32", "strides": [8, 1], "out": True}}
     table = {"grid": 1, "block": 128, "sizes": {"M": 64, "N": 8, "K": 16}, "params": ["A", "B", "C"], "arrays": arrays}
     claim = claim_of(table | {"claim": "C[m,n] = 2 * sum_k A[m,k]*B[n,k]"})
-    (found,) = check(TWICE.replace("BODY", body), claim, seed=3)
-    assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
-    assert right or "wgmma on its way" in {one.kind for one in found.findings}
+    (outcome,) = check(TWICE.replace("BODY", body), claim, seed=3)
+    assert outcome.status == ("VERIFIED" if right else "REFUTED"), outcome.findings
+    assert right or "wgmma on its way" in {finding.kind for finding in outcome.findings}

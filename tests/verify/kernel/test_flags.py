@@ -13,8 +13,8 @@ ONE = "setp.eq.u32 %p1, %r1, 0; @!%p1 bra END; "
 
 def flagged(body: str, grid: int) -> tuple[str, str]:
     """Return the status of a kernel with a flag, and its finding's text."""
-    found = safety(ONE + body + " END:", grid=grid, arrays=ARRAYS)
-    return found.status, " ".join(one.text for one in found.findings)
+    outcome = safety(ONE + body + " END:", grid=grid, arrays=ARRAYS)
+    return outcome.status, " ".join(finding.text for finding in outcome.findings)
 
 
 @pytest.mark.parametrize("write", ["st.release.gpu.global.u32 [%d2], 1;", "atom.global.add.u32 %r3, [%d2], 1;"])
@@ -55,8 +55,8 @@ def test_a_wait_for_a_flag_is_unknown_where_a_later_cta_sets_it(ctas: int) -> No
 
 
 def test_a_loop_on_a_plain_load_of_what_nobody_writes_goes_round_for_ever() -> None:
-    found = safety("L: ld.global.u32 %r2, [%d2]; setp.eq.u32 %p3, %r2, 0; @%p3 bra L;", arrays=ARRAYS)
-    assert found.status == "REFUTED" and "endless loop" in kinds(found)
+    outcome = safety("L: ld.global.u32 %r2, [%d2]; setp.eq.u32 %p3, %r2, 0; @%p3 bra L;", arrays=ARRAYS)
+    assert outcome.status == "REFUTED" and "endless loop" in kinds(outcome)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_a_loop_on_a_plain_load_of_what_nobody_writes_goes_round_for_ever() -> N
     ],
 )
 def test_a_loop_that_data_decide_is_told_by_what_it_waits_for_with_a_way_out(body: str, says: str) -> None:
-    found = safety(body)
-    assert found.status == "UNKNOWN" and says in found.findings[0].text, found.findings
+    outcome = safety(body)
+    assert outcome.status == "UNKNOWN" and says in outcome.findings[0].text, outcome.findings
 
 
 def test_a_mask_that_depends_on_a_schedule_is_told_with_a_way_out() -> None:
-    found = safety("activemask.b32 %r2; vote.sync.any.pred %p1, %p2, %r2;".replace("%p1, %p2", "%p1, 1"))
-    assert found.status == "UNKNOWN" and "name the lanes by a number" in found.findings[0].text
+    outcome = safety("activemask.b32 %r2; vote.sync.any.pred %p1, %p2, %r2;".replace("%p1, %p2", "%p1, 1"))
+    assert outcome.status == "UNKNOWN" and "name the lanes by a number" in outcome.findings[0].text

@@ -66,8 +66,8 @@ mov.u32 %r6, s; ld.shared.u32 %r7, [%r6+AT]; st.global.u32 [%d5], %r7;"""
 
 @pytest.mark.parametrize(("at", "status"), [("0", "UNKNOWN"), ("252", "UNKNOWN"), ("256", "REFUTED")])
 def test_bytes_that_a_store_may_have_left_out_are_unknown_and_others_from_nowhere(at: str, status: str) -> None:
-    found = safety(ANYWHERE.replace("AT", at))
-    assert found.status == status and {one.kind for one in found.findings} == {"value from nowhere"}
+    outcome = safety(ANYWHERE.replace("AT", at))
+    assert outcome.status == status and {finding.kind for finding in outcome.findings} == {"value from nowhere"}
 
 
 CHOICE = "setp.gt.u32 %p1, %r2, 9; mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; "

@@ -45,12 +45,12 @@ def insert_bits(a: int, b: int, start: int, length: int) -> int:
 
 def permute_bytes(a: int, b: int, selector: int) -> int:
     octets = (a | b << 32).to_bytes(8, "little")
-    found = 0
+    permuted = 0
     for place in range(4):
         pick = selector >> (4 * place) & 15
         octet = octets[pick & 7]
-        found |= ((255 if octet > 127 else 0) if pick & 8 else octet) << (8 * place)
-    return found
+        permuted |= ((255 if octet > 127 else 0) if pick & 8 else octet) << (8 * place)
+    return permuted
 
 
 FAR = "cvt.s64.s32 %d10, %a; cvt.s64.s32 %d11, %b; shl.b64 %d10, %d10, 32; shl.b64 %d11, %d11, 20;"
@@ -135,17 +135,17 @@ def test_every_integer_opcode_is_pythons() -> None:
     arrays = {"A": {"dims": "i", "type": "u32"}, "C": {"dims": "ri", "type": "u32", "strides": [64, 1], "out": True}}
     claim = {"grid": 1, "block": 64, "sizes": {"R": len(OPERATIONS), "I": 64}, "claim": "C[r,i] = C[r,i]",
              "params": ["A", "C"], "arrays": arrays}  # fmt: skip
-    (found,) = check(f"{TEXT}{moves}{stores}ret;\n}}\n", claim_of(claim), seed=1)
-    assert not [one for one in found.findings if one.kind == "no meaning"]
+    (outcome,) = check(f"{TEXT}{moves}{stores}ret;\n}}\n", claim_of(claim), seed=1)
+    assert not [finding for finding in outcome.findings if finding.kind == "no meaning"]
     for row, (text, wanted) in enumerate(OPERATIONS.items()):
-        got = [int(one) for one in found.output["C"][row]]
+        got = [int(number) for number in outcome.output["C"][row]]
         assert got == [wanted(*values) & MASK for values in pick], text
 
 
 def test_every_row_has_code_a_section_and_named_operands() -> None:
-    found = rows()
-    assert len(found) > 60 and {row.meaning for row in found} <= handlers.HOMES.keys()
-    assert all(row.section.startswith("9.7.") and all(role for role, _, _ in row.operands) for row in found)
+    table = rows()
+    assert len(table) > 60 and {row.meaning for row in table} <= handlers.HOMES.keys()
+    assert all(row.section.startswith("9.7.") and all(role for role, _, _ in row.operands) for row in table)
 
 
 def test_the_table_of_classes_names_those_of_every_module() -> None:

@@ -23,9 +23,9 @@ SIMT = (COMPILED / "simt_tn.ptx").read_text()
 CLAIM: dict[str, Any] = tomllib.loads((COMPILED / "simt_tn.toml").read_text())
 
 
-def outcome(ptx: str) -> LaunchOutcome:
-    (found,) = check(ptx, claim_of(CLAIM), seed=3)
-    return found
+def run_text(ptx: str) -> LaunchOutcome:
+    (outcome,) = check(ptx, claim_of(CLAIM), seed=3)
+    return outcome
 
 
 @pytest.mark.long
@@ -34,10 +34,10 @@ def test_small_batches_find_what_one_large_batch_finds(right: bool, monkeypatch:
     line = next(line for line in reversed(SIMT.splitlines()) if "fma.rn.f32" in line)
     product = line.replace("fma.rn", "mul").rpartition(",")[0] + ";"  # beta * C is left out
     wrong = SIMT if right else SIMT.replace(line, product)
-    whole = outcome(wrong)
+    whole = run_text(wrong)
     monkeypatch.setattr(interpretation, "FEW", 0)
     monkeypatch.setattr(interpretation, "ROOM", 1)
-    parts = outcome(wrong)
+    parts = run_text(wrong)
     assert parts.status == whole.status == ("VERIFIED" if right else "REFUTED")
     assert parts.steps > whole.steps
     assert parts._replace(steps=0, output={}, expected={}) == whole._replace(steps=0, output={}, expected={})
@@ -66,16 +66,16 @@ def test_constants_are_those_of_their_batch(body: str, right: str, wrong: str) -
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     table = {"grid": 64, "block": 128, "sizes": {"I": 64 * 128}, "params": ["A", "B", "C"], "arrays": arrays}
     for claim, status in ((right, "VERIFIED"), (wrong, "REFUTED")):
-        (found,) = check(MANY.replace("BODY", body), claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
-        assert found.status == status, found.findings
+        (outcome,) = check(MANY.replace("BODY", body), claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+        assert outcome.status == status, outcome.findings
 
 
 def test_dropped_values_leave_the_rest_as_it_was() -> None:
     values = Values(5)
     inputs = values.variables("f32", np.arange(4.0))
     two = values.constant(0x40000000, "f32")
-    values.product(*(np.full((1, 1, 1), one, np.uint32) for one in (inputs, two, inputs)), kind="f32")
-    last = values.product(*(np.full((1, 1, 1), one, np.uint32) for one in (inputs + 1, two, two)), kind="f32")
+    values.product(*(np.full((1, 1, 1), number, np.uint32) for number in (inputs, two, inputs)), kind="f32")
+    last = values.product(*(np.full((1, 1, 1), number, np.uint32) for number in (inputs + 1, two, two)), kind="f32")
     values.flush()
     before = values.residues[:, [inputs, two, int(last.item())]].copy()
     labels = (last.ravel() << np.uint32(3)) + np.arange(4, dtype=np.uint32)

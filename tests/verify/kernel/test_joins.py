@@ -41,10 +41,10 @@ def test_the_join_is_the_nearest_place_on_every_way_to_the_end(seed: int) -> Non
         if not reaches_end(flow, branch, -1):
             assert flow.join(branch) == -1
             continue
-        on_all = [one for one in range(flow.end) if one != branch and not reaches_end(flow, branch, one)]
+        on_all = [node for node in range(flow.end) if node != branch and not reaches_end(flow, branch, node)]
         on_all.append(flow.end)
         join = flow.join(branch)
         assert join in on_all
-        assert all(one in {join, flow.end} or not reaches_end(flow, join, one) for one in on_all)
+        assert all(node in {join, flow.end} or not reaches_end(flow, join, node) for node in on_all)
         for place in flow.between(branch, join):
             assert place != join and reaches_end(flow, place, -1) <= (join not in (-1, place))

@@ -21,9 +21,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_next_compile_of_a_source_takes_its_place(cache: Path) -> None:
     said = [keep_ptx(text, name) for text, name in (("one", "a.py::f"), ("two", "a.py::f"), ("three", "b.py::f"))]
-    kept = [Path(one.removeprefix("its PTX is ")) for one in said]
-    assert kept[0] == kept[1] != kept[2] and {one.parent for one in kept} == {cache}
-    assert [one.read_text(encoding="utf-8") for one in kept] == ["two", "two", "three"]
+    kept = [Path(note.removeprefix("its PTX is ")) for note in said]
+    assert kept[0] == kept[1] != kept[2] and {path.parent for path in kept} == {cache}
+    assert [path.read_text(encoding="utf-8") for path in kept] == ["two", "two", "three"]
     assert kept[0].name.startswith("f-") and kept[0].suffix == ".ptx"
 
 

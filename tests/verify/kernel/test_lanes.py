@@ -19,9 +19,9 @@ def check_exchange(text: str) -> LaunchOutcome:
     return run_sum(f"{LANE}{text}{END}")
 
 
-def tell(found: LaunchOutcome) -> str:
+def tell(outcome: LaunchOutcome) -> str:
     """The findings in words."""
-    return "; ".join(f"{each.kind}: {each.text}" for each in found.findings)
+    return "; ".join(f"{each.kind}: {each.text}" for each in outcome.findings)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def tell(found: LaunchOutcome) -> str:
     ids=["whole", "two-masks", "half", "guarded", "two-barriers"],
 )
 def test_masks_that_name_who_comes_are_right(text: str) -> None:
-    found = check_exchange(text)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = check_exchange(text)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def test_masks_that_name_who_comes_are_right(text: str) -> None:
     ids=["shuffle", "barrier", "vote", "guarded", "barrier-guarded", "other-mask", "other-instruction"],
 )
 def test_a_mask_that_does_not_fit_is_refuted_with_its_lanes(text: str, words: str) -> None:
-    found = check_exchange(text)
-    assert found.status == "REFUTED" and words in tell(found), tell(found)
-    assert found.findings[0].line
+    outcome = check_exchange(text)
+    assert outcome.status == "REFUTED" and words in tell(outcome), tell(outcome)
+    assert outcome.findings[0].line
 
 
 def test_warp_barriers_of_one_mask_at_two_places_have_no_meaning_yet() -> None:
     """The ISA lets them meet: they are not refuted."""
-    found = check_exchange("@%p1 bra A;\nbar.warp.sync -1;\nbra B;\nA:\nbar.warp.sync -1;\nB:\n")
-    assert found.status == "UNKNOWN" and "meet at several bar.warp.sync" in tell(found)
+    outcome = check_exchange("@%p1 bra A;\nbar.warp.sync -1;\nbra B;\nA:\nbar.warp.sync -1;\nB:\n")
+    assert outcome.status == "UNKNOWN" and "meet at several bar.warp.sync" in tell(outcome)
 
 
 def test_a_lane_that_has_ended_is_not_waited_for() -> None:
@@ -70,14 +70,16 @@ def test_a_lane_that_has_ended_is_not_waited_for() -> None:
     text = "setp.ge.u32 %p3, %r2, 30; @%p3 st.global.f32 [%d7], %f4; @%p3 ret;\n"
     early = f"{LANE}add.f32 %f4, %f1, %f2; {text}{TWICE.format('-1', '-1')}{END}"
     assert run_sum(early).status == "VERIFIED"
-    found = run_sum(early.replace(" 1, 31", " 2, 31"))
-    assert found.status == "REFUTED" and "gets from lane 30" in tell(found), tell(found)
+    outcome = run_sum(early.replace(" 1, 31", " 2, 31"))
+    assert outcome.status == "REFUTED" and "gets from lane 30" in tell(outcome), tell(outcome)
 
 
 def test_what_a_lane_that_is_not_named_gives_is_nothing() -> None:
     """Lanes 0-15 get from lanes 16-31, which execute the same shuffle with a mask of their own."""
-    found = check_exchange(HALVES + TWICE.format("%r3", "%r3").replace(" 1, 31", " 16, 31"))
-    assert found.status == "REFUTED" and "gets from lane 16, which does not execute the shuffle with it" in tell(found)
+    outcome = check_exchange(HALVES + TWICE.format("%r3", "%r3").replace(" 1, 31", " 16, 31"))
+    assert outcome.status == "REFUTED" and "gets from lane 16, which does not execute the shuffle with it" in tell(
+        outcome
+    )
     assert check_exchange(TWICE.format("-1", "-1").replace(" 1, 31", " 16, 31")).status == "VERIFIED"
 
 
@@ -105,8 +107,8 @@ SETS = "shr.u32 %r7, %r2, 3; add.s32 %r7, %r7, -2;\n"
 )  # fmt: skip
 def test_redux_is_of_the_lanes_of_its_mask(opcode: str, lower: int, upper: int) -> None:
     check = f"{opcode} %r8, %r7, %r3; selp.b32 %r10, {lower}, {upper}, %p1; setp.ne.s32 %p2, %r8, %r10; "
-    found = check_exchange(f"{SETS}{HALVES}{check}@%p2 mov.b32 %r9, %f2;\n")
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = check_exchange(f"{SETS}{HALVES}{check}@%p2 mov.b32 %r9, %f2;\n")
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
     whole = check_exchange(f"{SETS}mov.u32 %r3, -1;\n{check}@%p2 mov.b32 %r9, %f2;\n")
     assert whole.status == ("VERIFIED" if lower == upper else "REFUTED")
     data = check_exchange(f"{opcode} %r8, %r9, -1;\n")
@@ -116,8 +118,8 @@ def test_redux_is_of_the_lanes_of_its_mask(opcode: str, lower: int, upper: int) 
 def test_match_finds_the_lanes_of_its_mask_with_the_same_number() -> None:
     shift = "and.b32 %r10, %r2, 24; mov.u32 %r11, 255; shl.b32 %r11, %r11, %r10; "
     check = f"match.any.sync.b32 %r8, %r7, %r3; {shift}setp.ne.u32 %p2, %r8, %r11; @%p2 mov.b32 %r9, %f2;\n"
-    found = check_exchange(SETS + HALVES + check)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = check_exchange(SETS + HALVES + check)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
     assert check_exchange(SETS.replace(" 3;", " 4;") + HALVES + check).status == "REFUTED"
     every = "match.all.sync.b32 %r8|%p2, %r7, %r3; @!%p2 mov.b32 %r9, %f2; setp.ne.u32 %p3, %r8, {}; "
     every += "@%p3 mov.b32 %r9, %f2;\n"
@@ -150,8 +152,8 @@ HALF = "and.b32 %r6, %r1, 16; mov.u32 %r7, 0xffff; setp.ne.u32 %p1, %r6, 0; @%p1
 def test_a_barrier_orders_a_lanes_write_after_the_reads_of_other_lanes(barrier: str, mask: int, own: str) -> None:
     text = SHARED.replace("xor.b32 %r5, %r2, 252; add.s32 %r5, %r3, %r5;\nld.shared.f32 %f2, [%r5];", "{}")
     for read in (NEIGHBOUR, FIRST.replace("{mask}", str(mask))):
-        found = run_once(text.replace("{}", read.format(barrier, own)), TURNED)
-        assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
+        outcome = run_once(text.replace("{}", read.format(barrier, own)), TURNED)
+        assert (outcome.status, outcome.findings) == ("VERIFIED", ()), tell(outcome)
         late = run_once(text.replace("{}", read.format("", own)), TURNED)
         assert "race: write after read" in tell(late)
     wider = FIRST.replace("{mask}", str(mask & 128 if mask else 0)).format(barrier, own)
@@ -163,9 +165,9 @@ def test_a_barrier_orders_a_lanes_write_to_global_memory_after_the_reads_of_othe
     read = "xor.b32 %r2, %r1, 1; mul.wide.u32 %d8, %r2, 4; add.s64 %d9, %d3, %d8; ld.global.f32 %f4, [%d9]; "
     read += "mul.f32 %f4, %f4, 0f00000000; add.f32 %f1, %f1, %f4; "
     for own in ("", "ld.global.f32 %f5, [%d7]; "):
-        found = run_sum(f"{read}{barrier}{own}add.f32 %f3, %f1, %f2;")
-        assert found.status == ("VERIFIED" if barrier else "REFUTED"), tell(found)
-        assert ("race: write after read in global memory" in tell(found)) == (not barrier)
+        outcome = run_sum(f"{read}{barrier}{own}add.f32 %f3, %f1, %f2;")
+        assert outcome.status == ("VERIFIED" if barrier else "REFUTED"), tell(outcome)
+        assert ("race: write after read in global memory" in tell(outcome)) == (not barrier)
 
 
 ODD = f"""{HEAD}{REGISTERS}{POINTERS}
@@ -186,8 +188,8 @@ def test_a_shuffle_of_a_cta_of_48_threads_stays_in_the_cta() -> None:
     """Lane 15 of the half warp, thread 47, is the last: the first thread of the next CTA is not of its warp."""
     assert run_once(ODD.replace("BACK", "bfly"), ODDS).status == "VERIFIED"
     down = ODD.replace("BACK", "down").replace("bfly", "up", 1).replace(" 1, 31, -1", " 1, 0, -1", 1)
-    found = run_once(down, ODDS)
-    assert found.status == "REFUTED" and "gets from lane 16" in tell(found), tell(found)
+    outcome = run_once(down, ODDS)
+    assert outcome.status == "REFUTED" and "gets from lane 16" in tell(outcome), tell(outcome)
 
 
 @pytest.mark.parametrize(("count", "status"), [("", "VERIFIED"), (", 64", "VERIFIED"), (", 32", "REFUTED")])
@@ -210,17 +212,17 @@ def test_a_ballot_of_a_cta_of_48_threads_has_the_lanes_that_are_there() -> None:
 def test_a_product_by_a_warp_of_16_lanes_is_refuted() -> None:
     from tests.verify.kernel.test_check import CLAIM, MMA, PRODUCT
 
-    found = run_once(PRODUCT, {**CLAIM, "block": 16})
-    assert found.status == "REFUTED" and "only lanes 0-15 of this warp execute" in tell(found), tell(found)
+    outcome = run_once(PRODUCT, {**CLAIM, "block": 16})
+    assert outcome.status == "REFUTED" and "only lanes 0-15 of this warp execute" in tell(outcome), tell(outcome)
     part = PRODUCT.replace(MMA, f"setp.lt.u32 %p1, %r1, 31; @%p1 {MMA}")
-    found = run_once(part, CLAIM)
-    assert found.status == "REFUTED" and "only lanes 0-30 of this warp execute" in tell(found), tell(found)
+    outcome = run_once(part, CLAIM)
+    assert outcome.status == "REFUTED" and "only lanes 0-30 of this warp execute" in tell(outcome), tell(outcome)
 
 
 def test_registers_of_a_warpgroup_that_is_not_whole_have_no_meaning() -> None:
     text = ADD.replace("sm_80", "sm_90a").replace("BODY", "setmaxnreg.dec.sync.aligned.u32 40;\nadd.f32 %f3, %f1, %f2;")
-    found = run_once(text, ADDED)
-    assert found.status == "UNKNOWN" and "whose warpgroup has no four warps" in tell(found)
+    outcome = run_once(text, ADDED)
+    assert outcome.status == "UNKNOWN" and "whose warpgroup has no four warps" in tell(outcome)
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     assert run_once(text, {**ADDED, "sizes": {"I": 128}, "block": 128, "arrays": arrays}).status == "VERIFIED"
 
@@ -229,8 +231,8 @@ def test_a_warp_that_ends_without_the_setmaxnreg_of_its_warpgroup_is_refuted() -
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     claim = {**ADDED, "sizes": {"I": 128}, "block": 128, "arrays": arrays}
     body = "setp.ge.u32 %p1, %r1, 32; @%p1 bra E; setmaxnreg.dec.sync.aligned.u32 24; E: add.f32 %f3, %f1, %f2;"
-    found = run_once(ADD.replace("sm_80", "sm_90a").replace("BODY", body), claim)
-    assert found.status == "REFUTED" and "warp 1 ends without a setmaxnreg that another warp" in tell(found)
+    outcome = run_once(ADD.replace("sm_80", "sm_90a").replace("BODY", body), claim)
+    assert outcome.status == "REFUTED" and "warp 1 ends without a setmaxnreg that another warp" in tell(outcome)
 
 
 def test_a_warpgroup_changes_its_registers_again_after_a_barrier_of_its_own() -> None:
@@ -240,8 +242,8 @@ def test_a_warpgroup_changes_its_registers_again_after_a_barrier_of_its_own() ->
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     claim = {**ADDED, "sizes": {"I": 256}, "block": 256, "arrays": arrays}
     text = ADD.replace("sm_80", "sm_90a").replace("BODY", f"{first}{twice}E: add.f32 %f3, %f1, %f2;")
-    found = run_once(text, claim)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run_once(text, claim)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
     for lower in (True, False):  # either warpgroup is found without it
         wrong = text.replace("bar.sync 1, 128;", "").replace("@%p1 bra", "@%p1 bra" if lower else "@!%p1 bra")
         assert "no barrier of its warps is between" in tell(run_once(wrong, claim))

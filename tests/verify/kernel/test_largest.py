@@ -25,13 +25,13 @@ TWICE = UP + "shfl.sync.bfly.b32 y,x,1,31,-1; max.f32 z,x,y;"
 SHORT = "".join(f"shfl.sync.bfly.b32 y,x,{1 << step},31,-1; max.f32 x,x,y; " for step in range(4))
 
 
-def outcome(body: str, claim: str, **keys: Any) -> LaunchOutcome:
+def run_body(body: str, claim: str, **keys: Any) -> LaunchOutcome:
     """What the check says of a warp whose thread i has x = A[i] and y = B[i], and stores z as C[i]."""
     text = TEXT.replace("BODY", f".reg .pred p; .reg .b32 v; {body}")
     arrays: Mapping[str, Any] = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays, **keys}
-    (found,) = check(text, claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
-    return found
+    (outcome,) = check(text, claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def outcome(body: str, claim: str, **keys: Any) -> LaunchOutcome:
     ],
 )  # fmt: skip
 def test_no_order_matters_and_every_term_does(body: str, claim: str, status: str) -> None:
-    found = outcome(body, claim)
-    assert found.status == status, found.findings
+    outcome = run_body(body, claim)
+    assert outcome.status == status, outcome.findings
 
 
 @pytest.mark.parametrize("order", ["x,y", "y,x"])
 def test_the_larger_of_a_number_and_of_what_nobody_wrote_is_not_verified(order: str) -> None:
     body = f".shared .b32 s[32]; ld.shared.b32 y,[s]; ex2.approx.ftz.f32 x,x; max.f32 z,{order};"
-    found = outcome(body, "exp2(A[i]) + 0*max_j(A[j])")
-    assert found.status == "REFUTED" and "nobody has written" in str(found.findings)
+    outcome = run_body(body, "exp2(A[i]) + 0*max_j(A[j])")
+    assert outcome.status == "REFUTED" and "nobody has written" in str(outcome.findings)
 
 
 @pytest.mark.parametrize("name", ["attention", "softmax"])
@@ -72,8 +72,8 @@ def test_a_softmax_may_be_written_with_its_maximum(name: str) -> None:
     power = f"exp({score} - max_n({score}))"
     target, rest = ("Y[m,n]", "") if name == "softmax" else ("O[h,m,d]", " * V[h,n,d]")
     claim = f"{target} = {'sum_n ' if rest else ''}{power} / (sum_n {power}){rest}"
-    (found,) = check((COMPILED / f"{name}.ptx").read_text(), claim_of({**table, "claim": claim}), seed=1)
-    assert found.status == "VERIFIED" and found.bound < 1e-12, found.findings
+    (outcome,) = check((COMPILED / f"{name}.ptx").read_text(), claim_of({**table, "claim": claim}), seed=1)
+    assert outcome.status == "VERIFIED" and outcome.bound < 1e-12, outcome.findings
 
 
 def test_the_text_of_a_maximum_is_read_as_it_is_written() -> None:
@@ -83,4 +83,4 @@ def test_the_text_of_a_maximum_is_read_as_it_is_written() -> None:
 
 def test_a_maximum_over_an_index_that_its_terms_lack_is_an_error() -> None:
     with pytest.raises(SpecError, match="max_j of what has no index j"):
-        outcome("mov.b32 z,x;", "max_j(A[i]) + 0*sum_j A[j]")
+        run_body("mov.b32 z,x;", "max_j(A[i]) + 0*sum_j A[j]")

@@ -32,18 +32,18 @@ def numbers_of(level: int, sign: int) -> tuple[float, ...]:
 
 @pytest.mark.parametrize(("left", "right"), [*product(range(5), repeat=2)])
 def test_a_sum_has_the_level_that_ieee_754_says_whatever_the_numbers_are(left: int, right: int) -> None:
-    found = levels.add(left, right)
+    level = levels.add(left, right)
     there = {level_of(x + y) for x in numbers_of(left, levels.ANY) for y in numbers_of(right, levels.ANY)}
-    assert found == levels.UNDEFINED if len(there) > 1 else found in (*there, levels.UNDEFINED)
-    assert found != levels.UNDEFINED or levels.UNDEFINED in (left, right)
-    assert levels.opposite(found) == levels.add(levels.opposite(left), levels.opposite(right))
+    assert level == levels.UNDEFINED if len(there) > 1 else level in (*there, levels.UNDEFINED)
+    assert level != levels.UNDEFINED or levels.UNDEFINED in (left, right)
+    assert levels.opposite(level) == levels.add(levels.opposite(left), levels.opposite(right))
 
 
 @pytest.mark.parametrize(("left", "right"), [*product(range(5), repeat=2)])
 def test_a_product_has_the_level_that_ieee_754_says_whatever_the_numbers_are(left: int, right: int) -> None:
-    for sign, other in product(SIGNS, repeat=2):
-        found = levels.multiply(left, sign, right, other)
-        there = {level_of(x * y) for x in numbers_of(left, sign) for y in numbers_of(right, other)}
-        assert found == levels.UNDEFINED if len(there) > 1 else found in (*there, levels.UNDEFINED)
-        assert found == levels.multiply(right, other, left, sign)
+    for left_sign, right_sign in product(SIGNS, repeat=2):
+        level = levels.multiply(left, left_sign, right, right_sign)
+        there = {level_of(x * y) for x in numbers_of(left, left_sign) for y in numbers_of(right, right_sign)}
+        assert level == levels.UNDEFINED if len(there) > 1 else level in (*there, levels.UNDEFINED)
+        assert level == levels.multiply(right, right_sign, left, left_sign)
     assert levels.multiply(left, levels.POSITIVE, levels.FINITE, levels.POSITIVE) == left

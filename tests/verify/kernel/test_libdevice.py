@@ -46,7 +46,7 @@ POWERS = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "C"], "arr
 )
 def test_a_function_is_known(name: str, there: list[str]) -> None:
     kernel = parse_kernel((COMPILED / f"{name}.ptx").read_text())
-    assert [one for _, one in replace_functions(kernel)] == there
+    assert [function for _, function in replace_functions(kernel)] == there
 
 
 def test_instructions_of_others_may_lie_between() -> None:
@@ -62,8 +62,8 @@ SUM = EXP.replace("mul.f32 y,m,l;", "mov.b32 y, x; fma.rn.f32 y,m,l,x;")
 
 @pytest.mark.parametrize(("claim", "status"), [("exp(A[i]) + A[i]", "VERIFIED"), ("exp(A[i])", "REFUTED")])
 def test_an_exponential_may_end_in_a_sum_that_has_another_value_before(claim: str, status: str) -> None:
-    (found,) = check(SUM, claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
-    assert found.status == status and any("expf of libdevice" in text for text, _ in found.notes)
+    (outcome,) = check(SUM, claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
+    assert outcome.status == status and any("expf of libdevice" in text for text, _ in outcome.notes)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_an_exponential_may_end_in_a_sum_that_has_another_value_before(claim: st
 def test_an_exponential_may_end_in_a_sum_with_one_and_has_its_factors_in_any_order(
     last: str, claim: str, status: str
 ) -> None:
-    (found,) = check(EXP.replace("mul.f32 y,m,l;", last), claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
-    assert found.status == status, found.findings
+    (outcome,) = check(EXP.replace("mul.f32 y,m,l;", last), claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
+    assert outcome.status == status, outcome.findings
 
 
 def test_a_product_with_the_sum_between_is_no_exponential() -> None:
@@ -98,9 +98,9 @@ def test_what_has_no_meaning_is_named(constant: str, name: str) -> None:
         "shl.b32 l,e,23;", f"shl.b32 l,e,23; xor.b32 f,f,{constant};"
     )
     kernel = parse_kernel(text)
-    assert [one for _, one in name_others(kernel, replace_functions(kernel))] == [name] * bool(name)
-    (found,) = check(text, claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
-    assert (found.status == "UNKNOWN" and not name) or f"{name} of CUDA's libdevice" in found.findings[0].text
+    assert [function for _, function in name_others(kernel, replace_functions(kernel))] == [name] * bool(name)
+    (outcome,) = check(text, claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
+    assert (outcome.status == "UNKNOWN" and not name) or f"{name} of CUDA's libdevice" in outcome.findings[0].text
 
 
 SELECT = re.search(r"selp\.f32\s*(%\w+), 0fFF800000, (%\w+), (%\w+);", TEXT)
@@ -117,8 +117,8 @@ def test_the_opposite_of_a_logarithm_may_be_taken_into_its_end(infinity: str, fo
     turned = f"neg.f32 turned, {log}; selp.f32 {made}, {infinity}, turned, {zero};"
     text = TEXT.replace(SELECT[0], turned).replace(".reg", ".reg .b32 turned; .reg", 1)
     text = re.sub(rf"sub\.f32(\s*%\w+, %\w+, {made};)", rf"{follows}.f32\1", text)
-    (found,) = check(text, claim_of(CLAIM), seed=3)
-    assert found.status == status, found.findings
+    (outcome,) = check(text, claim_of(CLAIM), seed=3)
+    assert outcome.status == status, outcome.findings
 
 
 def test_a_function_that_is_known_is_not_named_as_unknown() -> None:
@@ -129,16 +129,16 @@ def test_a_function_that_is_known_is_not_named_as_unknown() -> None:
 
 @pytest.mark.parametrize(("claim", "status"), [("exp(A[i])", "VERIFIED"), ("exp2(A[i])", "REFUTED")])
 def test_an_exponential_is_one(claim: str, status: str) -> None:
-    (found,) = check(EXP, claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
-    assert found.status == status and any("expf of libdevice" in text for text, _ in found.notes)
+    (outcome,) = check(EXP, claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
+    assert outcome.status == status and any("expf of libdevice" in text for text, _ in outcome.notes)
 
 
 @pytest.mark.parametrize("edit", [("0f437C0000", "0f437B0000"), (",23;", ",22;"), ("add.f32 f,e", "add.f32 f,d"),
                                   ("st.global.b32 [pb],y", "st.global.b32 [pb],m")])  # fmt: skip
 def test_an_exponential_that_differs_is_not_verified(edit: tuple[str, str]) -> None:
     assert edit[0] in EXP
-    (found,) = check(EXP.replace(*edit), claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
-    assert found.status in ("UNKNOWN", "REFUTED")
+    (outcome,) = check(EXP.replace(*edit), claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
+    assert outcome.status in ("UNKNOWN", "REFUTED")
 
 
 @pytest.mark.long
@@ -158,8 +158,8 @@ def test_a_logarithm_that_differs_has_no_meaning(pattern: str, instead: str) -> 
     text = re.sub(pattern, instead, TEXT).replace("setp.lt.u32", "HERE: setp.lt.u32")
     assert text != TEXT
     assert replace_functions(parse_kernel(text)) == []
-    (found,) = check(text, claim_of(CLAIM), seed=3)
-    assert found.status == "UNKNOWN"
+    (outcome,) = check(text, claim_of(CLAIM), seed=3)
+    assert outcome.status == "UNKNOWN"
 
 
 def test_a_result_that_is_read_on_the_way_is_not_there() -> None:

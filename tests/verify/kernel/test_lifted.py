@@ -22,7 +22,7 @@ ADDS = "mov.b32 %f40, 0f00000000;\n @%p7 ld.global.f32 %f40, [%rd21];\n add.f32 
 INSIDE = "@!%p7 bra $end;\n ld.global.f32 %f40, [%rd21];\n add.f32 %f1, %f1, %f40;\n st.global.f32 [%rd21], %f1;\n$end:"
 RELU = "max.f32 %f1, %f1, 0f00000000;\n " + LAST
 SUM = "sum_k A[m,k]*B[k,n]"
-ABS, MIN = (f"{one}\n {LAST}" for one in ("abs.f32 %f1, %f1;", "min.f32 %f1, %f1, 0f00000000;"))
+ABS, MIN = (f"{line}\n {LAST}" for line in ("abs.f32 %f1, %f1;", "min.f32 %f1, %f1, 0f00000000;"))
 
 
 @pytest.mark.long
@@ -31,8 +31,8 @@ ABS, MIN = (f"{one}\n {LAST}" for one in ("abs.f32 %f1, %f1;", "min.f32 %f1, %f1
     [(ADDS, f"{SUM} + C[m,n]"), (INSIDE, f"{SUM} + C[m,n]"), (RELU, f"relu({SUM})")],
 )
 def test_what_is_done_with_the_sum_is_proved(ends: str, claimed: str) -> None:
-    found = prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
-    assert found.period == 1
+    theorem = prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
+    assert theorem.period == 1
 
 
 @pytest.mark.long
@@ -113,8 +113,8 @@ def test_abs_and_min_of_the_sum_are_proved_and_max_is_neither(ends: str, claimed
 
 @pytest.mark.long
 def test_a_loop_of_plain_loads_is_proved_for_all_sizes_without_a_divisor() -> None:
-    found = prove(small.PTX, small.claim(), seed=SEED)
-    assert (found.first, found.period, found.alone) == (1, 1, 3)
+    theorem = prove(small.PTX, small.claim(), seed=SEED)
+    assert (theorem.first, theorem.period, theorem.alone) == (1, 1, 3)
 
 
 BEHIND = "\tadd.s64 %rd5, %rd1, %rd4;"
@@ -141,12 +141,12 @@ def test_no_wrong_kernel_is_proved(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name, one in small.TWINS.items() if "default_sizes_refute" not in one])
+@pytest.mark.parametrize("name", [name for name, twin in small.TWINS.items() if "default_sizes_refute" not in twin])
 def test_default_sizes_accept_these_wrong_kernels(name: str) -> None:
-    assert {one.status for one in check(small.twin(name), claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
+    assert {outcome.status for outcome in check(small.twin(name), claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
 
 
-WRONG_AT_SIZES = [name for name, one in small.TWINS.items() if "refuted" in one]
+WRONG_AT_SIZES = [name for name, twin in small.TWINS.items() if "refuted" in twin]
 QUICK = ("rows_of_6_bits", "tail_dropped_late")
 
 
@@ -163,7 +163,7 @@ def test_sizes_that_z3_names_refute_and_the_claim_file_replays_it(name: str, tmp
     claim = tmp_path / "again.toml"
     claim.write_text(whole.all_sizes["claim"], encoding="utf-8")
     again = verify_kernel(str(kernel), str(claim), seed=SEED)
-    assert [one.status for one in again.cases] == ["REFUTED"]
+    assert [case.status for case in again.cases] == ["REFUTED"]
 
 
 @pytest.fixture(scope="module")
@@ -177,11 +177,11 @@ def not_lifted(tmp_path_factory: pytest.TempPathFactory) -> Report:
 def test_a_report_has_the_theorem(tmp_path: Path) -> None:
     kernel = tmp_path / "small.ptx"
     kernel.write_text(small.PTX, encoding="utf-8")
-    *others, whole = verify_kernel(
+    *at_sizes, whole = verify_kernel(
         str(kernel), small.claim(sizes={"M": 5, "N": 9, "K": 3}), sizes="all", seed=SEED
     ).cases
     fields = whole.all_sizes
-    assert fields is not None and fields["lifted"] == "yes" and {one.status for one in others} == {"VERIFIED"}
+    assert fields is not None and fields["lifted"] == "yes" and {case.status for case in at_sizes} == {"VERIFIED"}
     assert whole.headline == "PROVED FOR ALL SIZES" and fields["period"] == 1
     assert {"theorem", "preconditions", "grid", "trips", "masks", "obligations"} <= fields.keys()
     assert "(M + 8)*lda + K + 8 < 2**31" in fields["preconditions"]
@@ -190,10 +190,10 @@ def test_a_report_has_the_theorem(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_report_has_the_reason_why_there_is_no_theorem(not_lifted: Report) -> None:
-    *others, whole = not_lifted.cases
+    *at_sizes, whole = not_lifted.cases
     fields = whole.all_sizes
     assert fields is not None and fields["lifted"] == "no"
-    assert {one.status for one in others} == {"VERIFIED"}  # which the other verdict doesn't weaken
+    assert {case.status for case in at_sizes} == {"VERIFIED"}  # which the other verdict doesn't weaken
     assert whole.headline == "NOT LIFTED" and fields["line"] == 59
     assert "does not hold 0" in fields["step"] and "K" in fields["form"]
     with pytest.raises(AssertionError, match="NOT LIFTED"):  # what pytest prints

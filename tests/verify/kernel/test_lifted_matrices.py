@@ -39,13 +39,13 @@ def text(name: str, *edits: tuple[str, str]) -> str:
 
 def verified(ptx: str, table: dict[str, Any]) -> set[str]:
     """Return what is said of a kernel at the default sizes."""
-    return {one.status for one in check(ptx, claim_of({**table, "sizes": "all"}), seed=SEED)}
+    return {outcome.status for outcome in check(ptx, claim_of({**table, "sizes": "all"}), seed=SEED)}
 
 
 @pytest.mark.slow
 def test_a_kernel_with_wmma_is_proved_in_whole_tiles() -> None:
-    found = prove(text("wmma_f16"), plain.claim(WMMA, "wmma_f16"), seed=SEED)
-    assert (found.period, found.empty) == (1, "") and found.stores == 5 * 8  # of the runs to the end
+    theorem = prove(text("wmma_f16"), plain.claim(WMMA, "wmma_f16"), seed=SEED)
+    assert (theorem.period, theorem.empty) == (1, "") and theorem.stores == 5 * 8  # of the runs to the end
 
 
 LATE = "shr.u32 %x1, %r29, 12;\n "  # 0 where K < 4096
@@ -102,10 +102,10 @@ def test_the_lines_of_a_matrix_are_aligned_at_all_sizes() -> None:
     with pytest.raises(NotLifted, match="a stride that is no multiple of 16 bytes at all sizes"):
         prove(ptx, table, seed=SEED)
     del table["given"]
-    arrays = {name: {**one, "strides": [33 if name == "C" else 32, 1]} for name, one in table["arrays"].items()}
+    arrays = {name: {**array, "strides": [33 if name == "C" else 32, 1]} for name, array in table["arrays"].items()}
     launch = claim_of({**table, "arrays": arrays, "sizes": {"M": 32, "N": 32, "K": 16}})
-    (found,) = check(ptx, launch, seed=SEED)
-    assert found.status == "REFUTED" and "misaligned" in found.findings[0].kind
+    (outcome,) = check(ptx, launch, seed=SEED)
+    assert outcome.status == "REFUTED" and "misaligned" in outcome.findings[0].kind
 
 
 @pytest.mark.slow
@@ -140,8 +140,8 @@ def test_sums_of_integers_that_are_used_as_numbers_are_not_proved(used: str) -> 
 
 @pytest.mark.slow
 def test_a_pipeline_whose_wgmma_is_waited_for_a_trip_later_is_proved() -> None:
-    found = prove(text("triton_90"), plain.claim(PIPELINE, "triton_90"), seed=SEED)
-    assert found.period == 3
+    theorem = prove(text("triton_90"), plain.claim(PIPELINE, "triton_90"), seed=SEED)
+    assert theorem.period == 3
 
 
 STAGE, BARRIER = "selp.b32 \t%r232, 0, %r129, %p16;", "\tbar.sync \t0;\n\tadd.s32 \t%r113"
@@ -177,7 +177,7 @@ def test_each_element_of_a_matrix_is_followed_where_its_lane_stores_it(layout: s
     kernel = parse_kernel(ptx, "wmma_product")
     run = LiftedRun(statement, kernel, statement.region(1, statement.numbers(1)), 1, SEED)
     run.to_the_end(-1)
-    region = next(one for one in run.run.regions if one.stored is not None)
+    region = next(candidate for candidate in run.run.regions if candidate.stored is not None)
     assert region.stored is not None and (region.stored.writer >= 0).any()
     wrote = np.where(region.stored.writer >= 0, region.stored.writer % 128, -1)  # threads of the CTA
     for access in run.accesses.stores:

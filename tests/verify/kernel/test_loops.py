@@ -21,16 +21,16 @@ def write_loop(step: int = 1, how: str = "lt", end: int = 20) -> str:
 
 
 def test_the_trips_of_a_loop_are_counted_and_printed() -> None:
-    found = run_sum(write_loop(end=20))
-    assert found.status == "VERIFIED" and [trips for _, trips in found.loops] == [20]
-    (line,) = [line for line, _ in found.loops]
-    assert f"loops    line {line}: 20 trips" in case(found, "", False, "").notes
+    outcome = run_sum(write_loop(end=20))
+    assert outcome.status == "VERIFIED" and [trips for _, trips in outcome.loops] == [20]
+    (line,) = [line for line, _ in outcome.loops]
+    assert f"loops    line {line}: 20 trips" in case(outcome, "", False, "").notes
     assert run_sum(SUM).loops == ()
 
 
 def test_the_most_trips_of_a_thread_are_counted() -> None:
-    found = run_sum(write_loop().replace("%r9, 20", "%r9, %r1"))
-    assert found.status == "VERIFIED" and [trips for _, trips in found.loops] == [63]
+    outcome = run_sum(write_loop().replace("%r9, 20", "%r9, %r1"))
+    assert outcome.status == "VERIFIED" and [trips for _, trips in outcome.loops] == [63]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_the_most_trips_of_a_thread_are_counted() -> None:
     ],
 )
 def test_a_loop_whose_state_comes_again_is_refuted(body: str) -> None:
-    found = run_sum(body)
-    (endless,) = [each for each in found.findings if each.kind == "endless loop"]
-    assert endless.severity is Severity.STUCK and found.status == "REFUTED" and found.steps < 200
+    outcome = run_sum(body)
+    (endless,) = [each for each in outcome.findings if each.kind == "endless loop"]
+    assert endless.severity is Severity.STUCK and outcome.status == "REFUTED" and outcome.steps < 200
     assert "the loop of lines" in endless.text and endless.line > 0
 
 
@@ -55,9 +55,9 @@ def test_a_loop_of_some_threads_alone_waits_for_what_others_write() -> None:
     spin += "@!%p2 bra $L; $E: bar.sync 0;"
     start = "mov.u32 %r9, 0; st.shared.u32 [buf+252], %r9; bar.sync 0;"
     text = SHARED.replace("bar.sync 0;", start + spin)
-    found = run_once(text.replace("st.shared.f32 [%r4], %f1;", ""), TURNED)
-    assert found.status in ("UNKNOWN", "REFUTED") and found.steps < 300
-    assert any("until another thread writes" in each.text for each in found.findings)
+    outcome = run_once(text.replace("st.shared.f32 [%r4], %f1;", ""), TURNED)
+    assert outcome.status in ("UNKNOWN", "REFUTED") and outcome.steps < 300
+    assert any("until another thread writes" in each.text for each in outcome.findings)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_a_loop_of_some_threads_alone_waits_for_what_others_write() -> None:
     ids=["away", "past", "far", "over"],
 )
 def test_a_loop_that_needs_more_than_the_budget_ends_early(body: str) -> None:
-    found = run_once(ADD.replace("BODY", body), ADDED, budget=50_000)
-    assert found.status == "UNKNOWN" and found.steps < 5_000
-    assert "times more" in found.findings[0].text and "--budget" in found.findings[0].text
+    outcome = run_once(ADD.replace("BODY", body), ADDED, budget=50_000)
+    assert outcome.status == "UNKNOWN" and outcome.steps < 5_000
+    assert "times more" in outcome.findings[0].text and "--budget" in outcome.findings[0].text
 
 
 def test_a_long_loop_within_the_budget_is_run_to_its_end() -> None:
@@ -82,11 +82,11 @@ def test_a_long_loop_within_the_budget_is_run_to_its_end() -> None:
 
 def test_the_budget_names_the_loop() -> None:
     body = "mov.u32 %r9, 1; $L: mul.lo.s32 %r9, %r9, 3; setp.ne.s32 %p1, %r9, 0; @%p1 bra $L; " + SUM
-    found = run_once(ADD.replace("BODY", body), ADDED, budget=3000)
-    assert found.status == "UNKNOWN" and "has not ended after 3000 instructions" in found.findings[0].text
-    assert "the loop of lines" in found.findings[0].text
+    outcome = run_once(ADD.replace("BODY", body), ADDED, budget=3000)
+    assert outcome.status == "UNKNOWN" and "has not ended after 3000 instructions" in outcome.findings[0].text
+    assert "the loop of lines" in outcome.findings[0].text
 
 
 def test_a_loop_that_does_nothing_is_endless_in_any_batch() -> None:
-    found = run_once(f"{HEAD}{REGISTERS}$L: bra $L;\nret;\n}}")
-    assert found.status == "REFUTED" and found.steps < 20
+    outcome = run_once(f"{HEAD}{REGISTERS}$L: bra $L;\nret;\n}}")
+    assert outcome.status == "REFUTED" and outcome.steps < 20

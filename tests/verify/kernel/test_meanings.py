@@ -60,32 +60,34 @@ NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
 LISTED = [pattern for patterns in NOT_SHOWN.values() for pattern in patterns]
 
 
-def differences(one: Form, other: Form) -> Iterator[bool | None]:
+def differences(changed: Form, plain: Form) -> Iterator[bool | None]:
     """Yield, for each state, whether two forms have different effects; None if the first has no meaning there."""
     for data, masked in STATES:
-        made = effect(one, data, masked)
-        yield made != effect(other, data, masked) if made else None
+        made = effect(changed, data, masked)
+        yield made != effect(plain, data, masked) if made else None
 
 
 @cache
-def is_unshown(row: Row, one: Form, other: Form) -> bool:
+def is_unshown(row: Row, changed: Form, plain: Form) -> bool:
     """Whether no state shows that two forms differ, and nothing says that they are the same."""
-    free = one.change in row.no_effect or any(one.change in row.words.get(name, ()) for name in row.no_effect)
-    found = set() if free else set(differences(one, other))
-    return False in found and True not in found
+    free = changed.change in row.no_effect or any(changed.change in row.words.get(name, ()) for name in row.no_effect)
+    differs = set() if free else set(differences(changed, plain))
+    return False in differs and True not in differs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{at} {row.spelling}") for at, row in enumerate(rows())])
 def test_every_modifier_and_operand_has_an_effect_or_a_reason(row: Row) -> None:
     faults = []
-    for one, other in list_pairs(row):
-        found = set(differences(one, other))
-        free = one.change in row.no_effect or any(one.change in row.words.get(name, ()) for name in row.no_effect)
-        if free and True in found:
-            faults.append(f"{one.text} differs from {other.text}")
-        if is_unshown(row, one, other) and not any(re.search(pattern, one.text) for pattern in LISTED):
-            faults.append(f"{one.text} is {other.text}")
+    for changed, plain in list_pairs(row):
+        differs = set(differences(changed, plain))
+        free = changed.change in row.no_effect or any(
+            changed.change in row.words.get(name, ()) for name in row.no_effect
+        )
+        if free and True in differs:
+            faults.append(f"{changed.text} differs from {plain.text}")
+        if is_unshown(row, changed, plain) and not any(re.search(pattern, changed.text) for pattern in LISTED):
+            faults.append(f"{changed.text} is {plain.text}")
     assert not faults, "\n".join(faults)
 
 
@@ -106,8 +108,8 @@ def test_the_rows_of_which_nothing_is_shown_are_listed() -> None:
     """A form without a meaning in these states passes the test above: that must not become so unseen."""
     never = set()
     for row in rows():
-        forms = (choose_first(row), *(one for one, _ in list_pairs(row)))
-        if not any(effect(one, *state) for one in forms for state in STATES):
+        forms = (choose_first(row), *(changed for changed, _ in list_pairs(row)))
+        if not any(effect(form, *state) for form in forms for state in STATES):
             never.add(row.meaning)
     assert never == NEVER.keys()
 
@@ -138,14 +140,14 @@ SAME_FLAGS = {  # those that change nothing here: why, with a section of the ISA
 def of_text(text: str) -> Form:
     """Return an instruction as a form."""
     opcode, _, operands = text.partition(" ")
-    found = meaning(opcode)
-    assert found is not None, text
-    return Form(found.row, (opcode,), (operands,))
+    decoded = meaning(opcode)
+    assert decoded is not None, text
+    return Form(decoded.row, (opcode,), (operands,))
 
 
 def test_each_flag_of_an_instruction_has_an_effect_or_a_reason() -> None:
     assert FLAGS == FLAG_PAIRS.keys() | SAME_FLAGS.keys()
     for flag, pair in FLAG_PAIRS.items():
-        one, other = (effect(of_text(text), False, False) for text in pair)
-        assert one and other and one != other, flag
+        with_flag, without = (effect(of_text(text), False, False) for text in pair)
+        assert with_flag and without and with_flag != without, flag
     assert all(re.match(r"9\.7\.\d+", why) for why in SAME_FLAGS.values())

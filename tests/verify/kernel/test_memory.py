@@ -20,24 +20,24 @@ WRITTEN = "st.global.f32 [%d7], %f1; {} add.f32 %f3, %f4, %f1;"
 OLD = "{} %f4, [%d7]; add.f32 %f3, %f4, %f1;"
 
 
-def severities(found: LaunchOutcome) -> set[tuple[str, Severity]]:
+def severities(outcome: LaunchOutcome) -> set[tuple[str, Severity]]:
     """The findings as (kind, severity)."""
-    return {(each.kind, each.severity) for each in found.findings}
+    return {(each.kind, each.severity) for each in outcome.findings}
 
 
 def test_ld_global_nc_of_what_the_grid_wrote_is_refuted() -> None:
     """An H100 gave the bytes of before in 32 of 32 runs."""
     read = WRITTEN.format("ld.global.nc.f32 %f4, [%d7];")
-    found = run_once(ADD.replace("BODY", read), TWICE)
-    assert found.status == "REFUTED" and ("a stale read", Severity.MEMORY) in severities(found)
+    outcome = run_once(ADD.replace("BODY", read), TWICE)
+    assert outcome.status == "REFUTED" and ("a stale read", Severity.MEMORY) in severities(outcome)
     assert run_once(ADD.replace("BODY", read.replace(".nc", "")), TWICE).status == "VERIFIED"
 
 
 def test_a_write_of_what_ld_global_nc_read_breaks_the_letter() -> None:
     claim = {**ADDED, "claim": "C[i] = C[i] + A[i]"}
-    found = run_once(ADD.replace("BODY", OLD.format("ld.global.nc.f32")), claim)
-    assert found.status == "VERIFIED"
-    assert severities(found) == {("a write after ld.global.nc", Severity.LETTER)}
+    outcome = run_once(ADD.replace("BODY", OLD.format("ld.global.nc.f32")), claim)
+    assert outcome.status == "VERIFIED"
+    assert severities(outcome) == {("a write after ld.global.nc", Severity.LETTER)}
     assert run_once(ADD.replace("BODY", OLD.format("ld.global.f32")), claim).findings == ()
 
 
@@ -48,8 +48,8 @@ def test_discard_destroys_what_was_there() -> None:
     before = run_sum(f"add.f32 %f3, %f1, %f2; {discard} bar.sync 0;", **keys)
     assert (before.status, before.findings) == ("VERIFIED", ())
     text = ADD.replace("BODY", "add.f32 %f3, %f1, %f2;").replace("ret;", f"bar.sync 0; {discard} ret;")
-    found = run_once(text, {**ADDED, **keys})
-    assert found.status == "REFUTED" and "discard has destroyed what was there" in tell(found)
+    outcome = run_once(text, {**ADDED, **keys})
+    assert outcome.status == "REFUTED" and "discard has destroyed what was there" in tell(outcome)
     assert "no output" in tell(run_sum(discard.replace("%d7", "%d5") + "add.f32 %f3, %f1, %f2;"))
 
 
@@ -62,8 +62,8 @@ def test_the_source_of_a_copy_is_aligned_as_its_size_and_not_as_what_it_reads(
         f"mov.u32 %r20, buf; shl.b32 %r21, %r1, 4; add.s32 %r20, %r20, %r21; add.s64 %d9, %d1, {offset}; "
         f"mov.u32 %r22, {size}; cp.async.cg.shared.global [%r20], [%d9], 16, %r22; cp.async.wait_all; ret;",
     )
-    found = run_once(text)
-    assert (found.status == "REFUTED", "for 16 bytes at once" in tell(found)) == (wrong, wrong)
+    outcome = run_once(text)
+    assert (outcome.status == "REFUTED", "for 16 bytes at once" in tell(outcome)) == (wrong, wrong)
 
 
 COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[1024];\n.entry k(").replace(
@@ -82,8 +82,8 @@ COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[1024];\n.entry k(")
 )
 def test_a_copy_has_a_size_that_its_cache_allows(old: str, new: str, words: str) -> None:
     assert run_once(COPIED, ADDED).status == "VERIFIED"
-    found = run_once(COPIED.replace(old, new), ADDED)
-    assert found.status == "UNKNOWN" and words in tell(found)
+    outcome = run_once(COPIED.replace(old, new), ADDED)
+    assert outcome.status == "UNKNOWN" and words in tell(outcome)
 
 
 TWO = SHARED.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r2;").replace("bar.sync 0;", "bar.sync 0; //here")
@@ -94,8 +94,10 @@ def test_what_lies_between_two_variables_belongs_to_none() -> None:
     two = TWO.replace("buf[256];", "buf[256];\n.shared .align 16 .b8 next[16];")
     assert run_once(two, TURNED).status == "VERIFIED"
     beyond = two.replace("//here", "\nmov.u32 %r9, 7; st.shared.u32 [%r3+256], %r9;")
-    found = run_once(beyond, TURNED)
-    assert found.status == "REFUTED" and "which are in no variable; buf has 1040 to 1295" in tell(found), tell(found)
+    outcome = run_once(beyond, TURNED)
+    assert outcome.status == "REFUTED" and "which are in no variable; buf has 1040 to 1295" in tell(outcome), tell(
+        outcome
+    )
     wide = two.replace("//here", "\nst.shared.v2.u32 [%r3+252], {%r1, %r1};")
     assert "bytes 1292 to 1299 of shared memory" in tell(run_once(wide, TURNED))
     inside = two.replace("//here", "\nmov.u32 %r9, next; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r9+12], %r1;")
@@ -115,8 +117,8 @@ def test_a_wide_access_of_a_narrow_variable_rests_on_its_place() -> None:
     """Compilers and GPUs put it at 16 bytes: a warning."""
     wide = "\nmov.u32 %r9, buf; setp.eq.u32 %p1, %r1, 0; @%p1 ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r9];"
     text = TWO.replace("//here", wide).replace(".align 16", ".align 4")
-    found = run_once(text, TURNED)
-    assert found.status == "VERIFIED" and severities(found) == {("alignment by placement", Severity.LETTER)}
+    outcome = run_once(text, TURNED)
+    assert outcome.status == "VERIFIED" and severities(outcome) == {("alignment by placement", Severity.LETTER)}
     assert run_once(text.replace(".align 4 ", ".align 16 "), TURNED).findings == ()
 
 
@@ -140,8 +142,8 @@ def test_dynamic_memory_has_the_alignment_that_the_claim_says(
 bar.sync 0; shr.u32 %r6, %r2, 3; and.b32 %r6, %r6, 112; xor.b32 %r5, %r2, %r6;"""
     text = DYNAMIC.replace("st.shared.f32 [%r4], %f1;\nbar.sync 0;\nxor.b32 %r5, %r2, 252;", swizzle)
     text = text.replace(".extern", ".shared .align 8 .b8 other[8];\n.extern") if static else text
-    found = run_once(text, {**TURNED, "smem": 256, **keys})
-    assert found.status == status and f"dynamic shared memory at a multiple of {align} (smem_align)" in found.domain
+    outcome = run_once(text, {**TURNED, "smem": 256, **keys})
+    assert outcome.status == status and f"dynamic shared memory at a multiple of {align} (smem_align)" in outcome.domain
 
 
 def test_a_wide_access_of_narrow_dynamic_memory_rests_on_its_place() -> None:
@@ -154,8 +156,8 @@ def test_a_wide_access_of_narrow_dynamic_memory_rests_on_its_place() -> None:
     )
     second = text.replace(".extern", ".shared .align 4 .b8 other[4];\n.extern")
     assert run_once(text, {**TURNED, "smem": 256}).findings == ()
-    found = run_once(second, {**TURNED, "smem": 256})
-    assert found.status == "VERIFIED" and severities(found) == {("alignment by placement", Severity.LETTER)}
+    outcome = run_once(second, {**TURNED, "smem": 256})
+    assert outcome.status == "VERIFIED" and severities(outcome) == {("alignment by placement", Severity.LETTER)}
     assert run_once(second, {**TURNED, "smem": 256, "smem_align": 16}).findings == ()
     assert "buf has no bytes: the claim's smem says how many" in tell(run_once(text, TURNED))
 
@@ -178,8 +180,8 @@ WAIT = "WAIT:\n"
     ],
 )
 def test_the_bytes_of_an_mbarrier_belong_to_it(new: str, words: str) -> None:
-    found = copied(WAIT, f"bar.sync 0;\n{new}bar.sync 0;\n{WAIT}")
-    assert found.status == "REFUTED" and words in tell(found), tell(found)
+    outcome = copied(WAIT, f"bar.sync 0;\n{new}bar.sync 0;\n{WAIT}")
+    assert outcome.status == "REFUTED" and words in tell(outcome), tell(outcome)
 
 
 @pytest.mark.parametrize(("count", "refuted"), [(0, True), (1 << 20, True), ((1 << 20) - 1, False), (64, False)])
@@ -193,15 +195,15 @@ def test_the_count_of_an_mbarrier_is_one_that_it_holds(count: int, refuted: bool
             f"@%p1 mbarrier.init.shared::cta.b64 [%r20], {count};",
         )
     )
-    found = run_once(text, ADDED)
-    assert (found.status == "REFUTED", f"an mbarrier of {count} arrivals" in tell(found)) == (refuted, refuted)
+    outcome = run_once(text, ADDED)
+    assert (outcome.status == "REFUTED", f"an mbarrier of {count} arrivals" in tell(outcome)) == (refuted, refuted)
 
 
 def test_memory_of_an_mbarrier_that_is_invalidated_is_free() -> None:
     again = "bar.sync 0;\n@%p1 bra END;\nmbarrier.inval.shared::cta.b64 [%r3];\n{}END:\nret;"
     for use in ("mbarrier.init.shared::cta.b64 [%r3], 1;\n", "st.shared.u32 [%r3], %r1;\n"):
-        found = copied("ret;", again.format(use))
-        assert (found.status, found.findings) == ("VERIFIED", ())
+        outcome = copied("ret;", again.format(use))
+        assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 SPLIT = """mov.u32 %r2, %ctaid.x; mul.wide.u32 %d8, %r2, 256; add.s64 %d5, %d5, %d8;
@@ -217,9 +219,9 @@ def test_an_atomic_addition_of_a_cta_is_none_for_another(scope: str, grid: int, 
     arrays = {**ADDED["arrays"], "A": {"dims": "ji", "type": "f32", "strides": [64, 1]}}
     text = ADD.replace("BODY", SPLIT.replace("SCOPE", scope)).replace("st.global.f32 [%d7], %f3;", "")
     keys = {"grid": grid, "claim": claim, "arrays": arrays, "sizes": {"I": 64, "J": grid}}
-    found = run_once(text, {**ADDED, **keys})
-    assert found.status == status, tell(found)
-    assert ("race: atomics of a CTA" in tell(found)) == (status == "REFUTED")
+    outcome = run_once(text, {**ADDED, **keys})
+    assert outcome.status == status, tell(outcome)
+    assert ("race: atomics of a CTA" in tell(outcome)) == (status == "REFUTED")
 
 
 @pytest.mark.parametrize(("offset", "status"), [(0, "VERIFIED"), (16, "VERIFIED"), (4, "REFUTED"), (24, "REFUTED")])
@@ -227,8 +229,8 @@ def test_local_memory_is_aligned_too(offset: int, status: str) -> None:
     depot = ADD.replace(HEAD, f"{HEAD}.local .align 16 .b8 depot[32];\n").replace(
         "BODY", f"mov.u64 %d9, depot; st.local.v4.f32 [%d9+{offset % 24}], {{%f1, %f1, %f2, %f2}}; "
         f"ld.local.v2.f32 {{%f4, %f5}}, [%d9+{offset % 24 + offset // 24 * 4}]; add.f32 %f3, %f1, %f2;")  # fmt: skip
-    found = run_once(depot, ADDED)
-    assert found.status == status and ("bytes at once" in tell(found)) == (status == "REFUTED")
+    outcome = run_once(depot, ADDED)
+    assert outcome.status == status and ("bytes at once" in tell(outcome)) == (status == "REFUTED")
 
 
 def test_wait_group_read_does_not_wait_for_what_is_written() -> None:
@@ -236,8 +238,8 @@ def test_wait_group_read_does_not_wait_for_what_is_written() -> None:
     wait = "cp.async.bulk.wait_group.read 0;"
     back = "\nld.global.f32 %f4, [%d6+4];\nst.global.f32 [%d6+4], %f4;"
     assert wait in KERNELS["piece"]
-    found = run("piece", wait, wait + back)
-    assert found.status == "REFUTED" and "`.read` waits for its source alone" in tell(found), tell(found)
+    outcome = run("piece", wait, wait + back)
+    assert outcome.status == "REFUTED" and "`.read` waits for its source alone" in tell(outcome), tell(outcome)
     for full in ("cp.async.bulk.wait_group 0;", f"{wait}\ncp.async.bulk.wait_group 0;"):
         right = run("piece", wait, full + back)
         assert (right.status, right.findings) == ("VERIFIED", ())
@@ -247,8 +249,8 @@ def test_wait_group_read_does_not_wait_for_what_is_written() -> None:
 
 def test_a_proxy_fence_of_global_memory_says_nothing_of_shared_memory() -> None:
     for space, kinds in (("shared::cta", set()), ("global", {"no proxy fence"}), ("shared::cluster", set())):
-        found = run("box", "fence.proxy.async.shared::cta;", f"fence.proxy.async.{space};")
-        assert found.status == "VERIFIED" and {each.kind for each in found.findings} == kinds
+        outcome = run("box", "fence.proxy.async.shared::cta;", f"fence.proxy.async.{space};")
+        assert outcome.status == "VERIFIED" and {each.kind for each in outcome.findings} == kinds
     assert run("box", "fence.proxy.async.shared::cta;", "fence.proxy.async;").findings == ()
 
 
@@ -265,8 +267,8 @@ def test_a_bulk_copy_of_what_a_thread_wrote_comes_after_a_fence_of_global_memory
     first = "ld.param.u64 %d6, [C]; add.s64 %d6, %d6, %d4; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];\n"
     first += f"st.global.v4.f32 [%d6], {{%f1, %f2, %f3, %f4}};\n{fence}\nadd.s32 %r4, %r2, 16; add.s64 %d7, %d1, 16;\n"
     first += loads.replace("[%d1], 512", "[%d6], 16") + loads.replace("[%r2], [%d1], 512", "[%r4], [%d7], 496")
-    found = run("fetched", loads, first)
-    assert found.status == "VERIFIED" and {each.kind for each in found.findings} == kinds, tell(found)
+    outcome = run("fetched", loads, first)
+    assert outcome.status == "VERIFIED" and {each.kind for each in outcome.findings} == kinds, tell(outcome)
 
 
 def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
@@ -288,17 +290,17 @@ def test_a_kernel_that_is_right_for_half_of_the_elected_lanes_is_refuted(bit: in
         "and.b32 %r2, %r2, BIT; setp.ne.u32 %p3, %r2, 0; ON: @%p3 FAIL")  # fmt: skip
     text = text.replace("FAIL", "st.global.f32 [%d7+256], %f3;" if safety else "mov.f32 %f3, %f1;")
     assert run_one(text.replace("BIT", "0"), 0, safety).status in {"VERIFIED", "SAFE"}
-    found = [run_one(text.replace("BIT", str(bit)), seed, safety) for seed in range(6)]
-    assert [each.status for each in found] == ["REFUTED"] * 6
-    notes = [" ".join(note for note, _ in each.notes) for each in found]
+    outcomes = [run_one(text.replace("BIT", str(bit)), seed, safety) for seed in range(6)]
+    assert [each.status for each in outcomes] == ["REFUTED"] * 6
+    notes = [" ".join(note for note, _ in each.notes) for each in outcomes]
     assert {"elect.sync chooses another lane" in each for each in notes} == {True, False}
 
 
 def run_one(text: str, seed: int, safety: bool) -> LaunchOutcome:
     """The outcome with a claim, or without one."""
     claim = claim_of(ADDED)
-    (found,) = check_safety(text, claim, seed=seed) if safety else check(text, claim, seed=seed)
-    return found
+    (outcome,) = check_safety(text, claim, seed=seed) if safety else check(text, claim, seed=seed)
+    return outcome
 
 
 WILD = {  # shared memory by %d9, and by its low half alone
@@ -351,17 +353,17 @@ def test_an_address_is_of_the_space_that_the_instruction_names(generic: bool, sp
         f"{move} {store}\n{load}\nsetp.eq.u32 %p1, %r1, 0; @!%p1 bra ON;\n{barrier}\n"
         "ON: add.f32 %f3, %f4, %f2;",
     )  # fmt: skip
-    found = run_once(text, ADDED)
+    outcome = run_once(text, ADDED)
     if generic != (not space):
         kind, severity, status = (
             ("a generic address as an offset", Severity.MEMORY, "REFUTED") if generic
             else ("an offset as a generic address", Severity.LETTER, "VERIFIED")
         )  # fmt: skip
-        assert severities(found) == {(kind, severity)} and found.status == status
-        assert len({each.line for each in found.findings}) == 3
-        assert ("cvta.to.shared" if generic else "write .shared") in tell(found)
+        assert severities(outcome) == {(kind, severity)} and outcome.status == status
+        assert len({each.line for each in outcome.findings}) == 3
+        assert ("cvta.to.shared" if generic else "write .shared") in tell(outcome)
     else:
-        assert (found.status, found.findings) == ("VERIFIED", ()), tell(found)
+        assert (outcome.status, outcome.findings) == ("VERIFIED", ()), tell(outcome)
 
 
 def test_a_generic_address_is_no_offset_in_shared_or_local_memory() -> None:

@@ -58,8 +58,8 @@ def without(text: str, number: int, ptx: str) -> str:
 
 def repairs(report: Report) -> dict[str, str]:
     """Return by property the repairs that a report shows."""
-    wrong = ((one.claim.prop.key, one.counterexample) for case in report.cases for one in case.verdicts)
-    return {key: one.repair for key, one in wrong if one is not None}
+    wrong = ((verdict.claim.prop.key, verdict.counterexample) for case in report.cases for verdict in case.verdicts)
+    return {key: example.repair for key, example in wrong if example is not None}
 
 
 def test_the_kernel_is_right() -> None:
@@ -79,8 +79,8 @@ def test_a_barrier_that_is_missing_is_named_with_the_line_before_which_it_belong
 
 
 def test_no_barrier_is_named_for_a_kernel_that_stays_wrong_with_it() -> None:
-    one = without("bar.sync", 0, TURN)
-    for wrong in (one.replace("add.f32", "sub.f32"), without("bar.sync", 1, one)):
+    broken = without("bar.sync", 0, TURN)
+    for wrong in (broken.replace("add.f32", "sub.f32"), without("bar.sync", 1, broken)):
         report = verify_kernel(wrong, LAUNCH, seed=1)
         assert not report and not any(repairs(report).values()), report.text()
 

@@ -25,9 +25,9 @@ ld.global.b32 %r14, [%d6]; ld.global.b32 %r15, [%d6+16]; shl.b32 %r5, %r3, 1;
 BETA = "fma.rn.f32 %f3, %f4, %f6, %f3;"
 
 
-def texts(found: LaunchOutcome, kind: str) -> list[str]:
+def texts(outcome: LaunchOutcome, kind: str) -> list[str]:
     """The texts of the findings of a kind."""
-    return [each.text for each in found.findings if each.kind == kind]
+    return [each.text for each in outcome.findings if each.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -44,19 +44,23 @@ def texts(found: LaunchOutcome, kind: str) -> list[str]:
 )  # fmt: skip
 def test_a_change_of_the_claim_that_gives_the_result_is_named(body: str, words: str) -> None:
     assert run_sum(OLD + BETA, **BLEND).status == "VERIFIED"
-    found = run_sum(body, **BLEND)
-    assert found.status == "REFUTED" and texts(found, "another formula") == [f"{words}: that gives all wrong elements"]
+    outcome = run_sum(body, **BLEND)
+    assert outcome.status == "REFUTED" and texts(outcome, "another formula") == [
+        f"{words}: that gives all wrong elements"
+    ]
 
 
 def test_a_wrong_element_that_is_no_change_of_the_claim_names_none() -> None:
-    found = run_sum(OLD + "fma.rn.f32 %f3, %f4, %f2, %f3;", **BLEND)
-    assert found.status == "REFUTED" and not texts(found, "another formula") and not texts(found, "tile elsewhere")
+    outcome = run_sum(OLD + "fma.rn.f32 %f3, %f4, %f2, %f3;", **BLEND)
+    assert (
+        outcome.status == "REFUTED" and not texts(outcome, "another formula") and not texts(outcome, "tile elsewhere")
+    )
 
 
 def test_a_change_that_leaves_an_index_without_a_sum_is_no_change() -> None:
     """Terms of a sum over k are left out where there is an exponential, and one of them is in no sum."""
-    found = run_sum("mov.f32 %f3, %f1;", "C[i] = exp(A[i]) * rcp(sum_k exp(B[k]))")
-    assert found.status == "REFUTED" and not texts(found, "another formula")
+    outcome = run_sum("mov.f32 %f3, %f1;", "C[i] = exp(A[i]) * rcp(sum_k exp(B[k]))")
+    assert outcome.status == "REFUTED" and not texts(outcome, "another formula")
 
 
 def test_a_tile_that_is_stored_elsewhere_is_named_with_its_cta() -> None:
@@ -71,8 +75,8 @@ mul.wide.u32 %d9, %r8, 4;""").replace("add.s64 %d7, %d3, %d4;", "add.s64 %d7, %d
     claim = {**ADDED, "grid": [2, 2], "block": 16, "sizes": {"M": 8, "N": 8}, "claim": "C[m,n] = A[m,n] + B[m,n]"}
     right = run_once(text.replace("ROW", "%r3").replace("COL", "%r2"), {**claim, "arrays": arrays})
     assert right.status == "VERIFIED"
-    found = run_once(text.replace("ROW", "%r2").replace("COL", "%r3"), {**claim, "arrays": arrays})
-    assert texts(found, "tile elsewhere") == [
+    outcome = run_once(text.replace("ROW", "%r2").replace("COL", "%r3"), {**claim, "arrays": arrays})
+    assert texts(outcome, "tile elsewhere") == [
         "CTA (1,0) stores the tile of C that belongs at (0,1) at (1,0), in tiles of 4x4"
     ]
 
@@ -81,27 +85,27 @@ def test_one_wrong_element_is_no_tile() -> None:
     """Thread 5 stores what belongs to element 4: a value that stands elsewhere by itself is no tile that moved."""
     text = ADD.replace("BODY", "add.f32 %f3, %f1, %f2; shfl.sync.up.b32 %f4, %f3, 1, 0, -1; mov.u32 %r2, %tid.x;\n"
                        "setp.eq.u32 %p1, %r2, 5; selp.f32 %f3, %f4, %f3, %p1;")  # fmt: skip
-    found = run_once(text, ADDED)
-    assert found.status == "REFUTED" and texts(found, "wrong element") and not texts(found, "tile elsewhere")
+    outcome = run_once(text, ADDED)
+    assert outcome.status == "REFUTED" and texts(outcome, "wrong element") and not texts(outcome, "tile elsewhere")
 
 
 def test_the_example_is_an_element_whose_number_differs() -> None:
     """2 A and A + B are the same number where A and B happen to be equal on the sample."""
     for seed in (15, 19):
-        found = (
+        outcome = (
             run_sum("add.f32 %f3, %f1, %f1;", "C[i] = A[i] + B[i]", seed=seed)
             if False
             else run_once(ADD.replace("BODY", "add.f32 %f3, %f1, %f1;"), ADDED, seed=seed)
         )
-        (text,) = texts(found, "wrong element")
+        (text,) = texts(outcome, "wrong element")
         got, wanted = text.partition(" is ")[2].partition(" on the sample")[0].split(", and should be ")
         assert got != wanted, text
 
 
 def test_an_address_below_an_array_is_a_negative_byte_of_it() -> None:
-    found = run_sum("ld.global.f32 %f4, [%d2+-16]; add.f32 %f3, %f1, %f2; mov.f32 %f5, %f4;".replace("+-", "-"),
+    outcome = run_sum("ld.global.f32 %f4, [%d2+-16]; add.f32 %f3, %f1, %f2; mov.f32 %f5, %f4;".replace("+-", "-"),
                   arrays={**ADDED["arrays"], "B": {"dims": "i", "type": "f32", "offset": 0}})  # fmt: skip
-    assert "B[-4] of 64" in tell(found), tell(found)
+    assert "B[-4] of 64" in tell(outcome), tell(outcome)
     local = ADD.replace(HEAD, f"{HEAD}.local .align 4 .b8 depot[16];\n").replace(
         "BODY", "mov.u64 %d9, depot; ld.local.f32 %f4, [%d9-16]; add.f32 %f3, %f1, %f2;"
     )
@@ -111,8 +115,8 @@ def test_an_address_below_an_array_is_a_negative_byte_of_it() -> None:
 def test_one_cause_at_several_lines_is_one_line() -> None:
     body = "cvt.rn.f16.f32 %h1, %f1;\ncvt.f32.f16 %f4, %h1;\nadd.f32 %f3, %f4, %f2;\n"
     again = body + "cvt.rn.f16.f32 %h1, %f3;\ncvt.f32.f16 %f4, %h1;\nadd.f32 %f3, %f4, %f4;\nsub.f32 %f3, %f3, %f4;\n"
-    found = run_sum(again)
-    verdict = next(each for each in case(found, "", False, "").verdicts if each.claim.prop.key == "precision")
+    outcome = run_sum(again)
+    verdict = next(each for each in case(outcome, "", False, "").verdicts if each.claim.prop.key == "precision")
     assert 'if the claim says accumulate = "f16"' in str(verdict)
     unknown = run_sum("frob.f32 %f3, %f1;\nfrob.f32 %f3, %f2;\nfrob.f32 %f4, %f2;\nblob %r9;\n")
     assert len(unknown.findings) == 4
@@ -124,9 +128,9 @@ def test_one_cause_at_several_lines_is_one_line() -> None:
 def test_a_narrowing_to_tf32_names_the_type_that_allows_it() -> None:
     claim = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 8}}
     arrays = {name: {**CLAIM["arrays"][name], "type": "f32"} for name in "ABC"}  # type: ignore[index]
-    found = run_once(TF32, {**claim, "arrays": arrays})
-    assert [each.kind for each in found.findings] == ["narrowing"] * len(found.findings) != []
-    assert 'if the claim says type = "tf32" of A and B' in tell(found)
+    outcome = run_once(TF32, {**claim, "arrays": arrays})
+    assert [each.kind for each in outcome.findings] == ["narrowing"] * len(outcome.findings) != []
+    assert 'if the claim says type = "tf32" of A and B' in tell(outcome)
     allowed = {name: {**CLAIM["arrays"][name], "type": "f32" if name == "C" else "tf32"} for name in "ABC"}  # type: ignore[index]
     assert run_once(TF32, {**claim, "arrays": allowed}).status == "VERIFIED"
 
@@ -136,9 +140,9 @@ def test_races_of_one_cause_are_one_line() -> None:
     racing = SHARED.replace("bar.sync 0;", "").replace(
         "st.global.f32 [%d7], %f2;", "ld.shared.f32 %f2, [%r5];\nst.global.f32 [%d7], %f2;"
     )
-    found = run_once(racing, TURNED)
-    assert len([each for each in found.findings if each.kind == "race: read after write"]) == 2
-    verdict = next(each for each in case(found, "", False, "").verdicts if each.claim.prop.key == "order")
+    outcome = run_once(racing, TURNED)
+    assert len([each for each in outcome.findings if each.kind == "race: read after write"]) == 2
+    verdict = next(each for each in case(outcome, "", False, "").verdicts if each.claim.prop.key == "order")
     assert "line 18: race: read after write" in str(verdict) and "(also at line 19)" in str(verdict)
     assert "line 19: race" not in str(verdict)
 
@@ -160,9 +164,9 @@ EX2 = "ex2.approx.f32 %f4, %f1; mov.f32 %f5, 0f3F800001; "
     ids=["a factor", "in a function", "sums", "a choice"],
 )  # fmt: skip
 def test_functions_that_may_differ_are_shown_with_their_constants(body: str, claim: str, got: str, wanted: str) -> None:
-    found = run_sum(body, f"C[i] = {claim}", scalars={"a": 1.0000002})
-    assert found.status == "UNKNOWN", tell(found)
-    assert texts(found, "functions") == [
+    outcome = run_sum(body, f"C[i] = {claim}", scalars={"a": 1.0000002})
+    assert outcome.status == "UNKNOWN", tell(outcome)
+    assert texts(outcome, "functions") == [
         "C[i=0] and 63 others are functions that were not shown to be equal or different: the kernel computes "
         f"{got}, and the claim is {wanted}"
     ]
@@ -203,8 +207,8 @@ def test_where_has_four_relations(relation: str, compare: str) -> None:
     body = f"setp.{compare}.f32 %p1, %f1, %f2; add.f32 %f4, %f1, %f1; selp.f32 %f3, %f2, %f4, %p1;"
     right = f"C[i] = where(A[i] {relation} B[i], 2 * A[i], B[i])"
     assert run_sum(body, right).status == "VERIFIED"
-    other = {">=": "<", "<=": ">", ">": "<=", "<": ">="}[relation]
-    assert run_sum(body, f"C[i] = where(A[i] {other} B[i], 2 * A[i], B[i])").status == "REFUTED"
+    opposite = {">=": "<", "<=": ">", ">": "<=", "<": ">="}[relation]
+    assert run_sum(body, f"C[i] = where(A[i] {opposite} B[i], 2 * A[i], B[i])").status == "REFUTED"
 
 
 @pytest.mark.parametrize(

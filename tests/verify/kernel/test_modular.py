@@ -65,7 +65,7 @@ WRONG["modulo M + 1"] = (
 
 @pytest.mark.long
 def test_an_index_of_the_output_may_be_taken_modulo_its_size() -> None:
-    assert {one.status for one in check(RIGHT, claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
+    assert {outcome.status for outcome in check(RIGHT, claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
 
     def never(table: object) -> str:
         raise AssertionError(table)
@@ -83,13 +83,13 @@ def test_no_other_remainder_is_proved(name: str) -> None:
     ptx, refuted = WRONG[name]
     with pytest.raises(NotLifted):
         prove(ptx, small.claim(), seed=SEED)
-    assert ("REFUTED" in {one.status for one in check(ptx, claim_of(small.claim()), seed=SEED)}) == refuted
+    assert ("REFUTED" in {outcome.status for outcome in check(ptx, claim_of(small.claim()), seed=SEED)}) == refuted
 
 
 @pytest.mark.slow
 def test_the_matrix_product_of_tritons_tutorial_is_proved() -> None:
-    found = prove(TRITON, claim_for_all(CLAIM), seed=SEED)
-    assert "min4" in str(found.statement.tiles["m"]) and (found.period, found.empty) == (2, "")
+    theorem = prove(TRITON, claim_for_all(CLAIM), seed=SEED)
+    assert "min4" in str(theorem.statement.tiles["m"]) and (theorem.period, theorem.empty) == (2, "")
 
 
 TWINS = {
