@@ -103,22 +103,22 @@ def _mutate(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     done = fates.kept(options.output)
     tasks = [(paths[key[0]], key[2]) for key in plan if key not in done]
     _appended(campaign.campaign(campaign.fate, tasks, options.processes, options.seconds), len(tasks), options)
-    return _left([one for key, one in fates.kept(options.output).items() if key in set(plan)], len(plan))
+    return _left([fate for key, fate in fates.kept(options.output).items() if key in set(plan)], len(plan))
 
 
 def _survivors(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     """Compare the accepted edits of the file with the right kernels, by ptxas and on the GPU, whichever is there."""
-    tasks = list(_accepted(chosen, options, lambda one: one.reason not in FINAL))
+    tasks = list(_accepted(chosen, options, lambda fate: fate.reason not in FINAL))
     if shutil.which("ptxas"):
         _appended(campaign.campaign(campaign.recoded, tasks, options.processes, options.seconds), len(tasks), options)
     here = device_info()
     if isinstance(here, Unavailable):
         print(f"no GPU: {here.reason}")
     else:
-        waiting = _accepted(chosen, options, lambda one: one.reason not in CODE and not one.gpu)
+        waiting = _accepted(chosen, options, lambda fate: fate.reason not in CODE and not fate.gpu)
         tasks = list(silicon.runnable(list(waiting), here))
-        found = silicon.answered(tasks, here, options.data, options.times, options.seconds)
-        _appended(found, len(tasks), options)
+        answered = silicon.answered(tasks, here, options.data, options.times, options.seconds)
+        _appended(answered, len(tasks), options)
     every = list(fates.kept(options.output).values())
     return _left(every, len(every))
 
@@ -128,43 +128,43 @@ def _accepted(
 ) -> Iterator[tuple[Path, fates.Fate]]:
     """The accepted edits of the file that are wanted, with their kernels, as far as these are what they were."""
     paths = {(path.stem, fates.digest(*campaign.texts(path))): path for path in chosen}
-    for one in fates.kept(options.output).values():
-        if one.accepted and wanted(one) and (one.kernel, one.digest) in paths:
-            yield paths[one.kernel, one.digest], one
+    for fate in fates.kept(options.output).values():
+        if fate.accepted and wanted(fate) and (fate.kernel, fate.digest) in paths:
+            yield paths[fate.kernel, fate.digest], fate
 
 
-def _appended(found: Iterator[fates.Fate], total: int, options: argparse.Namespace) -> None:
+def _appended(known: Iterator[fates.Fate], total: int, options: argparse.Namespace) -> None:
     """Write each fate to the file as soon as it is known."""
     options.output.parent.mkdir(parents=True, exist_ok=True)
     with Progress(total, "edits") as shown:
-        for one in found:
-            fates.append(options.output, one)
-            shown.step(one.kernel)
+        for fate in known:
+            fates.append(options.output, fate)
+            shown.step(fate.kernel)
 
 
-def _left(found: Sequence[fates.Fate], planned: int) -> int:
+def _left(done: Sequence[fates.Fate], planned: int) -> int:
     """Print the summary; 0 where every planned edit is done and at most 1 % are left without a reason."""
-    print("\n".join(fates.summary(found)))
-    counted = [one for one in found if one.counted]
-    left = [one for one in counted if one.open or one.status == "crashed"]
-    for one in left:
-        print(f"left: {one.kernel} {one.edit} {one.finding or one.gpu}".rstrip())
-    said = f", {len(found) - len(counted)} of them rejected by ptxas" if len(counted) < len(found) else ""
-    print(f"{len(found)} of {planned} edits done{said}; {len(left)} accepted without a reason")
-    return int(len(left) > len(counted) // 100 or len(found) < planned)
+    print("\n".join(fates.summary(done)))
+    counted = [fate for fate in done if fate.counted]
+    left = [fate for fate in counted if fate.open or fate.status == "crashed"]
+    for unexplained in left:
+        print(f"left: {unexplained.kernel} {unexplained.edit} {unexplained.finding or unexplained.gpu}".rstrip())
+    said = f", {len(done) - len(counted)} of them rejected by ptxas" if len(counted) < len(done) else ""
+    print(f"{len(done)} of {planned} edits done{said}; {len(left)} accepted without a reason")
+    return int(len(left) > len(counted) // 100 or len(done) < planned)
 
 
 def _score(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     """Print the tables, or write them to the page and their numbers to the record."""
-    found = score.count_fates(fates.kept(options.output).values())
-    if not found.counts:
+    totals = score.count_fates(fates.kept(options.output).values())
+    if not totals.counts:
         raise ValueError(f"{options.output} has no edits: `mutate` makes them")
     if options.page is None:
-        print("\n".join(score.page(found)))
+        print("\n".join(score.page(totals)))
         return 0
     attention = options.page.stem == "attention"
-    score.write_page(options.page, score.page(found), score.EDITS if attention else score.MARKS)
-    score.write_score(found, score.ATTENTION if attention else score.RECORD)
+    score.write_page(options.page, score.page(totals), score.EDITS if attention else score.MARKS)
+    score.write_score(totals, score.ATTENTION if attention else score.RECORD)
     return 0
 
 
@@ -180,12 +180,15 @@ def _others(options: argparse.Namespace) -> int:
         except UsageError as error:
             print(f"{ptx.stem:<24} cannot be read: {error}", flush=True)
             continue
-        for one in outcomes:
-            found = [finding for finding in one.findings if finding.severity not in warns]
-            print(f"{ptx.stem:<24} {one.status}  {len(one.findings)} findings, {one.steps} instructions", flush=True)
-            for finding in found[:4]:
+        for outcome in outcomes:
+            findings = [finding for finding in outcome.findings if finding.severity not in warns]
+            print(
+                f"{ptx.stem:<24} {outcome.status}  {len(outcome.findings)} findings, {outcome.steps} instructions",
+                flush=True,
+            )
+            for finding in findings[:4]:
                 print(f"    line {finding.line}: {finding.severity}: {finding.text}")
-            refuted += one.status == "REFUTED"
+            refuted += outcome.status == "REFUTED"
     return int(refuted > 0)
 
 

@@ -48,10 +48,10 @@ def edits_of(text: str, sample: Sample) -> list[Edit]:
     by_class: dict[str, list[Edit]] = {}
     for edit in planted(text) if sample.most else ():
         by_class.setdefault(edit.sort, []).append(edit)
-    spread = [one for found in by_class.values() for one in found[:: -(-len(found) // sample.most)]]
-    found = [*spread, *drawn(text, sample.random, sample.seed)]
-    found += draw_meanings(text, sample.meanings, sample.seed) if sample.meanings else []
-    return list(dict.fromkeys(found))
+    spread = [picked for alike in by_class.values() for picked in alike[:: -(-len(alike) // sample.most)]]
+    edits = [*spread, *drawn(text, sample.random, sample.seed)]
+    edits += draw_meanings(text, sample.meanings, sample.seed) if sample.meanings else []
+    return list(dict.fromkeys(edits))
 
 
 @lru_cache(maxsize=4)
@@ -72,45 +72,45 @@ def fate(path: Path, edit: Edit) -> Fate:
         return replace(made, status="rejected", finding=str(error))
     except Exception as error:
         return replace(made, status="crashed", finding=f"{type(error).__name__}: {error}")
-    worst = next((one for one in outcomes if one.status != ACCEPTED), outcomes[0])
+    worst = next((outcome for outcome in outcomes if outcome.status != ACCEPTED), outcomes[0])
     made = replace(made, status=worst.status, finding=_first_finding(worst))
     if not made.accepted:
         return made
-    if (other := check_others(path.stem, edit, text, claim)) is not None:
-        return replace(made, status=other.status, finding=_first_finding(other))
+    if (refused := check_others(path.stem, edit, text, claim)) is not None:
+        return replace(made, status=refused.status, finding=_first_finding(refused))
     warned = _kinds(outcomes) - _kinds(right(text, claim))
     return replace(made, reason=reason_of(text, claim, edit) or ("a warning" if warned else ""))
 
 
 def check_others(name: str, edit: Edit, text: str, claim: str) -> LaunchOutcome | None:
     """Return the outcome of a claim about another of an edited kernel's outputs that isn't accepted, if one isn't."""
-    for other in _outputs().get(name, ()):
-        found = check(edit.on(text), claim_of({**tomllib.loads(claim), "claim": other}))
-        if any(one.status != ACCEPTED for one in found):
-            return next(one for one in found if one.status != ACCEPTED)
+    for output_claim in _outputs().get(name, ()):
+        outcomes = check(edit.on(text), claim_of({**tomllib.loads(claim), "claim": output_claim}))
+        if any(outcome.status != ACCEPTED for outcome in outcomes):
+            return next(outcome for outcome in outcomes if outcome.status != ACCEPTED)
     return None
 
 
 def _first_finding(outcome: LaunchOutcome) -> str:
     """Return the first finding that decides, in words."""
-    there = [one for one in outcome.findings if one.severity not in WARNINGS] or [*outcome.findings]
+    there = [finding for finding in outcome.findings if finding.severity not in WARNINGS] or [*outcome.findings]
     return f"line {there[0].line}: {there[0].text}" if there else ""
 
 
 @cache
 def _outputs() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = tomllib.loads(OUTPUTS.read_text(encoding="utf-8"))
-    return found
+    table: dict[str, list[str]] = tomllib.loads(OUTPUTS.read_text(encoding="utf-8"))
+    return table
 
 
 def _kinds(outcomes: Sequence[LaunchOutcome]) -> set[str]:
-    return {finding.kind for one in outcomes for finding in one.findings}
+    return {finding.kind for outcome in outcomes for finding in outcome.findings}
 
 
-def recoded(path: Path, one: Fate) -> Fate:
+def recoded(path: Path, accepted: Fate) -> Fate:
     """An accepted edit with what ptxas makes of it for its reason, if that is one."""
     text = texts(path)[0]
-    return replace(one, reason=assembled(text, one.edit.on(text)) or one.reason)
+    return replace(accepted, reason=assembled(text, accepted.edit.on(text)) or accepted.reason)
 
 
 def planned(kernels: Sequence[Path], thorough: Collection[str], many: Sample, few: Sample) -> list[Key]:
@@ -126,7 +126,7 @@ def planned(kernels: Sequence[Path], thorough: Collection[str], many: Sample, fe
 def unverified(kernels: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     """The kernels that are not verified as they are, with the status: their edits would say nothing."""
     for path in kernels:
-        worst = next((one for one in right(*texts(path)) if one.status != ACCEPTED), None)
+        worst = next((outcome for outcome in right(*texts(path)) if outcome.status != ACCEPTED), None)
         if worst is not None:
             yield path, worst.status
 
@@ -140,13 +140,13 @@ def campaign(
     """
     if processes == 1:
         end = time.monotonic() + (inf if seconds is None else seconds)
-        yield from (work(path, one) for path, one in tasks if time.monotonic() < end)
+        yield from (work(path, subject) for path, subject in tasks if time.monotonic() < end)
         return
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # there are other processes
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
     try:
-        waiting = [pool.submit(work, path, one) for path, one in tasks]
+        waiting = [pool.submit(work, path, subject) for path, subject in tasks]
         for done in as_completed(waiting, timeout=seconds):
             yield done.result()
     except TimeoutError:

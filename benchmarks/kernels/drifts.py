@@ -52,8 +52,8 @@ class Drift:
 @lru_cache(maxsize=1)
 def find_types(text: str, kernel: str) -> Mapping[str, str]:
     """Return the type of each register of a kernel; all of its drifts ask for them."""
-    found = parse_kernel(text, kernel)
-    return dict(zip(found.names, found.registers, strict=True))
+    parsed = parse_kernel(text, kernel)
+    return dict(zip(parsed.names, parsed.registers, strict=True))
 
 
 def find_operands(text: str, head: int, types: Mapping[str, str]) -> Iterator[Drift]:
@@ -68,11 +68,11 @@ def find_operands(text: str, head: int, types: Mapping[str, str]) -> Iterator[Dr
         if not re.match(r"(st|red|bar|cp|bra|membar|fence)\b", opcode):
             vector = re.match(r"\S+\s*\{[^}]*\}", opcode)
             end = code.index(opcode) + vector.end() if vector else -1
-            places = [one for one in places if one.start() > end] if vector else places[1:]
-        for one in places:
-            word = one[0]
+            places = [place for place in places if place.start() > end] if vector else places[1:]
+        for token in places:
+            word = token[0]
             if (word in types) if word.startswith("%") else bool(_BY_IMMEDIATE.match(opcode)):
-                yield Drift(number, one.start(), word, 0)
+                yield Drift(number, token.start(), word, 0)
         if guard and guard[1] in types:
             yield Drift(number, guard.start(1), guard[1], 0)
 
@@ -81,9 +81,11 @@ def draw_drifts(text: str, kernel: str, head: int, lines: Collection[int], count
     """Return operands in some lines, with shifts, drawn by a seed; all of them where there are fewer."""
     types = find_types(text, kernel)
     draw = random.Random(seed)
-    there = [one for one in find_operands(text, head, types) if one.line in lines]
-    every = [replace(one, shift=draw.choice(SHIFTS)) for one in there]
-    return every if len(every) <= count else sorted(draw.sample(every, count), key=lambda one: (one.line, one.place))
+    there = [drift for drift in find_operands(text, head, types) if drift.line in lines]
+    every = [replace(drift, shift=draw.choice(SHIFTS)) for drift in there]
+    return (
+        every if len(every) <= count else sorted(draw.sample(every, count), key=lambda drift: (drift.line, drift.place))
+    )
 
 
 def add_counter(text: str, kernel: str, head: int) -> list[str]:
@@ -98,26 +100,26 @@ def add_counter(text: str, kernel: str, head: int) -> list[str]:
     return lines
 
 
-def apply_drift(text: str, kernel: str, head: int, one: Drift) -> str:
+def apply_drift(text: str, kernel: str, head: int, drift: Drift) -> str:
     """Return the text of the kernel in which an operand drifts."""
     types = find_types(text, kernel)
     lines = add_counter(text, kernel, head)
-    whole = lines[one.line - 1]
-    line = whole.rsplit("\n", 2)[-2] if one.line == head else whole.rstrip("\n")
-    original = text.splitlines()[one.line - 1]
-    moved = one.place - (len(original) - len(line))
+    whole = lines[drift.line - 1]
+    line = whole.rsplit("\n", 2)[-2] if drift.line == head else whole.rstrip("\n")
+    original = text.splitlines()[drift.line - 1]
+    moved = drift.place - (len(original) - len(line))
     address = bool(re.search(r"\[\s*$", line[:moved]))
-    kind = types.get(one.operand, "b64" if re.search(r"\.[bsu]64\b", line) and "wide" not in line else "b32")
-    before, name = _drifting(one, kind, address)
-    changed = line[:moved] + name + line[moved + len(one.operand) :]
-    lines[one.line - 1] = whole.replace(line, f"{before}{changed}", 1)
+    kind = types.get(drift.operand, "b64" if re.search(r"\.[bsu]64\b", line) and "wide" not in line else "b32")
+    before, name = _drifting(drift, kind, address)
+    changed = line[:moved] + name + line[moved + len(drift.operand) :]
+    lines[drift.line - 1] = whole.replace(line, f"{before}{changed}", 1)
     return "".join(lines)
 
 
-def _drifting(one: Drift, kind: str, address: bool) -> tuple[str, str]:
+def _drifting(drift: Drift, kind: str, address: bool) -> tuple[str, str]:
     """Return instructions that make the drifting value, and the register that then holds it."""
-    amount = f"shr.u32 {AMOUNT}, {COUNTER}, {one.shift};\n" + (f"shl.b32 {AMOUNT}, {AMOUNT}, 4;\n" if address else "")
-    width, old = WIDTHS[kind], one.operand
+    amount = f"shr.u32 {AMOUNT}, {COUNTER}, {drift.shift};\n" + (f"shl.b32 {AMOUNT}, {AMOUNT}, 4;\n" if address else "")
+    width, old = WIDTHS[kind], drift.operand
     if kind == "pred":
         made = f"setp.ne.s32 {TRUTH}, {AMOUNT}, 0;\nor.pred %drp1, {old}, {TRUTH};\n"
         return amount + made, "%drp1"

@@ -52,14 +52,14 @@ def body(text: str) -> Iterator[tuple[int, str]]:
 
 def _exchange(line: str, at: int, first: int, second: int) -> str | None:
     """A line with two registers of one of its lists exchanged."""
-    found = _LISTS.findall(line)
-    if at >= len(found):
+    lists = _LISTS.findall(line)
+    if at >= len(lists):
         return None
-    items = [one.strip() for one in found[at][1:-1].split(",")]
+    items = [name.strip() for name in lists[at][1:-1].split(",")]
     if max(first, second) >= len(items) or items[first] == items[second]:
         return None
     items[first], items[second] = items[second], items[first]
-    return line.replace(found[at], "{" + ", ".join(items) + "}", 1)
+    return line.replace(lists[at], "{" + ", ".join(items) + "}", 1)
 
 
 def _changed(line: str, pattern: str, change: Callable[[re.Match[str]], str]) -> str | None:
@@ -81,35 +81,35 @@ def _transposes(line: str) -> Iterator[str | None]:
         new = line.replace(".trans", "", 1) if ".trans" in line else re.sub(r"(\.x[124])", r"\1.trans", line, count=1)
         yield new
     if re.search(r"\bwmma\.(load|store)", line):
-        yield _changed(line, r"\.(row|col)\.", lambda found: ".col." if found[1] == "row" else ".row.")
+        yield _changed(line, r"\.(row|col)\.", lambda match: ".col." if match[1] == "row" else ".row.")
     if "wgmma.mma_async" in line:
-        yield _changed(line, r"(\d+), (\d+);", lambda found: f"{found[1]}, {1 - int(found[2])};")
+        yield _changed(line, r"(\d+), (\d+);", lambda match: f"{match[1]}, {1 - int(match[2])};")
 
 
 def _swizzles(line: str) -> Iterator[str | None]:
     if re.search(r"\b(xor|and|lop3|bfi)\.b(32|64)", line):
-        yield _changed(line, r", (\d+);", lambda found: f", {int(found[1]) ^ 16};")
+        yield _changed(line, r", (\d+);", lambda match: f", {int(match[1]) ^ 16};")
 
 
 def _waits(line: str) -> Iterator[str | None]:
     if "wait_group" in line:
-        yield _changed(line, r"(\d+);", lambda found: f"{int(found[1]) + 1};")
+        yield _changed(line, r"(\d+);", lambda match: f"{int(match[1]) + 1};")
         yield ""
     if "tcgen05.wait" in line:
         yield ""
     if "try_wait" in line:
-        yield _changed(line, r"(%r\d+);", lambda found: "1;")
+        yield _changed(line, r"(%r\d+);", lambda match: "1;")
 
 
 def _epilogue(line: str) -> Iterator[str | None]:
     if re.search(r"\bst\.global|\bred\.|\batom\.|\bwmma\.store", line):
         yield _exchange(line, 0, 0, 1)
-        yield _changed(line, r"\[(%\w+)(\+(\d+))?\]", lambda found: f"[{found[1]}+{int(found[3] or 0) + 16}]")
+        yield _changed(line, r"\[(%\w+)(\+(\d+))?\]", lambda match: f"[{match[1]}+{int(match[3] or 0) + 16}]")
 
 
 def _strides(line: str) -> Iterator[str | None]:
     if re.search(r"\b(mul|mad|shl)\.(wide|lo|b32|b64)", line):
-        yield _changed(line, r", (\d+)(?=[,;])", lambda found: f", {int(found[1]) + 1}")
+        yield _changed(line, r", (\d+)(?=[,;])", lambda match: f", {int(match[1]) + 1}")
 
 
 _CLASSES: dict[str, Callable[[str], Iterator[str | None]]] = {
@@ -139,16 +139,16 @@ def planted(text: str) -> Iterator[Edit]:
 def _trips(text: str) -> Iterator[Edit]:
     """Loops that run once more or less: the comparison that decides a branch backwards."""
     lines = text.splitlines()
-    labels = {found[1]: number for number, line in enumerate(lines) if (found := re.match(r"\s*([\w$]+):", line))}
+    labels = {match[1]: number for number, line in enumerate(lines) if (match := re.match(r"\s*([\w$]+):", line))}
     for number, line in enumerate(lines):
-        found = re.match(r"\s*@!?(%\w+)\s+bra(?:\.uni)?\s+([\w$]+);", line)
-        if not found or labels.get(found[2], number) >= number:
+        match = re.match(r"\s*@!?(%\w+)\s+bra(?:\.uni)?\s+([\w$]+);", line)
+        if not match or labels.get(match[2], number) >= number:
             continue
-        for before in range(number - 1, max(labels[found[2]], 0), -1):
-            if re.search(rf"\bsetp\.\w+\.\w+\s+{found[1]},", lines[before]):
+        for before in range(number - 1, max(labels[match[2]], 0), -1):
+            if re.search(rf"\bsetp\.\w+\.\w+\s+{match[1]},", lines[before]):
                 old = lines[before]
-                new = _changed(old, r", (-?\d+);", lambda one: f", {int(one[1]) + 1};")
-                new = new or _changed(old, r"setp\.(lt|le|gt|ge|ne)", lambda one: f"setp.{_BESIDE[one[1]]}")
+                new = _changed(old, r", (-?\d+);", lambda limit: f", {int(limit[1]) + 1};")
+                new = new or _changed(old, r"setp\.(lt|le|gt|ge|ne)", lambda relation: f"setp.{_BESIDE[relation[1]]}")
                 if new:
                     yield Edit(before + 1, "trips", old, new)
                 break
@@ -161,15 +161,15 @@ def drawn(text: str, count: int, seed: int) -> list[Edit]:
     """Random edits: an instruction left out, a number or register changed, operands exchanged, a guard negated."""
     draw = random.Random(seed)
     lines = [(number, line) for number, line in body(text) if not re.search(r"\b(ret|bra|pragma|trap)\b", line)]
-    kept = {kind: sorted({found[0] for _, line in lines for found in _REGISTER.finditer(line) if found[1] == kind})
+    kept = {kind: sorted({name[0] for _, line in lines for name in _REGISTER.finditer(line) if name[1] == kind})
             for kind in ("rd", "rs", "r", "fd", "f", "p", "h", "b")}  # fmt: skip
-    found: dict[tuple[int, str], Edit] = {}
-    while len(found) < count:
+    edits: dict[tuple[int, str], Edit] = {}
+    while len(edits) < count:
         number, line = draw.choice(lines)
         new = draw.choice(_RANDOM)(line, draw, kept)
         if new is not None and new.strip() != line.strip():
-            found[number, new] = Edit(number, "random", line, new)
-    return list(found.values())
+            edits[number, new] = Edit(number, "random", line, new)
+    return list(edits.values())
 
 
 def _left_out(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str | None:
@@ -180,15 +180,15 @@ def _number(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str |
     places = [*_NUMBER.finditer(line)]
     if not places:
         return None
-    one = draw.choice(places)
-    value = int(one[1])
+    place = draw.choice(places)
+    value = int(place[1])
     new = draw.choice([value + 1, value - 1, value * 2, value ^ (1 << draw.randrange(8)), 0])
-    return line[: one.start()] + str(new) + line[one.end() :]
+    return line[: place.start()] + str(new) + line[place.end() :]
 
 
 def _offset(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str | None:
     step = draw.choice([2, 4, 16, 64, -16])
-    new = _OFFSET.sub(lambda found: f"[{found[1]}+{int(found[2] or 0) + step}]", line, count=1)
+    new = _OFFSET.sub(lambda match: f"[{match[1]}+{int(match[2] or 0) + step}]", line, count=1)
     return new if "param" not in line else None
 
 
@@ -196,18 +196,18 @@ def _register(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str
     places = [*_REGISTER.finditer(line)][1:]
     if not places:
         return None
-    one = draw.choice(places)
-    return line[: one.start()] + draw.choice(kept[one[1]]) + line[one.end() :]
+    place = draw.choice(places)
+    return line[: place.start()] + draw.choice(kept[place[1]]) + line[place.end() :]
 
 
 def _swapped(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str | None:
     places = [*_REGISTER.finditer(line)][1:]
     if len(places) < 2 or _COMMUTES.search(line):
         return None
-    one, other = sorted(draw.sample(places, 2), key=lambda place: place.start())
-    if one[1] != other[1]:
+    left, right = sorted(draw.sample(places, 2), key=lambda place: place.start())
+    if left[1] != right[1]:
         return None
-    return f"{line[: one.start()]}{other[0]}{line[one.end() : other.start()]}{one[0]}{line[other.end() :]}"
+    return f"{line[: left.start()]}{right[0]}{line[left.end() : right.start()]}{left[0]}{line[right.end() :]}"
 
 
 def _negated(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str | None:

@@ -106,10 +106,10 @@ def digest(text: str, claim: str) -> str:
     return sha256(f"{text}\0{claim}".encode()).hexdigest()[:12]
 
 
-def append(path: Path, one: Fate) -> None:
+def append(path: Path, fate: Fate) -> None:
     """Write a fate behind the others, at once."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(one)) + "\n")
+        file.write(json.dumps(asdict(fate)) + "\n")
 
 
 def kept(path: Path) -> dict[Key, Fate]:
@@ -120,21 +120,21 @@ def kept(path: Path) -> dict[Key, Fate]:
     whole = data[: data.rfind(b"\n") + 1]
     if whole != data:
         path.write_bytes(whole)
-    found = {}
+    fates = {}
     for line in whole.decode().splitlines():
         row = json.loads(line)
-        one = Fate(**{**row, "edit": Edit(**row["edit"])})
-        found[one.key] = one
-    return found
+        fate = Fate(**{**row, "edit": Edit(**row["edit"])})
+        fates[fate.key] = fate
+    return fates
 
 
 def summary(fates: Iterable[Fate], by: str = "class") -> list[str]:
     """A line for each class, or for each kernel: how many were refuted, not understood, accepted, and left."""
     counts: dict[str, Counter[str]] = {}
-    for one in (each for each in fates if each.counted):
-        counts.setdefault(one.edit.sort if by == "class" else one.kernel, Counter())[one.column] += 1
+    for fate in (each for each in fates if each.counted):
+        counts.setdefault(fate.edit.sort if by == "class" else fate.kernel, Counter())[fate.column] += 1
     lines = []
-    for name, found in sorted(counts.items()):
-        said = ", ".join(f"{count} {COLUMNS[column]}" for column, count in found.most_common())
-        lines.append(f"{name:<16} {found.total():>5} edits: {said}")
+    for name, columns in sorted(counts.items()):
+        said = ", ".join(f"{count} {COLUMNS[column]}" for column, count in columns.most_common())
+        lines.append(f"{name:<16} {columns.total():>5} edits: {said}")
     return lines

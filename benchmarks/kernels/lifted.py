@@ -55,20 +55,20 @@ OUTPUT = Path("build/kernels/lifted.jsonl")
 
 def draw_sizes(statement: AllSizes, draw: random.Random, least_trips: int = 1) -> dict[str, int]:
     """Return random sizes and strides that the theorem speaks of, small enough to be run."""
-    found = {}
+    sizes = {}
     for name in statement.names:
         by = statement.divisors.get(name, 1)
-        axis = next((one for one in statement.axes if one.size == name), None)
+        axis = next((candidate for candidate in statement.axes if candidate.size == name), None)
         if axis is not None:
             step = by if axis.rounds_up else lcm(by, axis.tile)
-            found[name] = step * draw.randint(1, max(1, 5 * axis.tile // 2 // step))
+            sizes[name] = step * draw.randint(1, max(1, 5 * axis.tile // 2 // step))
         else:
             low = statement.step * (least_trips - 1) // by + 1
-            found[name] = by * draw.randint(low, statement.step * (least_trips + 8) // by)
+            sizes[name] = by * draw.randint(low, statement.step * (least_trips + 8) // by)
     for name, row in statement.rows_of_strides().items():
         by = statement.divisors.get(name, 1)
-        found[name] = by * (-(-found[row] // by) + draw.randint(0, 3))
-    return found
+        sizes[name] = by * (-(-sizes[row] // by) + draw.randint(0, 3))
+    return sizes
 
 
 def refuted_at(ptx: str, statement: AllSizes, many: int, seed: int, least_trips: int = 1) -> str:
@@ -76,10 +76,10 @@ def refuted_at(ptx: str, statement: AllSizes, many: int, seed: int, least_trips:
     draw = random.Random(seed)
     for _ in range(many):
         sizes = draw_sizes(statement, draw, least_trips)
-        for one in check(ptx, statement.launch(sizes), seed=draw.getrandbits(32)):
-            if one.status != "VERIFIED":
-                text = one.findings[0].text if one.findings else ""
-                return f"{one.status} at {sizes}: {text}"
+        for outcome in check(ptx, statement.launch(sizes), seed=draw.getrandbits(32)):
+            if outcome.status != "VERIFIED":
+                text = outcome.findings[0].text if outcome.findings else ""
+                return f"{outcome.status} at {sizes}: {text}"
     return ""
 
 
@@ -118,14 +118,14 @@ class ProvedKernel:
             for edit in drawn(self.ptx, count, self.seed):
                 yield str(edit), edit.on(self.ptx), [Trial(edit.on(self.ptx), 1)]
             return
-        for one in draw_drifts(self.ptx, self.name, head, lines, count, self.seed):
-            late, *others = (apply_drift(self.ptx, self.name, head, replace(one, shift=shift))
-                             for shift in (one.shift, 0, SHIFTS[0]))  # fmt: skip
-            yield str(one), late, [Trial(others[0], 4), Trial(others[1], (1 << SHIFTS[0]) + 4)]
+        for drift in draw_drifts(self.ptx, self.name, head, lines, count, self.seed):
+            late, *early = (apply_drift(self.ptx, self.name, head, replace(drift, shift=shift))
+                             for shift in (drift.shift, 0, SHIFTS[0]))  # fmt: skip
+            yield str(drift), late, [Trial(early[0], 4), Trial(early[1], (1 << SHIFTS[0]) + 4)]
 
     def executed_lines(self) -> set[int]:
         """Return the lines that some CTA executes: what a drift does elsewhere nobody sees."""
-        found, kernel = set(), parse_kernel(self.ptx, self.name)
+        seen, kernel = set(), parse_kernel(self.ptx, self.name)
         for trips in range(1, self.theorem.alone + self.theorem.period + 1):
             for numbers in (self.statement.numbers(trips), choose_ragged(self.statement, trips, 0)):
                 run = Interpretation(kernel, self.statement.launch(numbers).launches[0], Values(self.seed), BUDGET, {})
@@ -135,8 +135,8 @@ class ProvedKernel:
                     assert not handlers.bind_instructions(run.machine)
                     run.machine.go()
                     lines = zip(kernel.instructions, run.machine.ran, strict=True)
-                    found |= {one.line for one, executed in lines if executed}
-        return found
+                    seen |= {inst.line for inst, executed in lines if executed}
+        return seen
 
     def judge(self, what: str, text: str, trials: Sequence[Trial]) -> tuple[str, str]:
         """Return what becomes of a mutant, and why."""
@@ -145,8 +145,8 @@ class ProvedKernel:
         except (NotLifted, SpecError, UsageError) as error:
             return "not proved", str(error)[:300]
         why = ""
-        for number, one in enumerate(trials):
-            why = refuted_at(one.text, self.statement, SIZES[what], self.seed, one.least_trips)
+        for number, trial in enumerate(trials):
+            why = refuted_at(trial.text, self.statement, SIZES[what], self.seed, trial.least_trips)
             if not why:
                 return (EQUIVALENT[number], "")
         return MISSED, why
@@ -155,7 +155,7 @@ class ProvedKernel:
 def run_campaign(what: str, name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield what becomes of each mutant that the file doesn't have, as far as the time goes."""
     until = time.monotonic() + options.seconds
-    done = {(one["what"], one["kernel"], one["seed"], one["mutant"]) for one in kept_lines(options.output)}
+    done = {(line["what"], line["kernel"], line["seed"], line["mutant"]) for line in kept_lines(options.output)}
     kernel, (part, parts) = ProvedKernel.kept(name, options.seed), options.part
     for number, (mutant, text, trials) in enumerate(kernel.mutants(what, options.many), 1):
         if (what, name, options.seed, mutant) in done or number % parts != part % parts:
@@ -169,8 +169,8 @@ def run_campaign(what: str, name: str, options: argparse.Namespace) -> Iterator[
 def run_oracle(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield what the interpreter says of a proved kernel at random sizes that the file doesn't have."""
     until = time.monotonic() + options.seconds
-    lines = [one for one in kept_lines(options.output) if one["what"] == "oracle"]
-    done = {(one["kernel"], one["seed"], one["mutant"]) for one in lines}
+    lines = [line for line in kept_lines(options.output) if line["what"] == "oracle"]
+    done = {(line["kernel"], line["seed"], line["mutant"]) for line in lines}
     kernel, draw, (part, parts) = ProvedKernel.kept(name, options.seed), random.Random(options.seed), options.part
     for number in range(1, options.many + 1):
         sizes = draw_sizes(kernel.statement, draw)
@@ -179,8 +179,8 @@ def run_oracle(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any
             continue
         if time.monotonic() > until:
             return
-        found = check(kernel.ptx, kernel.statement.launch(sizes), seed=options.seed)
-        wrong = [one for one in found if one.status != "VERIFIED"]
+        outcomes = check(kernel.ptx, kernel.statement.launch(sizes), seed=options.seed)
+        wrong = [outcome for outcome in outcomes if outcome.status != "VERIFIED"]
         why = f"{wrong[0].status}: {wrong[0].findings[:1]}" if wrong else ""
         status = MISSED if wrong else "verified"
         yield {"what": "oracle", "kernel": name, "seed": options.seed, "mutant": mutant, "status": status, "why": why}
@@ -200,27 +200,29 @@ def read_part(text: str) -> tuple[int, int]:
 
 def kept_lines(path: Path) -> list[dict[str, Any]]:
     """Return the lines of the output file; a last line that was cut off is dropped."""
-    found = []
+    kept = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
-            found.append(json.loads(line))
+            kept.append(json.loads(line))
         except json.JSONDecodeError:
             continue
-    return found
+    return kept
 
 
 def make_table(kept: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the lines of a table: for each attack and kernel how many there were, and what became of them."""
-    counts = Counter((one["what"], one["kernel"], one["status"]) for one in kept)
-    found = ["| attack | kernel | tried | what became of them |", "|---|---|---|---|"]
+    counts = Counter((line["what"], line["kernel"], line["status"]) for line in kept)
+    lines = ["| attack | kernel | tried | what became of them |", "|---|---|---|---|"]
     for what, name in sorted({(what, name) for what, name, _ in counts}):
         each = {
-            status: count for (one, kernel, status), count in sorted(counts.items()) if (one, kernel) == (what, name)
+            status: count
+            for (attack, kernel, status), count in sorted(counts.items())
+            if (attack, kernel) == (what, name)
         }
         words = "; ".join(f"{count} {status}" for status, count in each.items())
-        found.append(f"| {what} | `{name}` | {sum(each.values())} | {words} |")
+        lines.append(f"| {what} | `{name}` | {sum(each.values())} | {words} |")
     missed = sum(count for (_, _, status), count in counts.items() if status == MISSED)
-    return [*found, f"\nOf {sum(counts.values())} tried {missed} were missed."]
+    return [*lines, f"\nOf {sum(counts.values())} tried {missed} were missed."]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -245,15 +247,15 @@ def main(argv: list[str] | None = None) -> int:
     for name in options.kernel or (EVERY_PROVED if options.what == "oracle" else PROVED_KERNELS):
         steps = run_oracle(name, options) if options.what == "oracle" else run_campaign(options.what, name, options)
         with options.output.open("a", encoding="utf-8") as file:
-            for one in steps:
-                print(json.dumps(one), file=file, flush=True)
-    every = [one for one in kept_lines(options.output) if one["what"] == options.what]
-    for (name, status), count in sorted(Counter((one["kernel"], one["status"]) for one in every).items()):
+            for line in steps:
+                print(json.dumps(line), file=file, flush=True)
+    every = [row for row in kept_lines(options.output) if row["what"] == options.what]
+    for (name, status), count in sorted(Counter((row["kernel"], row["status"]) for row in every).items()):
         print(f"{name:<16} {status:<34} {count}")
-    for one in every:
-        if one["status"] == MISSED:
-            print(f"missed: {one['kernel']}, {one['mutant']}: {one['why']}")
-    return int(any(one["status"] == MISSED for one in every))
+    for line in every:
+        if line["status"] == MISSED:
+            print(f"missed: {line['kernel']}, {line['mutant']}: {line['why']}")
+    return int(any(row["status"] == MISSED for row in every))
 
 
 if __name__ == "__main__":

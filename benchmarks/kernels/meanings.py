@@ -48,14 +48,14 @@ def misread(text: str) -> Iterator[Edit]:
     inside = False
     for number, line in enumerate(text.splitlines(), 1):
         inside = inside or line.strip() == "{"
-        if found := _ALIGN.search(line) if ".shared" in line else None:
-            for size in (1, 4, int(found[0]) // 2):
-                if size < int(found[0]):
-                    yield Edit(number, "alignments", line, line[: found.start()] + str(size) + line[found.end() :])
+        if match := _ALIGN.search(line) if ".shared" in line else None:
+            for size in (1, 4, int(match[0]) // 2):
+                if size < int(match[0]):
+                    yield Edit(number, "alignments", line, line[: match.start()] + str(size) + line[match.end() :])
         if inside and not line.lstrip().startswith(("//", ".")):
-            for found in _INSTRUCTION.finditer(line):
-                for sort, new in dict.fromkeys(_change(found)):
-                    yield Edit(number, sort, line, line[: found.start()] + new + line[found.end() :])
+            for match in _INSTRUCTION.finditer(line):
+                for sort, new in dict.fromkeys(_change(match)):
+                    yield Edit(number, sort, line, line[: match.start()] + new + line[match.end() :])
 
 
 def draw_meanings(text: str, count: int, seed: int) -> list[Edit]:
@@ -65,17 +65,17 @@ def draw_meanings(text: str, count: int, seed: int) -> list[Edit]:
     for edit in take(text, list(misread(text))):
         head = _INSTRUCTION.search(edit.old)
         left.setdefault(edit.sort, {}).setdefault(head["opcode"] if head else "", []).append(edit)
-    found: list[Edit] = []
-    while left and len(found) < count:
+    drawn: list[Edit] = []
+    while left and len(drawn) < count:
         for sort in sorted(left):
             opcode = draw.choice(sorted(left[sort]))
             edits = left[sort][opcode]
-            found.append(edits.pop(draw.randrange(len(edits))))
+            drawn.append(edits.pop(draw.randrange(len(edits))))
             if not edits:
                 del left[sort][opcode]
             if not left[sort]:
                 del left[sort]
-    return found[:count]
+    return drawn[:count]
 
 
 def take(text: str, edits: Sequence[Edit]) -> list[Edit]:
@@ -92,12 +92,12 @@ def take(text: str, edits: Sequence[Edit]) -> list[Edit]:
             tried += [_UNKNOWN] if number == end else []  # an error in any case: machine code takes long
             closes = line.count("}") > line.count("{")  # a scope whose registers the edits name
             tried += [*added.get(number, ()), line] if closes else [line, *added.get(number, ())]
-        source = "\n".join(_balanced(one.new) if isinstance(one, Edit) else one for one in tried) + "\n"
+        source = "\n".join(_balanced(part.new) if isinstance(part, Edit) else part for part in tried) + "\n"
         command = ["ptxas", f"-arch={target[1] if target else 'sm_80'}", "-O0", "-o", os.devnull, "-"]
         done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
         wrong = [tried[int(number) - 1] for number in _ERROR.findall(done.stderr)]
-        rejected = {_form(one) for one in wrong if isinstance(one, Edit)}
-        if not rejected and not any(one == _UNKNOWN for one in wrong):
+        rejected = {_form(part) for part in wrong if isinstance(part, Edit)}
+        if not rejected and not any(part == _UNKNOWN for part in wrong):
             raise RuntimeError(done.stderr.strip() or f"ptxas ends with {done.returncode}")
         if not rejected:
             return [edit for edit in edits if edit.sort == "alignments" or _form(edit) in forms]
@@ -124,25 +124,25 @@ def respelled(opcode: str) -> tuple[tuple[str, str], ...]:
     words = _words(opcode, here)
     if here.row.spelling.endswith("*"):
         made = [_words(name, here) for name in mnemonics(f"{words[0]}*")]
-        near = [other for other in made if _shapes(other) == _shapes(words) and _distance(other, words) <= 2]
+        near = [spelled for spelled in made if _shapes(spelled) == _shapes(words) and _distance(spelled, words) <= 2]
     else:
         known = vocabulary(words[0])
         near = [[*words[:at], *new, *words[end:]]
-                for at in range(1, len(words) + 1) for end in (at, at + 1) for new in ([], *([one] for one in known))
+                for at in range(1, len(words) + 1) for end in (at, at + 1) for new in ([], *([word] for word in known))
                 if end <= len(words)]  # fmt: skip
-    names = dict.fromkeys(".".join(other) for other in near)
+    names = dict.fromkeys(".".join(spelled) for spelled in near)
     return tuple((sort_of(opcode, name), name) for name in names if name != opcode and meaning(name) is not None)
 
 
 @cache
 def vocabulary(head: str) -> tuple[str, ...]:
     """Return every word that a row with this head may have."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for row in rows_of(head):
         for part in row.spelling.split(".")[1:]:
             word = part.rstrip("?")
-            found |= dict.fromkeys(row.words[word[1:-1]] if word[0] == "{" else (word,))
-    return tuple(found)
+            words |= dict.fromkeys(row.words[word[1:-1]] if word[0] == "{" else (word,))
+    return tuple(words)
 
 
 def rows_of(head: str) -> list[Row]:
@@ -161,10 +161,10 @@ def sort_of(old: str, new: str) -> str:
     come = [word for word in after if word not in before] or [word for word in after if after.count(word) > 1]
     changed = [*gone, *come]
     if len(gone) == len(come) and all(_TYPE.fullmatch(word) for word in changed):
-        types = [(_TYPE.fullmatch(one), _TYPE.fullmatch(other)) for one, other in zip(gone, come, strict=True)]
-        if any(one and other and one[2] != other[2] for one, other in types):
+        types = [(_TYPE.fullmatch(left), _TYPE.fullmatch(right)) for left, right in zip(gone, come, strict=True)]
+        if any(left and right and left[2] != right[2] for left, right in types):
             return "widths"
-        signs = {found[1] for pair in types for found in pair if found}
+        signs = {match[1] for pair in types for match in pair if match}
         return "signedness" if signs <= {"s", "u", "b"} else "modifiers"
     for sort, pattern in (("rounding", _ROUNDING), ("scopes", _SCOPE), ("widths", _WIDTH)):
         if changed and all(pattern.fullmatch(word) for word in changed):
@@ -178,24 +178,24 @@ def excused(old: str, new: str) -> str:
     >>> excused("ld.global.f32", "ld.global.ca.f32")
     '9.7.9.8, a cache operator is a hint of speed'
     """
-    one, other = meaning(old), meaning(new)
-    if one is None or other is None or one.row is not other.row:
+    before, after = meaning(old), meaning(new)
+    if before is None or after is None or before.row is not after.row:
         return ""
-    free = one.row.no_effect
-    changed = [name for name in {**one.words, **other.words} if one.words.get(name) != other.words.get(name)]
-    reasons = [_reason(name, found.words.get(name), free) for name in changed for found in (one, other)]
+    free = before.row.no_effect
+    changed = [name for name in {**before.words, **after.words} if before.words.get(name) != after.words.get(name)]
+    reasons = [_reason(name, decoded.words.get(name), free) for name in changed for decoded in (before, after)]
     return "" if None in reasons else "; ".join(dict.fromkeys(reason for reason in reasons if reason))
 
 
 def excuse(edit: Edit) -> str:
     """Return the reason of a row for which an edit of one opcode has no effect; "" if there is none."""
     before, after = (
-        [(one["guard"], one["opcode"], one["operands"]) for one in _INSTRUCTION.finditer(line)]
+        [(match["guard"], match["opcode"], match["operands"]) for match in _INSTRUCTION.finditer(line)]
         for line in (edit.old, edit.new)
     )
     if len(before) != len(after):
         return ""
-    changed = [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+    changed = [(left, right) for left, right in zip(before, after, strict=True) if left != right]
     if len(changed) != 1 or changed[0][0][::2] != changed[0][1][::2]:
         return ""
     return excused(changed[0][0][1], changed[0][1][1])
@@ -206,10 +206,10 @@ def _reason(name: str, word: str | None, free: Mapping[str, str]) -> str | None:
     return "" if word is None else free.get(name, free.get(word))
 
 
-def _words(opcode: str, found: Meaning) -> list[str]:
+def _words(opcode: str, decoded: Meaning) -> list[str]:
     """Return the words of an opcode, those of its lists whole, such as `relaxed.gpu`."""
-    whole = sorted((word for word in found.words.values() if "." in word and word in opcode), key=len, reverse=True)
-    listed = "|".join(map(re.escape, whole if not found.row.spelling.endswith("*") else ()))
+    whole = sorted((word for word in decoded.words.values() if "." in word and word in opcode), key=len, reverse=True)
+    listed = "|".join(map(re.escape, whole if not decoded.row.spelling.endswith("*") else ()))
     return re.findall(rf"(?<![^.])(?:{listed + '|' if listed else ''}[\w:]+)(?![^.])", opcode)
 
 
@@ -217,29 +217,29 @@ def _shapes(words: Sequence[str]) -> list[str]:
     return [word for word in words if _SHAPE.fullmatch(word)]
 
 
-def _distance(one: Sequence[str], other: Sequence[str]) -> int:
+def _distance(left: Sequence[str], right: Sequence[str]) -> int:
     """Return how many words must be changed, if the lengths agree; with one word more, 2 if the others agree."""
-    if len(one) == len(other):
-        return sum(word != word_there for word, word_there in zip(one, other, strict=True))
-    short, long = sorted((list(one), list(other)), key=len)
+    if len(left) == len(right):
+        return sum(word != word_there for word, word_there in zip(left, right, strict=True))
+    short, long = sorted((list(left), list(right)), key=len)
     near = len(long) == len(short) + 1 and any(short == [*long[:at], *long[at + 1 :]] for at in range(len(long)))
     return 2 if near else len(long)
 
 
-def _change(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+def _change(match: re.Match[str]) -> Iterator[tuple[str, str]]:
     """Yield (class, text) of each change of one instruction."""
-    whole, start = found[0], found.start()
-    opcode, operands = found["opcode"], found["operands"]
-    if guard := found["guard"]:
+    whole, start = match[0], match.start()
+    opcode, operands = match["opcode"], match["operands"]
+    if guard := match["guard"]:
         yield "negations", whole.replace("@!", "@", 1) if "@!" in whole else whole.replace("@", "@!", 1)
     here = meaning(opcode)
     if here is None:
         return
-    before, after = whole[: found.start("opcode") - start], whole[found.end("opcode") - start :]
+    before, after = whole[: match.start("opcode") - start], whole[match.end("opcode") - start :]
     for sort, new in respelled(opcode):
         yield sort, before + new + after
     spans = _spans(operands)
-    base = found.start("operands") - start
+    base = match.start("operands") - start
     for (role, _, _), (low, high) in zip(here.row.operands, spans, strict=False):
         text = operands[low:high]
         for sort, new in _other_operands(role, here, text):
@@ -286,5 +286,5 @@ def _negate(
         kind = _NEGATES.get(here.types.get(roles[at], ""))
         same = re.fullmatch(r"%([a-z]+)\d+", text)
         if kind and same and texts[0].startswith(f"%{same[1]}") and texts[0] not in texts[1:]:
-            again = ", ".join(texts[0] if number == at else one for number, one in enumerate(texts))
+            again = ", ".join(texts[0] if number == at else operand for number, operand in enumerate(texts))
             yield f"neg.{kind} {texts[0]}, {text}; {opcode} {again};"

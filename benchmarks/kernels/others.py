@@ -25,7 +25,7 @@ def compiled(project: Mapping[str, Any], kernel: Mapping[str, Any], folder: Path
     ptx = to / f"{kernel['name']}.ptx"
     if not ptx.exists():
         to.mkdir(parents=True, exist_ok=True)
-        include = [f"-I{folder / one}" for one in project["include"]]
+        include = [f"-I{folder / name}" for name in project["include"]]
         words = ["nvcc", "-ptx", f"-arch={kernel['target']}", *project["options"], *include]
         subprocess.run([*words, "-o", str(ptx), str(folder / kernel["source"])], check=True, capture_output=True)
     ptx.with_suffix(".toml").write_text(kernel["claim"])

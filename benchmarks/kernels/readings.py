@@ -32,5 +32,5 @@ def find_reading(kernel: str, edit: Edit) -> str:
 
 @cache
 def _rows() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads(READINGS.read_text(encoding="utf-8"))["reading"]
-    return found
+    rows: list[dict[str, Any]] = tomllib.loads(READINGS.read_text(encoding="utf-8"))["reading"]
+    return rows

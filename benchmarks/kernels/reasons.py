@@ -49,9 +49,9 @@ _READERS = 4  # lines at most that read a result
 
 def reason_of(text: str, claim: str, edit: Edit) -> str:
     """Return why an accepted edit may be accepted; "" if nothing shows it."""
-    found = _idle(text, claim, edit) or assembled(text, edit.on(text)) or (NO_EFFECT if excuse(edit) else "")
-    if found:
-        return found
+    reason = _idle(text, claim, edit) or assembled(text, edit.on(text)) or (NO_EFFECT if excuse(edit) else "")
+    if reason:
+        return reason
     numbers = written(text, claim, edit.line) if edit.new else ""
     if numbers and numbers == written(edit.on(text), claim, edit.line):
         return "same numbers"
@@ -66,7 +66,7 @@ def reason_of(text: str, claim: str, edit: Edit) -> str:
 
 def _idle(text: str, claim: str, edit: Edit) -> str:
     """Return whether no thread executes the line, or nothing reads its result; "" otherwise."""
-    idle = [(one.never_ran, live(text, frozenset(one.never_ran))) for one in right(text, claim)]
+    idle = [(outcome.never_ran, live(text, frozenset(outcome.never_ran))) for outcome in right(text, claim)]
     if all(edit.line in lines for lines, _ in idle):
         return "never ran"
     known = any(number == edit.line for number, _ in body(text))  # `live` has no other lines
@@ -80,14 +80,14 @@ def written(text: str, claim: str, line: int) -> str:
 
     What the next instruction of the line overwrites is left out, and -0 is 0.
     """
-    found, wrote = sha256(), False
+    digest, wrote = sha256(), False
     held: tuple[int, int, list[bytes]] | None = None  # the step and the register of the last write
     put, to_global, to_shared = Machine.write, Global.write, Shared.write
 
     def keep(parts: Sequence[np.ndarray]) -> None:
         nonlocal wrote
         wrote = True
-        found.update(b"".join(part.tobytes() for part in parts))
+        digest.update(b"".join(part.tobytes() for part in parts))
 
     def note_register(machine: Machine, index: int, word: Word, mask: Mask | None) -> None:
         nonlocal held
@@ -100,7 +100,7 @@ def written(text: str, claim: str, line: int) -> str:
             if word.labels is not None:
                 parts.append(np.broadcast_to(word.labels, (machine.count, word.labels.shape[1]))[rows])
             if held is not None and held[:2] != (machine.steps - 1, index):
-                found.update(b"".join(held[2]))
+                digest.update(b"".join(held[2]))
             held = machine.steps, index, [part.tobytes() for part in parts]
         put(machine, index, word, mask)
 
@@ -121,8 +121,8 @@ def written(text: str, claim: str, line: int) -> str:
     ):
         check(text, claim_of(tomllib.loads(claim)), seed=1)
     if held is not None:
-        found.update(b"".join(held[2]))
-    return found.hexdigest() if wrote or held is not None else ""
+        digest.update(b"".join(held[2]))
+    return digest.hexdigest() if wrote or held is not None else ""
 
 
 def _same_for_readers(text: str, claim: str, edit: Edit) -> bool:
@@ -140,7 +140,7 @@ def _same_for_readers(text: str, claim: str, edit: Edit) -> bool:
     single = {number for number, _ in body(text)}
     if not readers or len(readers) > _READERS or not single.issuperset(readers):
         return False
-    before, after = ([written(one, claim, number) for number in readers] for one in (text, edit.on(text)))
+    before, after = ([written(version, claim, number) for number in readers] for version in (text, edit.on(text)))
     return all(before) and before == after
 
 
@@ -155,14 +155,14 @@ def renames_barrier(text: str, edit: Edit) -> bool:
     >>> renames_barrier("bar.sync 0;\\nbar.sync 0;", Edit(1, "random", "bar.sync 0;", "bar.sync 4;"))
     True
     """
-    old, new = (_BARRIER.match(one) for one in (edit.old, edit.new))
+    old, new = (_BARRIER.match(line) for line in (edit.old, edit.new))
     if old is None or new is None or old[1] != new[1]:
         return False
-    others = [line for number, line in enumerate(text.splitlines(), 1) if number != edit.line]
+    rest = [line for number, line in enumerate(text.splitlines(), 1) if number != edit.line]
     barriers = [
-        found for line in others if re.match(r"\s*(@!?%\w+\s+)?bar(rier)?\.", line) for found in [_BARRIER.match(line)]
+        match for line in rest if re.match(r"\s*(@!?%\w+\s+)?bar(rier)?\.", line) for match in [_BARRIER.match(line)]
     ]
-    return all(found is not None and found[2] != new[2] for found in barriers)
+    return all(match is not None and match[2] != new[2] for match in barriers)
 
 
 _NEGATIVE_ZEROS = {"f32": np.uint64(1 << 31), "f64": np.uint64(1 << 63)}
@@ -188,7 +188,7 @@ def _any_result(text: str, claim: str, edit: Edit) -> bool:
         return False
     anything = Edit(edit.line, edit.sort, edit.old, form.format(register))
     try:
-        return all(one.status == ACCEPTED for one in checked(anything, text, claim))
+        return all(outcome.status == ACCEPTED for outcome in checked(anything, text, claim))
     except Refuted:
         return False
 
@@ -233,7 +233,7 @@ def checked(edit: Edit, text: str, claim: str) -> list[LaunchOutcome]:
 
     What is wrong is not explained: the explanation takes as long as the check, and the status rests on the elements.
     """
-    budget = min(BUDGET, 4 * max(one.steps for one in right(text, claim)) + 1000)
+    budget = min(BUDGET, 4 * max(outcome.steps for outcome in right(text, claim)) + 1000)
     home = "verify.kernel"
     with patch(f"{home}.check.Interpretation", Hasty), patch(f"{home}.explain.explain", lambda *parts: ([], None)):
         return check(edit.on(text), claim_of(tomllib.loads(claim)), budget=budget)
@@ -258,28 +258,28 @@ def live(text: str, idle: frozenset[int]) -> frozenset[int]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1)
              if number not in idle and ";" in line and not line.lstrip().startswith(("//", "."))]  # fmt: skip
     wanted: set[str] = set()
-    found: set[int] = set()
+    used: set[int] = set()
     while True:
-        before = len(found)
+        before = len(used)
         for number, line in reversed(lines):
             named = frozenset(re.findall(r"%[a-z]+\d+", line))
             written = destinations(line)
             effect = number not in single or len(written) != 1 or _EFFECT.match(line.lstrip()) is not None
             if effect or written & wanted:
-                found.add(number)
+                used.add(number)
                 wanted |= named
-        if len(found) == before:
-            return frozenset(found)
+        if len(used) == before:
+            return frozenset(used)
 
 
 def assembled(text: str, edited: str) -> str:
     """Whether ptxas makes the same machine code of two texts or rejects the second; empty where it is not at hand."""
     if shutil.which("ptxas") is None:
         return ""
-    code, other = machine_code(text), machine_code(edited)
+    code, changed = machine_code(text), machine_code(edited)
     if code is None:
         return ""
-    return NOT_ASSEMBLED if other is None else SAME_CODE if code == other else ""
+    return NOT_ASSEMBLED if changed is None else SAME_CODE if code == changed else ""
 
 
 @lru_cache(maxsize=4)

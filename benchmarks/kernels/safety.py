@@ -46,7 +46,7 @@ class PlantedFault:
 def plant_faults(text: str) -> Iterator[PlantedFault]:
     """Yield every fault of a kernel.
 
-    >>> [(one.sort, one.line) for one in plant_faults("bar.sync 0;\\nld.shared.u32 %r1, [%r2];\\nret;")]
+    >>> [(fault.sort, fault.line) for fault in plant_faults("bar.sync 0;\\nld.shared.u32 %r1, [%r2];\\nret;")]
     [('left out', 1), ('moved', 1)]
     """
     lines = text.splitlines()
@@ -55,7 +55,7 @@ def plant_faults(text: str) -> Iterator[PlantedFault]:
             bare = _WAIT.sub(r"setp.eq.u32 \1, 0, 0;", line) if _WAIT.search(line) else ""  # it is over at once
             yield PlantedFault("left out", at + 1, line.strip(), "\n".join([*lines[:at], bare, *lines[at + 1 :]]))
             below = next((to for to in range(at + 1, len(lines)) if _ACCESS.match(lines[to])), None)
-            if below is not None and not any(one.rstrip().endswith(":") for one in lines[at:below]):
+            if below is not None and not any(between.rstrip().endswith(":") for between in lines[at:below]):
                 moved = [*lines[:at], "", *lines[at + 1 : below + 1], line, *lines[below + 1 :]]
                 yield PlantedFault("moved", at + 1, line.strip(), "\n".join(moved))
         if _MASK.match(line):
@@ -66,8 +66,8 @@ def plant_faults(text: str) -> Iterator[PlantedFault]:
 def judge(text: str, claim: Path) -> tuple[str, frozenset[str]]:
     """Return what a check of safety says of a kernel, refuted, unknown or SAFE, and the kinds of its warnings."""
     outcomes = check_safety(text, read_claim(claim, claimed=False), seed=1)
-    warnings = frozenset(one.kind for each in outcomes for one in each.findings if one.severity in WARNINGS)
-    statuses = {one.status for one in outcomes}
+    warnings = frozenset(finding.kind for each in outcomes for finding in each.findings if finding.severity in WARNINGS)
+    statuses = {outcome.status for outcome in outcomes}
     worst = next((status.lower() for status in ("REFUTED", "UNKNOWN") if status in statuses), SAFE)
     return worst, warnings
 

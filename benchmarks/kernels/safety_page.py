@@ -142,24 +142,24 @@ def _list_harmless(faults: Mapping[str, str], same_code: Sequence[str]) -> Itera
 
 def list_same_code(faults: Mapping[str, str]) -> list[str]:
     """Return the faults that are SAFE and of which ptxas makes the code of the right kernel; it must be installed."""
-    found = []
+    names = []
     for path in (path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))):
         text = path.read_text()
         for fault in plant_faults(text):
             name = name_fault(path, fault)
             if faults.get(name) == "SAFE" and assembled(text, fault.text) == SAME_CODE:
-                found.append(name)
-    return found
+                names.append(name)
+    return names
 
 
-def _list_verifiers(found: Mapping[str, Any]) -> Iterator[str]:
-    yield from list_rows(found)
-    whole = [name for name, one in found.items() if went_through(one, WHOLE)]
-    yield f"\nBoth went through {len(whole)} of {len(found)}: {', '.join(whole)}."
+def _list_verifiers(records: Mapping[str, Any]) -> Iterator[str]:
+    yield from list_rows(records)
+    whole = [name for name, record in records.items() if went_through(record, WHOLE)]
+    yield f"\nBoth went through {len(whole)} of {len(records)}: {', '.join(whole)}."
     for clock, words in (("seconds", "Time of the clock"), ("processor", "Time of the processor")):
-        total, slow = gates(found, clock)
-        more, every = gates(found, clock, (*WHOLE, *FIRST))
-        left = [one for one in every if one not in slow]
+        total, slow = gates(records, clock)
+        more, every = gates(records, clock, (*WHOLE, *FIRST))
+        left = [name for name in every if name not in slow]
         yield (
             f"\n{words}: the sum of ours is {total:.2f} of theirs, at most {SUM} is wanted; with those that SentryWard "
             f"left at its first finding {more:.2f}. Slower than {LEAST} s and than {EACH} of theirs: "
@@ -171,8 +171,8 @@ def _list_changed(changed: Mapping[str, Mapping[str, Any]], settled: Mapping[str
     alone: list[str] = []
     for key, words in SETS.items():
         counts: Counter[str] = Counter()
-        for name, one in changed.get(key, {}).items():
-            ours, theirs = one["ours"]["verdict"], one["theirs"]["verdict"].partition(":")[0]
+        for name, record in changed.get(key, {}).items():
+            ours, theirs = record["ours"]["verdict"], record["theirs"]["verdict"].partition(":")[0]
             here, there = ours == "REFUTED", theirs in FIRST
             counts["gave up"] += theirs not in (*WHOLE, *FIRST)
             counts["unknown"] += ours == "UNKNOWN"
@@ -180,7 +180,7 @@ def _list_changed(changed: Mapping[str, Mapping[str, Any]], settled: Mapping[str
                 {(True, True): "both", (True, False): "ours", (False, True): "theirs"}.get((here, there), "none")
             ] += 1
             alone += [name] if there and ours == "SAFE" else []
-        cells = (str(counts[one] or "-") for one in ("both", "ours", "theirs", "none", "unknown", "gave up"))
+        cells = (str(counts[column] or "-") for column in ("both", "ours", "theirs", "none", "unknown", "gave up"))
         kernels = dict.fromkeys(re.split(r"[ :]", name)[0] for name in changed.get(key, {}))
         of = f" of {', '.join(kernels)}" if kernels else ": not run yet"
         yield f"| {words}{of} | {len(changed.get(key, {})) or '-'} | {' | '.join(cells)} |"
@@ -197,15 +197,15 @@ def _list_changed(changed: Mapping[str, Mapping[str, Any]], settled: Mapping[str
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the records and the page; what no record is given of stays."""
     data = json.loads(DATA.read_text())
-    paths = [Path(one) for one in (sys.argv[1:] if argv is None else argv)]
+    paths = [Path(name) for name in (sys.argv[1:] if argv is None else argv)]
     for path in paths:
-        found = json.loads(path.read_text())
+        record = json.loads(path.read_text())
         if path.stem == "kernels":
-            data["verifiers"] = found
+            data["verifiers"] = record
         elif path.stem == "fates":
-            data |= {"faults": found, "same_code": list_same_code(found)}
+            data |= {"faults": record, "same_code": list_same_code(record)}
         else:
-            data.setdefault("changed", {})[path.stem] = found
+            data.setdefault("changed", {})[path.stem] = record
     DATA.write_text(json.dumps(data, indent=1) + "\n")
     PAGE.write_text(write_page(**data))
     return 0

@@ -49,19 +49,21 @@ class KernelScore:
 
 def count_fates(fates: Iterable[Fate]) -> KernelScore:
     """Return the score of some fates; what ptxas rejects is not counted."""
-    every = sorted((one for one in fates if one.counted), key=lambda one: (one.kernel, one.edit.line))
+    every = sorted((kept for kept in fates if kept.counted), key=lambda kept: (kept.kernel, kept.edit.line))
     read: dict[str, list[str]] = {}
-    for one in every:
-        if one.column == READ:
-            read.setdefault(find_reading(one.kernel, one.edit), []).append(_in_words(one))
-    causes = Counter(_PLACE.sub("#", one.finding.split(": ", 1)[-1]) for one in every if one.status == "UNKNOWN")
-    counts = Counter((one.kernel, one.edit.sort, one.column) for one in every)
-    return KernelScore(counts, causes, read, [_in_words(one) for one in every if one.open])
+    for fate in every:
+        if fate.column == READ:
+            read.setdefault(find_reading(fate.kernel, fate.edit), []).append(_in_words(fate))
+    causes = Counter(_PLACE.sub("#", kept.finding.split(": ", 1)[-1]) for kept in every if kept.status == "UNKNOWN")
+    counts = Counter((kept.kernel, kept.edit.sort, kept.column) for kept in every)
+    return KernelScore(counts, causes, read, [_in_words(kept) for kept in every if kept.open])
 
 
-def _in_words(one: Fate) -> str:
-    old, new = (" ".join(text.split()) for text in (one.edit.old, one.edit.new))
-    return f"`{one.kernel}.ptx:{one.edit.line}` {one.edit.sort}: `{old}` > `{new or '(nothing)'}` {one.gpu}".rstrip()
+def _in_words(fate: Fate) -> str:
+    old, new = (" ".join(text.split()) for text in (fate.edit.old, fate.edit.new))
+    return (
+        f"`{fate.kernel}.ptx:{fate.edit.line}` {fate.edit.sort}: `{old}` > `{new or '(nothing)'}` {fate.gpu}".rstrip()
+    )
 
 
 def write_score(score: KernelScore, path: Path = RECORD) -> None:
@@ -69,7 +71,7 @@ def write_score(score: KernelScore, path: Path = RECORD) -> None:
     table: dict[str, dict[str, dict[str, int]]] = {}
     for (kernel, sort, column), count in sorted(score.counts.items()):
         table.setdefault(kernel, {}).setdefault(sort, {})[column] = count
-    lines = [f"  {json.dumps(kernel)}: {json.dumps(found)}" for kernel, found in table.items()]
+    lines = [f"  {json.dumps(kernel)}: {json.dumps(sorts)}" for kernel, sorts in table.items()]
     parts = {"causes": dict(score.causes), "read": {**score.read}, "left": list(score.left)}
     rest = "".join(f",\n{json.dumps(name)}: {json.dumps(part, indent=1)}" for name, part in parts.items())
     path.write_text('{"counts": {\n' + ",\n".join(lines) + "\n}" + rest + "\n}\n", encoding="utf-8")

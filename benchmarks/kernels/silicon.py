@@ -76,11 +76,11 @@ def encode_numbers(kind: str, values: np.ndarray) -> np.ndarray:
 
 def unpacked(array: Array, memory: np.ndarray) -> np.ndarray:
     """The elements of an array as numbers."""
-    found = memory.view(f"u{BITS[array.kind] // 8}")[array.places].reshape(array.shape)
+    bits = memory.view(f"u{BITS[array.kind] // 8}")[array.places].reshape(array.shape)
     if array.kind == "bf16":
-        return (found.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
-    return found.view(kinds[array.kind]).astype(np.float64)
+    return bits.view(kinds[array.kind]).astype(np.float64)
 
 
 def rounded(array: Array, values: np.ndarray) -> np.ndarray:
@@ -100,14 +100,14 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
         given: Any = launch.params[number]
         if isinstance(given, str) and given in numbers:
             return Pointer(numbers[given], launch.array(given).offset * BITS[launch.array(given).kind] // 8)
-        found = launch.parameter(number, size, {})
-        if found is None:
+        contents = launch.parameter(number, size, {})
+        if contents is None:
             return bytes(size)
-        if not found.maps:
-            return found.octets
-        if [*found.maps] != [0] or size != MAP_BYTES:
+        if not contents.maps:
+            return contents.octets
+        if [*contents.maps] != [0] or size != MAP_BYTES:
             raise ValueError(f"parameter {number} holds tensor maps beside other bytes, which no launch here makes")
-        box = found.maps[0]
+        box = contents.maps[0]
         array = launch.array(box.array)
         width, inner = BITS[array.kind] // 8, array.strides.index(1)
         extents = (array.shape[inner], array.shape[1 - inner])
@@ -116,7 +116,7 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
             numbers[box.array], array.offset * width, array.kind, extents, strides, box.box, box.swizzle
         )
 
-    parameters = sorted(kernel.parameters.values(), key=lambda one: one.number)
+    parameters = sorted(kernel.parameters.values(), key=lambda variable: variable.number)
     return RunCompiled(
         ptx=ptx,
         entry=kernel.name,
@@ -124,18 +124,18 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
         block=launch.block,
         shared=launch.smem,
         memory=tuple(packed(array, samples[array.name]) for array in launch.arrays),
-        parameters=tuple(parameter(one.number, one.size) for one in parameters),
+        parameters=tuple(parameter(variable.number, variable.size) for variable in parameters),
     )
 
 
 def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
     """Random integers so small that every sum is exact, of those that an array may hold."""
-    source, found = np.random.default_rng(seed), {}
+    source, samples = np.random.default_rng(seed), {}
     for array in launch.arrays:
         least, most = array.limits or LIMITS.get(array.kind) or (-2, 2)
         numbers = np.clip(source.integers(-2, 3, array.shape), least, most).astype(np.float64)
-        found[array.name] = numbers * (array.places >= 0).reshape(array.shape)
-    return found
+        samples[array.name] = numbers * (array.places >= 0).reshape(array.shape)
+    return samples
 
 
 # ---- edited kernels
@@ -162,12 +162,12 @@ class RunBoth:
         wrong = 0
         good = _loaded(self.right[0].ptx)
         try:
-            other = load(self.edited.encode() + b"\0")
+            edited = load(self.edited.encode() + b"\0")
         except DeviceFault:
             return -1
-        for one in self.right:
-            wanted = _after(good, one)
-            wrong += sum(_after(other, one) != wanted for _ in range(self.times))
+        for run in self.right:
+            wanted = _after(good, run)
+            wrong += sum(_after(edited, run) != wanted for _ in range(self.times))
         return wrong
 
 
@@ -176,19 +176,19 @@ def _loaded(text: str) -> Loaded:
     return load(text.encode() + b"\0")
 
 
-def _after(module: Loaded, one: RunCompiled) -> list[bytes]:
+def _after(module: Loaded, run: RunCompiled) -> list[bytes]:
     """The bytes of every array after one launch."""
-    found: Sequence[Bytes] = module.call(one.entry, (one.grid, one.block, one.shared), one.memory, one.bytes_of)
-    return [array.tobytes() for array in found]
+    arrays: Sequence[Bytes] = module.call(run.entry, (run.grid, run.block, run.shared), run.memory, run.bytes_of)
+    return [array.tobytes() for array in arrays]
 
 
-def both(path: Path, one: Fate, here: DeviceInfo, seeds: int, times: int) -> RunBoth:
+def both(path: Path, fate: Fate, here: DeviceInfo, seeds: int, times: int) -> RunBoth:
     """The job of an edit: every launch of the claim, on data of several seeds."""
     text = retargeted(texts(path)[0], here)
     claim = read_claim(path.with_suffix(".toml"))
     kernel = parse_kernel(text, claim.kernel)
     jobs = [job(kernel, text, launch, drawn(launch, seed)) for launch in claim.launches for seed in range(seeds)]
-    return RunBoth(tuple(jobs), one.edit.on(text), times)
+    return RunBoth(tuple(jobs), fate.edit.on(text), times)
 
 
 def retargeted(text: str, here: DeviceInfo) -> str:
@@ -219,12 +219,12 @@ def answered(
         try:
             with Worker(factory, timeout=SECONDS) as worker:
                 while (task := waiting.get()) is not None:
-                    path, one = task
-                    made = both(path, one, here, seeds, times)
-                    ((_, found),) = worker.run_jobs([made])
+                    path, fate = task
+                    made = both(path, fate, here, seeds, times)
+                    ((_, wrong),) = worker.run_jobs([made])
                     if isinstance(worker.device, Unavailable):
                         raise ValueError(worker.device.reason)
-                    done.put(replace(one, gpu=_words(found, len(made.right) * times)))
+                    done.put(replace(fate, gpu=_words(wrong, len(made.right) * times)))
         except BaseException as error:
             done.put(error)
 
@@ -232,25 +232,25 @@ def answered(
         threading.Thread(target=serve, daemon=True).start()
     for _ in tasks:
         try:
-            found = done.get(timeout=None if seconds is None else max(0.0, end - time.monotonic()))
+            answer = done.get(timeout=None if seconds is None else max(0.0, end - time.monotonic()))
         except queue.Empty:
             return
-        if isinstance(found, BaseException):
-            raise found
-        yield found
+        if isinstance(answer, BaseException):
+            raise answer
+        yield answer
 
 
-def _words(found: int | Unavailable, runs: int) -> str:
-    if isinstance(found, Unavailable):
-        return f"{DIFFERS}: {found.reason}"
-    if found < 0:
+def _words(wrong: int | Unavailable, runs: int) -> str:
+    if isinstance(wrong, Unavailable):
+        return f"{DIFFERS}: {wrong.reason}"
+    if wrong < 0:
         return NOT_ASSEMBLED
-    return f"{DIFFERS} in {found} of {runs} runs" if found else f"{SAME_OUTPUT} in {runs} runs"
+    return f"{DIFFERS} in {wrong} of {runs} runs" if wrong else f"{SAME_OUTPUT} in {runs} runs"
 
 
 def runnable(tasks: Sequence[tuple[Path, Fate]], here: DeviceInfo) -> Iterator[tuple[Path, Fate]]:
     """The edits of kernels that are for this GPU, or can be made for it."""
-    for path, one in tasks:
+    for path, fate in tasks:
         with suppress(Unsupported):
             check_target(retargeted(texts(path)[0], here), here.sm, here.gpu)
-            yield path, one
+            yield path, fate

@@ -33,10 +33,12 @@ OUT = "leave the rest of"  # why a grid that rounds down has no theorem but in w
 
 def claim_for_all(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim's table for all sizes, K given as a multiple of 8 and all else of 16."""
-    arrays = {name: {key: held for key, held in one.items() if key != "strides"} if _is_plain(one) else one
-              for name, one in table["arrays"].items()}  # fmt: skip
-    names = list(dict.fromkeys(dim.upper() for one in arrays.values() for dim in one["dims"]))
-    names += [f"ld{name.lower()}" for name, one in arrays.items() if "strides" not in one and len(one["dims"]) == 2]
+    arrays = {name: {key: held for key, held in array.items() if key != "strides"} if _is_plain(array) else array
+              for name, array in table["arrays"].items()}  # fmt: skip
+    names = list(dict.fromkeys(dim.upper() for array in arrays.values() for dim in array["dims"]))
+    names += [
+        f"ld{name.lower()}" for name, array in arrays.items() if "strides" not in array and len(array["dims"]) == 2
+    ]
     rest = {key: held for key, held in table.items() if key != "sizes"}
     return {
         **rest,

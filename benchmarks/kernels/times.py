@@ -19,7 +19,7 @@ def figures(kernels: Sequence[Path], baseline: str, target: float, pairs: int) -
     for path in kernels:
         claim = path.with_suffix(".toml")
         words = ["-m", "verify.kernel", str(path), "--claim", str(claim)]
-        other = [word.format(ptx=path, claim=claim, name=path.stem) for word in shlex.split(baseline)]
-        base = program(*other) if other else process("-c", BASELINE)
-        yield paired(path.stem, process(*words), " ".join(other)[:40] or BASELINE, base, target, pairs, clock=cpu)
+        rival = [word.format(ptx=path, claim=claim, name=path.stem) for word in shlex.split(baseline)]
+        base = program(*rival) if rival else process("-c", BASELINE)
+        yield paired(path.stem, process(*words), " ".join(rival)[:40] or BASELINE, base, target, pairs, clock=cpu)
         yield memory(path.stem, *words, target=MEMORY)

@@ -54,7 +54,7 @@ def write_inline(value: Any) -> str:
     '{ "A" = { "dims" = "mk", "out" = true }, "n" = [1, 2.5] }'
     """
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {write_inline(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {write_inline(part)}" for key, part in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(write_inline, value)) + "]"
     return json.dumps(value)
@@ -62,14 +62,16 @@ def write_inline(value: Any) -> str:
 
 def describe_launch(ptx: str, launch: Launch) -> dict[str, Any]:
     """Return a launch as the other verifier's input: dimensions, numbers by their parameters, and tensor maps."""
-    arguments, maps, base = [], [], {one.name: 0 for one in launch.arrays}
-    for number, (kind, name) in enumerate(dict((found[1], found) for found in _PARAMETER.findall(ptx)).values()):
+    arguments, maps, base = [], [], {region.name: 0 for region in launch.arrays}
+    for number, (kind, name) in enumerate(
+        dict((declared[1], declared) for declared in _PARAMETER.findall(ptx)).values()
+    ):
         given = launch.params[number] if number < len(launch.params) else None
         if given is None or (isinstance(given, str) and given in base):
             continue  # a pointer needs no value
         if isinstance(given, Mapping) and "map" in given:
             array = launch.array(given["map"])
-            strides = [2 * one for one in array.strides[:-1]]
+            strides = [2 * stride for stride in array.strides[:-1]]
             maps.append({
                 "parameter": name, "rank": len(array.shape), "element_type": array.kind, "interleave": "none",
                 "element_strides": [1] * len(array.shape), "swizzle": given.get("swizzle", "none"), "oob_fill": "zero",
@@ -78,9 +80,9 @@ def describe_launch(ptx: str, launch: Launch) -> dict[str, Any]:
             })  # fmt: skip
             continue
         size = int(kind[1:]) // 8
-        found = launch.parameter(number, size, base)
-        if found is not None:
-            value: Any = int.from_bytes(found.octets, "little")
+        contents = launch.parameter(number, size, base)
+        if contents is not None:
+            value: Any = int.from_bytes(contents.octets, "little")
             if kind[0] == "f":
                 value = float(given) if isinstance(given, int | float) else float(launch.scalars[given])
             arguments.append({"parameter": name, "type": kind, "value": value})
@@ -124,15 +126,15 @@ def judge_ours(output: str) -> str:
 def judge_theirs(output: str) -> str:
     """Return the other's result, with the first reason if it isn't a finding or a pass."""
     try:
-        found = json.loads(output)
+        answer = json.loads(output)
     except ValueError:
         return "failed"
-    codes = [one["code"] for one in found.get("diagnostics", [])][:1]
-    passed = found["result"] in ("race_free", "verified")
-    return str(found["result"]) + ("" if passed or not codes else f": {codes[0]}")
+    codes = [diagnostic["code"] for diagnostic in answer.get("diagnostics", [])][:1]
+    passed = answer["result"] in ("race_free", "verified")
+    return str(answer["result"]) + ("" if passed or not codes else f": {codes[0]}")
 
 
-def compare(text: str, table: Mapping[str, Any], other: str, runs: int, limit: int = TIMEOUT) -> dict[str, Any]:
+def compare(text: str, table: Mapping[str, Any], program: str, runs: int, limit: int = TIMEOUT) -> dict[str, Any]:
     """Return what both say of a kernel and its first launch, how long they take and how much memory they hold."""
     sizes = table.get("sizes", {})
     table = {**table, "sizes": sizes[0] if isinstance(sizes, list) else sizes}
@@ -144,16 +146,16 @@ def compare(text: str, table: Mapping[str, Any], other: str, runs: int, limit: i
         given.write_text(json.dumps(describe_launch(text, launch)))
         ours = [sys.executable, "-m", "lanecheck", "kernel", str(ptx), "--claim", str(claim), "--safety"]
         ours += ["--seed", "1", "--format", "json"]
-        theirs = [other, str(ptx), "--input", str(given), "--timeout", str(limit)]
-        found: dict[str, Any] = {}
+        theirs = [program, str(ptx), "--input", str(given), "--timeout", str(limit)]
+        record: dict[str, Any] = {}
         for who, command, judge in (("ours", ours, judge_ours), ("theirs", theirs, judge_theirs)):
             measured = [measure(command)]
             while len(measured) < runs and measured[0].seconds < limit:
                 measured.append(measure(command))
-            seconds, processor, memory = map(median, zip(*(one[:3] for one in measured), strict=True))
-            found[who] = {"seconds": round(seconds, 3), "processor": round(processor, 3), "megabytes": round(memory),
+            seconds, processor, memory = map(median, zip(*(run[:3] for run in measured), strict=True))
+            record[who] = {"seconds": round(seconds, 3), "processor": round(processor, 3), "megabytes": round(memory),
                           "verdict": judge(measured[0].output)}  # fmt: skip
-        return found
+        return record
 
 
 def list_texts(paths: Sequence[Path], of: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -166,8 +168,8 @@ def list_texts(paths: Sequence[Path], of: str) -> Iterator[tuple[str, str, dict[
         if of == "kernels":
             yield path.stem, text, table
         elif of == "faults":
-            for one in plant_faults(text):
-                yield f"{path.stem}:{one.line} {one.sort}: {one.old}", one.text, table
+            for fault in plant_faults(text):
+                yield f"{path.stem}:{fault.line} {fault.sort}: {fault.old}", fault.text, table
         else:
             edits = edits_of(text, Sample(1, 0, 0, 1)) if of == "classes" else _list_accepted(path.stem)
             for edit in edits:
@@ -176,10 +178,10 @@ def list_texts(paths: Sequence[Path], of: str) -> Iterator[tuple[str, str, dict[
 
 def _list_accepted(kernel: str) -> Iterator[Edit]:
     """Yield the accepted edits of a kernel that were read by hand: the page of the score lists each."""
-    for one in (one for listed in read_score().read.values() for one in listed):
-        found = re.match(r"`(\w+)\.ptx:(\d+)` (\w+): `(.*)` > `(.*)`", one)
-        if found and found[1] == kernel:
-            yield Edit(int(found[2]), found[3], found[4], found[5].replace("(nothing)", ""))
+    for text in (line for listed in read_score().read.values() for line in listed):
+        match = re.match(r"`(\w+)\.ptx:(\d+)` (\w+): `(.*)` > `(.*)`", text)
+        if match and match[1] == kernel:
+            yield Edit(int(match[2]), match[3], match[4], match[5].replace("(nothing)", ""))
 
 
 def _list_bugs() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -197,27 +199,27 @@ def _list_bugs() -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield f"{bug['kernel']} {name}", ptx, tomllib.loads(claim)
 
 
-def list_rows(found: Mapping[str, Any]) -> Iterator[str]:
+def list_rows(records: Mapping[str, Any]) -> Iterator[str]:
     """Yield a table in Markdown of what both said and took."""
     yield "| kernel | Lanecheck | seconds | processor | MB | SentryWard | seconds | processor | MB |"
     yield "|---|---|---:|---:|---:|---|---:|---:|---:|"
-    for name, one in found.items():
+    for name, record in records.items():
         cells = (
             f"{both['verdict']} | {both['seconds']:.2f} | {both['processor']:.2f} | {both['megabytes']}"
-            for both in (one["ours"], one["theirs"])
+            for both in (record["ours"], record["theirs"])
         )
         yield f"| `{name}` | {' | '.join(cells)} |"
 
 
-def went_through(one: Mapping[str, Any], results: Sequence[str]) -> bool:
+def went_through(record: Mapping[str, Any], results: Sequence[str]) -> bool:
     """Return whether we came to a verdict, and the other verifier to one of these results."""
-    return one["theirs"]["verdict"].partition(":")[0] in results and one["ours"]["verdict"] in ("SAFE", "REFUTED")
+    return record["theirs"]["verdict"].partition(":")[0] in results and record["ours"]["verdict"] in ("SAFE", "REFUTED")
 
 
-def gates(found: Mapping[str, Any], clock: str, results: Sequence[str] = WHOLE) -> tuple[float, list[str]]:
+def gates(records: Mapping[str, Any], clock: str, results: Sequence[str] = WHOLE) -> tuple[float, list[str]]:
     """Return the sum of our times over that of theirs, where they came to such a result, and which take us too long."""
     ours, theirs = (
-        {name: float(one[who][clock]) for name, one in found.items() if went_through(one, results)}
+        {name: float(record[who][clock]) for name, record in records.items() if went_through(record, results)}
         for who in ("ours", "theirs")
     )
     slow = [name for name in ours if ours[name] > max(LEAST, EACH * theirs[name])]
@@ -234,18 +236,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=int, default=TIMEOUT, metavar="SECONDS", help="of the other verifier")
     options = parser.parse_args(argv)
     paths = options.kernel or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]
-    found = json.loads(options.record.read_text()) if options.record and options.record.is_file() else {}
+    records = json.loads(options.record.read_text()) if options.record and options.record.is_file() else {}
     for name, text, table in list_texts(paths, options.of):
-        if name not in found:
+        if name not in records:
             runs = RUNS if options.of == "kernels" else 1
-            found[name] = compare(text, table, options.other, runs, options.limit)
-            print(name, found[name], file=sys.stderr, flush=True)
+            records[name] = compare(text, table, options.other, runs, options.limit)
+            print(name, records[name], file=sys.stderr, flush=True)
             if options.record:
-                options.record.write_text(json.dumps(found, indent=1))
-    print("\n".join(list_rows(found)))
+                options.record.write_text(json.dumps(records, indent=1))
+    print("\n".join(list_rows(records)))
     missed = False
     for clock in CLOCKS if options.of == "kernels" else ():
-        total, slow = gates(found, clock)
+        total, slow = gates(records, clock)
         print(f"\n{clock}: sum {total:.2f} of theirs (gate {SUM})")
         print(f"slower than max({LEAST} s, {EACH} x theirs): {', '.join(slow) or 'none'}")
         missed = missed or total > SUM or bool(slow)
