@@ -112,7 +112,7 @@ def test_a_guard_that_a_driver_drops_is_a_warning_with_its_place_and_a_remedy(in
     assert len(lines) == warned
     for line in lines:
         assert line.startswith("warning  line 14: guard not kept: ")
-        assert "move that under the guard (ISA 9.7." in line and "H100" in line and "driver 580.159.04)" in line
+        assert "move that under the guard (ISA 9.7." in line and "H200" in line and "driver 580.159.04)" in line
     if warned:
         (strict,) = check(ADD.replace("BODY", body), claim_of(ADDED), seed=3, strict=True)
         assert strict.status == "REFUTED"
