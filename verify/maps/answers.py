@@ -70,42 +70,42 @@ def read_answer(answer: Any) -> ForeignMap | MissingMap:
         return MissingMap(name, str(error)[:_MOST_TEXT])
 
 
-def _read_map(name: str, found: Any) -> ForeignMap:
-    if not isinstance(found, dict):
+def _read_map(name: str, answer: Any) -> ForeignMap:
+    if not isinstance(answer, dict):
         raise MalformedAnswer("the answer is no table")
     for key in ("inputs", "outputs", "pairs"):
-        if key not in found:
+        if key not in answer:
             raise MalformedAnswer(f"the answer lacks {key!r}")
-    for key in found:
+    for key in answer:
         if key not in _KEYS:
             raise MalformedAnswer(f"the answer has an unknown key {key!r:.50}")
-    texts = {key: found.get(key) or "" for key in _TEXTS}
+    texts = {key: answer.get(key) or "" for key in _TEXTS}
     for key, text in texts.items():
         if not isinstance(text, str) or len(text) > _MOST_TEXT:
             raise MalformedAnswer(f"{key!r} of the answer is no short text")
-    inputs, outputs = _axes(found["inputs"]), _axes(found["outputs"])
+    inputs, outputs = _axes(answer["inputs"]), _axes(answer["outputs"])
     origin = MapOrigin(texts["source"])
-    made = _map(found["pairs"], inputs, outputs, origin)
-    own = None if found.get("inverse") is None else _map(found["inverse"], inputs, outputs, origin)
-    return ForeignMap(name, made, texts["ptx"], texts["operand"], _read_selection(found), own, texts["note"])
+    made = _map(answer["pairs"], inputs, outputs, origin)
+    own = None if answer.get("inverse") is None else _map(answer["inverse"], inputs, outputs, origin)
+    return ForeignMap(name, made, texts["ptx"], texts["operand"], _read_selection(answer), own, texts["note"])
 
 
-def _read_selection(found: dict[str, Any]) -> dict[str, int | str]:
-    chosen = found.get("select") or {}
+def _read_selection(answer: dict[str, Any]) -> dict[str, int | str]:
+    chosen = answer.get("select") or {}
     if not isinstance(chosen, dict) or any(type(value) not in (int, str) for value in chosen.values()):
         raise MalformedAnswer("'select' of the answer is no table of numbers and texts")
     return {str(key): value for key, value in chosen.items()}
 
 
-def _axes(found: Any) -> tuple[Axis, ...]:
-    if not isinstance(found, list) or not 0 < len(found) <= 4:
+def _axes(listed: Any) -> tuple[Axis, ...]:
+    if not isinstance(listed, list) or not 0 < len(listed) <= 4:
         raise MalformedAnswer("inputs and outputs are lists of one to four [name, extent]")
-    for axis in found:
+    for axis in listed:
         if not (isinstance(axis, list) and len(axis) == 2 and isinstance(axis[0], str) and type(axis[1]) is int):
             raise MalformedAnswer("a coordinate is [name, extent]")
         if not 0 < axis[1] <= LARGEST or len(axis[0]) > 50:
             raise MalformedAnswer(f"the extent of {axis[0]!r:.50} is {axis[1]}")
-    return tuple(Axis(name, extent) for name, extent in found)
+    return tuple(Axis(name, extent) for name, extent in listed)
 
 
 def _map(rows: Any, inputs: tuple[Axis, ...], outputs: tuple[Axis, ...], origin: MapOrigin) -> FragmentMap:

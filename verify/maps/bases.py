@@ -48,12 +48,12 @@ def read_bases(text: str) -> Bases:
     """
     if len(text) > MAX_TEXT:
         raise MapError(f"bases of more than {MAX_TEXT} characters")
-    found = {name: [_point(text[slice(*span)]) for span in spans] for name, spans in places(text).items()}
-    if "lane" not in found or not {"register"} & found.keys():
+    bases = {name: [_point(text[slice(*span)]) for span in spans] for name, spans in places(text).items()}
+    if "lane" not in bases or not {"register"} & bases.keys():
         raise MapError(
             "no bases: expected register and lane, such as {register = [[0, 1]], lane = [[0, 2], [0, 4]], warp = []}"
         )
-    return found
+    return bases
 
 
 def places(text: str) -> dict[str, list[tuple[int, int]]]:
@@ -63,19 +63,19 @@ def places(text: str) -> dict[str, list[tuple[int, int]]]:
     {'register': [(15, 19)]}
     """
     printed: dict[str, list[re.Match[str]]] = {}
-    for one in PRINTED.finditer(text):
-        printed.setdefault(_name(one["name"]), []).append(one)
+    for match in PRINTED.finditer(text):
+        printed.setdefault(_name(match["name"]), []).append(match)
     for name, bases in printed.items():
-        if [int(one["unit"]) for one in bases] != [1 << bit for bit in range(len(bases))]:
+        if [int(match["unit"]) for match in bases] != [1 << bit for bit in range(len(bases))]:
             raise MapError(f"the bases of {name} are not those of 1, 2, 4, ...")
-    found = {name: [one.span("basis") for one in bases] for name, bases in printed.items()}
-    found |= {_name(one["name"]): [] for one in TRIVIAL.finditer(text)}
-    for one in LISTED.finditer(text) if not printed else ():
-        if (sort := NAMES.get(one["name"])) is not None:
-            if sort in found:
-                raise MapError(f"the bases of {sort} are there twice, again at column {one.start() + 1}")
-            found[sort] = [basis.span(1) for basis in BASIS.finditer(text, *one.span("bases"))]
-    return found
+    spans = {name: [match.span("basis") for match in bases] for name, bases in printed.items()}
+    spans |= {_name(match["name"]): [] for match in TRIVIAL.finditer(text)}
+    for match in LISTED.finditer(text) if not printed else ():
+        if (sort := NAMES.get(match["name"])) is not None:
+            if sort in spans:
+                raise MapError(f"the bases of {sort} are there twice, again at column {match.start() + 1}")
+            spans[sort] = [basis.span(1) for basis in BASIS.finditer(text, *match.span("bases"))]
+    return spans
 
 
 def _name(word: str) -> str:
@@ -105,35 +105,35 @@ def of_operand(bases: Bases, outputs: Sequence[Axis], origin: MapOrigin = NOWHER
     return FragmentMap.from_bases({"lane": lanes, "value": bases["register"]}, outputs, origin)
 
 
-def of_map(found: FragmentMap) -> Bases:
+def of_map(m: FragmentMap) -> Bases:
     """Return the bases of a linear map, by input axis; raise MapError with the first point that prevents it.
 
     >>> of_map(FragmentMap.tabulate(lambda i: 3 * i, [Axis("i", 4)], [Axis("m", 16)]))
     Traceback (most recent call last):
     verify.maps.map.MapError: not linear over F2: i 3 has (m=9), its bits give (m=5)
     """
-    for axis in found.inputs:
+    for axis in m.inputs:
         if axis.extent & (axis.extent - 1):
             raise MapError(f"not linear over F2: {axis.extent} {axis.name}s are no power of two")
-    if not found.total:
+    if not m.total:
         raise MapError("not linear over F2: some input has no image, or several")
-    zero = (0,) * len(found.inputs)
+    zero = (0,) * len(m.inputs)
     bases: dict[str, list[Point]] = {}
-    for place, axis in enumerate(found.inputs):
+    for place, axis in enumerate(m.inputs):
         units = [(*zero[:place], 1 << bit, *zero[place + 1 :]) for bit in range(axis.extent.bit_length() - 1)]
-        bases[axis.name] = [found(*unit) for unit in units]
-    if any(c < 0 for basis in found.images.values() for c in basis[0]):
+        bases[axis.name] = [m(*unit) for unit in units]
+    if any(c < 0 for basis in m.images.values() for c in basis[0]):
         raise MapError("not linear over F2: an image is negative")
-    linear = BasesMap(bases, found.outputs)
-    if differing := list_differences(found, linear):
+    linear = BasesMap(bases, m.outputs)
+    if differing := list_differences(m, linear):
         point = differing[0]
-        has = f"{found.show_input(point)} has {found.show(found(*point))}"
+        has = f"{m.show_input(point)} has {m.show(m(*point))}"
         raise MapError(f"not linear over F2: {has}, its bits give {linear.show(linear(*point))}")
     return bases
 
 
-def spell_bases(found: FragmentMap) -> str:
+def spell_bases(m: FragmentMap) -> str:
     """Return the bases of a linear map from (lane, value) in Triton's spelling; raise MapError if it is not linear."""
-    bases = of_map(found)
+    bases = of_map(m)
     listed = {"register": bases["value"], "lane": bases["lane"][:WARP_BITS], "warp": bases["lane"][WARP_BITS:]}
     return "{" + ", ".join(f"{name} = {[list(basis) for basis in several]}" for name, several in listed.items()) + "}"

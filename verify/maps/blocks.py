@@ -36,7 +36,7 @@ def or_mismatch(find: Callable[P, Counterexample | None]) -> Callable[P, Counter
     @wraps(find)
     def search(*of: P.args, **options: P.kwargs) -> Counterexample | None:
         try:
-            check_readings(*(one for one in of if isinstance(one, Map)))
+            check_readings(*(argument for argument in of if isinstance(argument, Map)))
             return find(*of, **options)
         except EvaluationMismatch as fault:
             return fault.counterexample
@@ -89,11 +89,11 @@ def walk_elements(m: Map, every: bool = False) -> Iterator[tuple[int, Array]]:
 
 def number_elements(columns: Columns, axes: Sequence[Axis]) -> Array:
     """Return the element of each image: -1 outside the tile."""
-    found, strays, unit = columns[0], [], axes[0].extent
+    elements, strays, unit = columns[0], [], axes[0].extent
     for column, axis in zip(columns, axes, strict=True):
         if column.min() < 0 or column.max() >= axis.extent:
             strays.append((column < 0) | (column >= axis.extent))
     for column, axis in zip(columns[1:], axes[1:], strict=True):
-        found = found + unit * column
+        elements = elements + unit * column
         unit *= axis.extent
-    return np.where(np.logical_or.reduce(strays), -1, found) if strays else found
+    return np.where(np.logical_or.reduce(strays), -1, elements) if strays else elements

@@ -43,8 +43,8 @@ class Type(NamedTuple):
 INT, UNSIGNED = Type("int", 32, True), Type("unsigned", 32, False)
 INT64, UINT64 = Type("int64", 64, True), Type("uint64", 64, False)
 TYPES = {
-    one.name: one
-    for one in (
+    kind.name: kind
+    for kind in (
         INT, UNSIGNED, INT64, UINT64, Type("bool", 1, False),
         Type("int8", 8, True), Type("uint8", 8, False), Type("int16", 16, True), Type("uint16", 16, False),
     )
@@ -70,7 +70,7 @@ def common(a: Type, b: Type) -> Type:
     ('int', 'unsigned', 'int64')
     """
     a, b = promote(a), promote(b)
-    return max(a, b, key=lambda one: (one.bits, not one.signed))
+    return max(a, b, key=lambda kind: (kind.bits, not kind.signed))
 
 
 def meaning(tree: Tree, types: Mapping[str, Type], text: str) -> Meaning:
@@ -94,18 +94,18 @@ def meaning(tree: Tree, types: Mapping[str, Type], text: str) -> Meaning:
     words = " ".join(text[tree.start : tree.end].split())
     match tree:
         case Cast(type=word):
-            found = _cast(TYPES[word], parts[0][1])
+            typed = _cast(TYPES[word], parts[0][1])
         case Ternary():
-            found = _choice(*parts)
+            typed = _choice(*parts)
         case Unary(op=op):
-            found = _unary(op, parts[0], words)
+            typed = _unary(op, parts[0], words)
         case Binary(op=op):
-            found = _binary(op, parts[0], parts[1], words)
+            typed = _binary(op, parts[0], parts[1], words)
         case Call(function=function):
-            found = _call(function, parts, words)
+            typed = _call(function, parts, words)
         case Compare():
             raise TypeError("a chained comparison is Python's")
-    return found
+    return typed
 
 
 def _cast(type_: Type, value: Function) -> Meaning:
@@ -123,13 +123,13 @@ def _literal(number: Number, text: str) -> Meaning:
     """Return the first type of C's list that has the value: unsigned ones for hexadecimal digits or a suffix u."""
     value, suffix = number.value, number.suffix
     listed = [INT64, UINT64] if "ll" in suffix else [INT, UNSIGNED, INT64, UINT64]
-    unsigned = [one for one in listed if not one.signed]
-    signed = [one for one in listed if one.signed]
+    unsigned = [kind for kind in listed if not kind.signed]
+    signed = [kind for kind in listed if kind.signed]
     allowed = unsigned if "u" in suffix else signed if number.decimal else listed
-    found = next((one for one in allowed if one.fits(value)), None)
-    if found is None:
+    kind = next((kind for kind in allowed if kind.fits(value)), None)
+    if kind is None:
         raise ExpressionError(f"the literal {value} has no type: it is too large", text, number.start)
-    return found, lambda _: value
+    return kind, lambda _: value
 
 
 def _unary(op: str, operand: Meaning, words: str) -> Meaning:

@@ -42,17 +42,17 @@ def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], fold
     except isolation.NoAnswer as error:
         raise MapError(f"{text}: {error}") from error
     last = answered[-1] if answered else {"missing": "its process answered nothing"}
-    found = read_answer({"name": text, **last} if isinstance(last, dict) else last)
-    if isinstance(found, MissingMap):
-        raise MapError(f"{text}: {found.why}")
-    return replace(found.map, inputs=tuple(inputs), outputs=tuple(outputs), origin=MapOrigin(text))
+    answer = read_answer({"name": text, **last} if isinstance(last, dict) else last)
+    if isinstance(answer, MissingMap):
+        raise MapError(f"{text}: {answer.why}")
+    return replace(answer.map, inputs=tuple(inputs), outputs=tuple(outputs), origin=MapOrigin(text))
 
 
 def _interpreter(python: str, folder: Path) -> str:
     """Return the path of an interpreter: a program of PATH, or a file relative to a folder. Raise MapError."""
     if not python:
         return sys.executable
-    found = shutil.which(str(folder / python) if os.sep in python else python)
-    if found is None:
+    program = shutil.which(str(folder / python) if os.sep in python else python)
+    if program is None:
         raise MapError(f"{python} is no program that can be run")
-    return os.path.abspath(found)
+    return os.path.abspath(program)

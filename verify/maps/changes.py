@@ -49,33 +49,33 @@ def change(old: FragmentMap, new: FragmentMap, most: int = 8) -> Change | None:
     return Change(points[0], shown[0], tuple(lines))
 
 
-def signature(found: FragmentMap) -> str:
+def signature(m: FragmentMap) -> str:
     """Return the inputs and outputs of a map with their extents.
 
     >>> from verify.maps.map import Axis
     >>> signature(FragmentMap((Axis("lane", 32),), (Axis("m", 16), Axis("n", 8)), {}))
     'lane 32 -> m 16, n 8'
     """
-    sides = (", ".join(f"{axis.name} {axis.extent}" for axis in axes) for axes in (found.inputs, found.outputs))
+    sides = (", ".join(f"{axis.name} {axis.extent}" for axis in axes) for axes in (m.inputs, m.outputs))
     return " -> ".join(sides)
 
 
-def text(found: FragmentMap) -> str:
+def text(m: FragmentMap) -> str:
     """Return a map as a layout, or as F2 bases; or why it has neither."""
     try:
-        return as_layout(found)
+        return as_layout(m)
     except MapError as error:
         why = str(error)
-    if [axis.name for axis in found.inputs] == ["lane", "value"]:
+    if [axis.name for axis in m.inputs] == ["lane", "value"]:
         with suppress(MapError):
-            return bases.spell_bases(found)
+            return bases.spell_bases(m)
     return why
 
 
-def _names(found: FragmentMap) -> list[str]:
-    return [axis.name for axis in (*found.inputs, *found.outputs)]
+def _names(m: FragmentMap) -> list[str]:
+    return [axis.name for axis in (*m.inputs, *m.outputs)]
 
 
 def _was(old: FragmentMap, new: FragmentMap, point: Point) -> str:
-    was, now = (" and ".join(map(one.show, one.at(*point))) or "nothing" for one in (old, new))
+    was, now = (" and ".join(map(side.show, side.at(*point))) or "nothing" for side in (old, new))
     return f"was {was}, now {now}"

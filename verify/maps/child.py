@@ -55,13 +55,13 @@ def main(adapter: str, descriptor: int, seconds: float, only: list[str]) -> None
     try:
         module = load(adapter)
         listed = [(str(name), make) for name, make in module.maps()]
-        listed = [one for one in listed if not only or any(one[0] == p or fnmatchcase(one[0], p) for p in only)]
+        listed = [pair for pair in listed if not only or any(pair[0] == p or fnmatchcase(pair[0], p) for p in only)]
         names = [name for name, _ in listed]
-        found = {"project": module.PROJECT, "version": version_of(module), "maps": names}
+        opening = {"project": module.PROJECT, "version": version_of(module), "maps": names}
     except BaseException as error:  # an exit too
-        found = {"missing": describe(error)}
-    write(out, found)
-    if "missing" in found:
+        opening = {"missing": describe(error)}
+    write(out, opening)
+    if "missing" in opening:
         return
     for name, make in listed:
         write(out, {"name": name, **answer(make, seconds, out)})
@@ -147,15 +147,17 @@ def receive(source: int, child: int, deadline: float) -> tuple[bytes, int | None
     return content, status
 
 
-def tabulate(found: dict[str, Any]) -> dict[str, Any]:
+def tabulate(described: dict[str, Any]) -> dict[str, Any]:
     """Return the same map with every pair in place of its functions."""
-    found = {**found}
-    function, back = found.pop("of"), found.pop("back", None)
-    inputs, outputs = found["inputs"], found["outputs"]
-    found["pairs"] = [[*point, *one] for point in grid(inputs) for one in images(call(function, point, inputs))]
+    described = {**described}
+    function, back = described.pop("of"), described.pop("back", None)
+    inputs, outputs = described["inputs"], described["outputs"]
+    described["pairs"] = [[*point, *image] for point in grid(inputs) for image in images(call(function, point, inputs))]
     if back is not None:
-        found["inverse"] = [[*one, *point] for point in grid(outputs) for one in images(call(back, point, outputs))]
-    return found
+        described["inverse"] = [
+            [*image, *point] for point in grid(outputs) for image in images(call(back, point, outputs))
+        ]
+    return described
 
 
 def call(function: Any, point: tuple[int, ...], axes: Any) -> Any:
@@ -164,7 +166,9 @@ def call(function: Any, point: tuple[int, ...], axes: Any) -> Any:
         return function(*point)
     except Exception as error:
         where = ", ".join(f"{axis[0]} {point[at]}" for at, axis in enumerate(axes))
-        frames = [one for one in traceback.extract_tb(error.__traceback__) if os.path.dirname(one.filename) != HERE]
+        frames = [
+            frame for frame in traceback.extract_tb(error.__traceback__) if os.path.dirname(frame.filename) != HERE
+        ]
         line = f", line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)}" if frames else ""
         with contextlib.suppress(Exception):
             error.place = f" at {where}{line}"  # type: ignore[attr-defined]
@@ -191,9 +195,9 @@ def plain(value: Any) -> Any:
     if value is None or type(value) in (str, bool):
         return value
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     number = operator.index(value)
     if type(number) is not int or not -DIGITS < number < DIGITS:
         raise ValueError("a number of more than 62 bits")
@@ -232,7 +236,7 @@ def end_all() -> None:
 
 def children(parent: int) -> list[int]:
     """Return the processes whose parent this is, where the system has /proc."""
-    found = []
+    pids = []
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:
         if name.isdigit():
             try:
@@ -241,8 +245,8 @@ def children(parent: int) -> list[int]:
             except OSError:
                 continue
             if int(fields[1]) == parent:
-                found.append(int(name))
-    return found
+                pids.append(int(name))
+    return pids
 
 
 if __name__ == "__main__":

@@ -14,19 +14,19 @@ from verify.maps.map import Array, Map, Point
 STEP = 1 << 18  # places that are looked at together
 
 
-def inputs_of(found: Map, point: Point) -> dict[str, int]:
+def inputs_of(m: Map, point: Point) -> dict[str, int]:
     """Return the coordinates of an input, by their names."""
-    return {axis.word: c for axis, c in zip(found.inputs, point, strict=True)}
+    return {axis.word: c for axis, c in zip(m.inputs, point, strict=True)}
 
 
-def leaves_the_tile(found: Map, count: int, point: Point, image: Point) -> Counterexample:
+def leaves_the_tile(m: Map, count: int, point: Point, image: Point) -> Counterexample:
     """Return the counterexample of `in_bounds`: how many images are outside, and the first of them."""
-    tile = "x".join(str(axis.extent) for axis in found.outputs)
+    tile = "x".join(str(axis.extent) for axis in m.outputs)
     return Counterexample(
-        inputs_of(found, point),
-        f"{found.show_input(point)} {found.has} {found.show(image)}, outside {tile}",
+        inputs_of(m, point),
+        f"{m.show_input(point)} {m.has} {m.show(image)}, outside {tile}",
         extent="unique" if count == 1 else "smallest",
-        damage=(f"{count} of {len(found)} points fall outside",),
+        damage=(f"{count} of {len(m)} points fall outside",),
         unique=count == 1,
     )
 
@@ -44,7 +44,7 @@ class OwnerCounts(NamedTuple):
     both: tuple[Point, ...] = ()  # its first two
 
 
-def wrong_owners(found: Map, copies: int, counted: OwnerCounts) -> Counterexample | None:
+def wrong_owners(m: Map, copies: int, counted: OwnerCounts) -> Counterexample | None:
     """Return the counterexample of `ownership`: the first element with too many owners, or else too few."""
     damage: tuple[str, ...] = ()
     if counted.few:
@@ -52,34 +52,34 @@ def wrong_owners(found: Map, copies: int, counted: OwnerCounts) -> Counterexampl
         damage = (f"{counted.few} of {counted.elements} elements have {lacking}{counted.where}",)
     if counted.extra:
         first, second = counted.both
-        inputs = {**inputs_of(found, first), **{f"other {name}": c for name, c in inputs_of(found, second).items()}}
-        owners_of = f"{found.show_input(first)} and {found.show_input(second)}"
-        both = f"{owners_of} both {found.have} {found.show(counted.crowded)}"
+        inputs = {**inputs_of(m, first), **{f"other {name}": c for name, c in inputs_of(m, second).items()}}
+        owners_of = f"{m.show_input(first)} and {m.show_input(second)}"
+        both = f"{owners_of} both {m.have} {m.show(counted.crowded)}"
         extent = "the only collision" if counted.extra == 1 else f"smallest of {counted.extra} collisions"
         return Counterexample(inputs, both, extent=extent, damage=damage, unique=counted.extra == 1)
     if counted.few:
         return Counterexample(
-            {axis.word: c for axis, c in zip(found.outputs, counted.first, strict=True)},
-            f"{found.show(counted.first)} has {owners(counted.has)}, {copies} wanted",
+            {axis.word: c for axis, c in zip(m.outputs, counted.first, strict=True)},
+            f"{m.show(counted.first)} has {owners(counted.has)}, {copies} wanted",
             damage=damage,
         )
     return None
 
 
-def no_owner(found: Map, element: Point) -> Counterexample:
+def no_owner(m: Map, element: Point) -> Counterexample:
     """Return the counterexample of `right_inverse`: the first element without an owner."""
-    return Counterexample({}, f"{found.show(element)} has no owner")
+    return Counterexample({}, f"{m.show(element)} has no owner")
 
 
-def not_undone(found: Map, element: Point, strays: Sequence[Point], counts: tuple[int, int]) -> Counterexample:
+def not_undone(m: Map, element: Point, strays: Sequence[Point], counts: tuple[int, int]) -> Counterexample:
     """Return the counterexample of an inverse: the element, the inputs that it claims in vain, (how many, of all)."""
     says, (count, elements) = "has no lane and value", counts
     if strays:
-        has = " and ".join(map(found.show, found.at(*strays[0]))) or "no element"
-        says = f"is said to be {found.show_input(strays[0])}, which has {has}"
+        has = " and ".join(map(m.show, m.at(*strays[0]))) or "no element"
+        says = f"is said to be {m.show_input(strays[0])}, which has {has}"
     return Counterexample(
-        {axis.word: c for axis, c in zip(found.outputs, element, strict=True)},
-        f"{found.show(element)} {says}",
+        {axis.word: c for axis, c in zip(m.outputs, element, strict=True)},
+        f"{m.show(element)} {says}",
         extent="unique" if count == 1 else "smallest",
         damage=(f"{count} of {elements} elements disagree",),
         unique=count == 1,
@@ -87,7 +87,7 @@ def not_undone(found: Map, element: Point, strays: Sequence[Point], counts: tupl
 
 
 def unequal(
-    found: Map,
+    m: Map,
     wanted: Map,
     name: str,
     point: Point,
@@ -95,12 +95,12 @@ def unequal(
     counts: tuple[int, int],
 ) -> Counterexample:
     """Return the counterexample of `equals`: the first point, the input of its image, and (how many, of all)."""
-    got, right = (" and ".join(map(one.show, one.at(*point))) or "no element" for one in (found, wanted))
-    owner = f"; {found.show(found.at(*point)[0])} belongs to {found.show_input(belongs[0])}" if belongs else ""
+    got, right = (" and ".join(map(side.show, side.at(*point))) or "no element" for side in (m, wanted))
+    owner = f"; {m.show(m.at(*point)[0])} belongs to {m.show_input(belongs[0])}" if belongs else ""
     count, points = counts
     return Counterexample(
-        inputs_of(found, point),
-        f"{found.show_input(point)}: {found.noun} {got}, {name} {right}{owner}",
+        inputs_of(m, point),
+        f"{m.show_input(point)}: {m.noun} {got}, {name} {right}{owner}",
         extent="unique" if count == 1 else "smallest",
         damage=(f"{count} of {points} points disagree",),
         unique=count == 1,

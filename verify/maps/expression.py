@@ -99,11 +99,11 @@ class IndexFunction:
         """
         inputs = self.coordinates.inputs
         points = list(grid(inputs))
-        found = [(reading, self._images(points, texts)) for reading, texts in self._readable(language, type)]
-        (_, images), *others = found
-        if any(other != images for _, other in others) or not _whole(images):
+        imaged = [(reading, self._images(points, texts)) for reading, texts in self._readable(language, type)]
+        (_, images), *rest = imaged
+        if any(theirs != images for _, theirs in rest) or not _whole(images):
             for at, point in enumerate(points):
-                self._check_same(point, [(reading, its[at]) for reading, its in found])
+                self._check_same(point, [(reading, its[at]) for reading, its in imaged])
         return FragmentMap(
             inputs,
             self.outputs,
@@ -136,17 +136,17 @@ class IndexFunction:
         if len(errors) == len(ways):
             raise max(errors, key=lambda error: error.offset)
 
-    def _check_same(self, point: Point, found: Sequence[tuple[Reading, Point | Undefined]]) -> None:
+    def _check_same(self, point: Point, imaged: Sequence[tuple[Reading, Point | Undefined]]) -> None:
         """Raise MapError where the readings differ at a point, or where all leave it undefined."""
-        first, image = found[0]
-        differing = [(one, its) for one, its in found if _differ(image, its)]
-        other = max(differing, key=lambda each: each[0].language != first.language, default=None)
+        first, image = imaged[0]
+        differing = [(reading, its) for reading, its in imaged if _differ(image, its)]
+        contrary = max(differing, key=lambda each: each[0].language != first.language, default=None)
         where = ", ".join(f"{axis.word} {c}" for axis, c in zip(self.coordinates.inputs, point, strict=True))
-        if other is not None:
-            (reading, its), state = other, "the language"
+        if contrary is not None:
+            (reading, its), state = contrary, "the language"
             names = [str(first), str(reading)]
             if first.language == reading.language:
-                names, state = [f"C with {one.type} coordinates" for one in (first, reading)], "int or unsigned"
+                names, state = [f"C with {side.type} coordinates" for side in (first, reading)], "int or unsigned"
             axis, values = self._differing(image, its)
             raise MapError(f"{axis} at {where}: {names[0]} gives {values[0]}, {names[1]} {values[1]}: state {state}")
         if isinstance(image, Undefined):
@@ -154,28 +154,28 @@ class IndexFunction:
         if any(isinstance(c, float) for c in image):
             raise MapError(f"{where}: {image} is not whole: in Python / gives a float, write //")
 
-    def _differing(self, one: Point | Undefined, other: Point | Undefined) -> tuple[str, tuple[object, object]]:
-        if isinstance(one, Undefined) or isinstance(other, Undefined):
-            return ", ".join(self.texts), (_spell_value(one), _spell_value(other))
-        place = next(i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
-        return self.outputs[place].name, (one[place], other[place])
+    def _differing(self, left: Point | Undefined, right: Point | Undefined) -> tuple[str, tuple[object, object]]:
+        if isinstance(left, Undefined) or isinstance(right, Undefined):
+            return ", ".join(self.texts), (_spell_value(left), _spell_value(right))
+        place = next(i for i, (a, b) in enumerate(zip(left, right, strict=True)) if a != b)
+        return self.outputs[place].name, (left[place], right[place])
 
     def _read_texts(self, reading: Reading, comments: bool, ways: int) -> Iterator[Text]:
         """Yield the functions of all texts in their order, in one of some ways to read them; raise ExpressionError."""
-        types = {name: one.type or SIGNS[reading.type] for name, one in self.coordinates.names.items()}
+        types = {name: coordinate.type or SIGNS[reading.type] for name, coordinate in self.coordinates.names.items()}
         work = 0
         defined = [("", name, text) for name, text in self.let.items()]
         for output, name, text in [*defined, *((axis.name, axis.name, self.texts[axis.name]) for axis in self.outputs)]:
             code, local = parse(text, reading.language, comments), dict(types)
             work += code.nodes
             declared = []
-            for one in code.declarations:
-                if reading.language == C and one.name in local:
-                    raise ExpressionError(f"{one.name!r} is declared twice", text, one.value.start)
-                local[one.name], value = self._value(one.value, one.type, code, local)
-                declared.append((one.name, value))
+            for declaration in code.declarations:
+                if reading.language == C and declaration.name in local:
+                    raise ExpressionError(f"{declaration.name!r} is declared twice", text, declaration.value.start)
+                local[declaration.name], value = self._value(declaration.value, declaration.type, code, local)
+                declared.append((declaration.name, value))
             type_, value = self._value(code.result, "", code, local)
-            trees = [*(one.value for one in code.declarations), code.result]
+            trees = [*(declaration.value for declaration in code.declarations), code.result]
             used = {node.name for tree in trees for node in nodes(tree) if isinstance(node, Name)}
             if not output and name in types:
                 raise ExpressionError(f"{name!r} is a coordinate or defined before: give it another name", text, 0)
@@ -220,12 +220,12 @@ class IndexFunction:
                 if name not in columns:
                     variable = self.coordinates.names[name].value
                     columns[name] = [variable(*point) for point in points]
-            found = _column(text, columns, len(points))
+            column = _column(text, columns, len(points))
             if text.output:
-                images.append([int(value) if value is True or value is False else value for value in found])
+                images.append([int(value) if value is True or value is False else value for value in column])
             else:
-                columns[text.name] = found
-                defined.append(found)
+                columns[text.name] = column
+                defined.append(column)
         rows: list[Any] = list(zip(*images, strict=True)) if images else [()] * len(points)
         every = [*defined, *images]
         if any(Undefined in set(map(type, column)) for column in every):
@@ -244,28 +244,28 @@ class IndexFunction:
 
     def remarks(self, language: str = "", type: str = "") -> tuple[str, ...]:
         """Return the warnings about calls that C and CUDA C++ read differently, each once."""
-        found = [remark for _, texts in self._readable(language, type) for text in texts for remark in text.remarks]
-        return tuple(dict.fromkeys(found))
+        remarks = [remark for _, texts in self._readable(language, type) for text in texts for remark in text.remarks]
+        return tuple(dict.fromkeys(remarks))
 
     def recompute(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
         """Return the image of a point by other texts: those with its values in place of the names, parsed anew."""
         reading, _ = next(self._readable(language, type))
         values = {}
-        for name, one in self.coordinates.names.items():
-            unsigned = reading.language == C and (one.type or SIGNS[reading.type]) == UNSIGNED
-            values[name] = f"{one.value(*point)}u" if unsigned else str(one.value(*point))
+        for name, coordinate in self.coordinates.names.items():
+            unsigned = reading.language == C and (coordinate.type or SIGNS[reading.type]) == UNSIGNED
+            values[name] = f"{coordinate.value(*point)}u" if unsigned else str(coordinate.value(*point))
 
         def fill(text: str) -> str:
             return substitute(parse(text, reading.language, comments=not language), values, whole=True)
 
         let = {name: fill(text) for name, text in self.let.items()}
         texts = {name: fill(text) for name, text in self.texts.items()}
-        other = IndexFunction(texts, self.outputs, InputCoordinates((), {}), let)
-        return other._at((), list(other._read_texts(reading, not language, 1)))
+        filled = IndexFunction(texts, self.outputs, InputCoordinates((), {}), let)
+        return filled._at((), list(filled._read_texts(reading, not language, 1)))
 
     def written_out(self, point: Point, language: str = "", type: str = "") -> str:
         """Each text with the values of its coordinates in place of their names, and its value."""
-        numbers = {name: one.value(*point) for name, one in self.coordinates.names.items()}
+        numbers = {name: coordinate.value(*point) for name, coordinate in self.coordinates.names.items()}
         values = {name: f"({number})" if number < 0 else str(number) for name, number in numbers.items()}
         reading, texts = next(self._readable(language, type))
         image = self._at(point, texts)
@@ -297,7 +297,9 @@ class ExpressionMap(Map):
     @property
     def key(self) -> Hashable:
         """The texts, the language and the type, the axes, and the names with the functions that they stand for."""
-        names = tuple((name, one.type, one.value) for name, one in self.function.coordinates.names.items())
+        names = tuple(
+            (name, coordinate.type, coordinate.value) for name, coordinate in self.function.coordinates.names.items()
+        )
         texts = tuple(self.function.texts.items()), tuple(self.function.let.items())
         return type(self).__name__, texts, self.language, self.type, names, self.inputs, self.outputs
 
@@ -357,7 +359,7 @@ def _column(text: Text, columns: Mapping[str, list[Any]], points: int) -> list[A
     if all({int}.issuperset(map(type, column)) for column in taken):
         known = {key: value(key) for key in dict.fromkeys(keys)}
         return list(map(known.__getitem__, keys))
-    return [next((one for one in key if isinstance(one, Undefined)), None) or value(key) for key in keys]
+    return [next((argument for argument in key if isinstance(argument, Undefined)), None) or value(key) for key in keys]
 
 
 def _whole(images: Sequence[Point | Undefined]) -> bool:
@@ -368,25 +370,25 @@ def _whole(images: Sequence[Point | Undefined]) -> bool:
 def readings(language: str, type: str) -> list[Reading]:
     """Return the ways to read a text: one if the language and, for C, the type of the coordinates are given.
 
-    >>> [f"{one.language} {one.type}" for one in readings("", "")]
+    >>> [f"{reading.language} {reading.type}" for reading in readings("", "")]
     ['c int', 'c unsigned', 'python int']
     """
     types = [type] if type else list(SIGNS)
-    found = [Reading(C, one) for one in types] if language != PYTHON else []
-    return [*found, *([Reading(PYTHON, types[0])] if language != C else [])]
+    in_c = [Reading(C, name) for name in types] if language != PYTHON else []
+    return [*in_c, *([Reading(PYTHON, types[0])] if language != C else [])]
 
 
 def substitute(code: Code, values: Mapping[str, str], whole: bool = False) -> str:
     """Put values in place of names that the last expression of a text, or the `whole` text, does not declare."""
-    declared = {one.name for one in code.declarations}
-    trees = [*(one.value for one in code.declarations), code.result] if whole else [code.result]
-    found, at = [], 0 if whole else code.result.start
+    declared = {declaration.name for declaration in code.declarations}
+    trees = [*(declaration.value for declaration in code.declarations), code.result] if whole else [code.result]
+    pieces, at = [], 0 if whole else code.result.start
     for node in sorted((node for tree in trees for node in nodes(tree)), key=lambda node: node.start):
         if isinstance(node, Name) and node.name in values and node.name not in declared:
-            found.append(code.text[at : node.start] + values[node.name])
+            pieces.append(code.text[at : node.start] + values[node.name])
             at = node.end
     rest = code.text[at:] if whole else code.text[at : code.result.end]
-    return "".join([*found, rest]) if whole else " ".join("".join([*found, rest]).split())
+    return "".join([*pieces, rest]) if whole else " ".join("".join([*pieces, rest]).split())
 
 
 def _suggest_names(name: str, known: Mapping[str, object]) -> str:
@@ -395,10 +397,10 @@ def _suggest_names(name: str, known: Mapping[str, object]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
 
 
-def _differ(one: Point | Undefined, other: Point | Undefined) -> bool:
-    if isinstance(one, Undefined) or isinstance(other, Undefined):
-        return isinstance(one, Undefined) != isinstance(other, Undefined)
-    return one != other
+def _differ(left: Point | Undefined, right: Point | Undefined) -> bool:
+    if isinstance(left, Undefined) or isinstance(right, Undefined):
+        return isinstance(left, Undefined) != isinstance(right, Undefined)
+    return left != right
 
 
 def _spell_value(value: Point | Undefined) -> str:

@@ -138,8 +138,8 @@ class FragmentMap(Map):
             if count == LARGEST:
                 raise MapError(f"more than {LARGEST} pairs")
             images.setdefault(_point(point, inputs, point), {})[_point(image, outputs, point)] = None
-        found = {point: tuple(several) for point, several in images.items()}
-        return cls(tuple(inputs), tuple(outputs), found, origin, lines or {})
+        relation = {point: tuple(several) for point, several in images.items()}
+        return cls(tuple(inputs), tuple(outputs), relation, origin, lines or {})
 
     @classmethod
     def keep(cls, m: Map) -> FragmentMap:
@@ -183,10 +183,10 @@ class FragmentMap(Map):
     ) -> FragmentMap:
         """Return the places of every element in tensor memory; each output is as long as the places need."""
         copies = range(operand.copies)
-        found = [((x, y), [operand.place(x, y, copy) for copy in copies]) for x, y in grid(tile)]
-        names = list(found[0][1][0])
-        ends = {name: 1 + max(place[name] for _, places in found for place in places) for name in names}
-        pairs = ((point, tuple(place[name] for name in names)) for point, places in found for place in places)
+        placed = [((x, y), [operand.place(x, y, copy) for copy in copies]) for x, y in grid(tile)]
+        names = list(placed[0][1][0])
+        ends = {name: 1 + max(place[name] for _, places in placed for place in places) for name in names}
+        pairs = ((point, tuple(place[name] for name in names)) for point, places in placed for place in places)
         return cls.from_pairs(tile, [Axis(name, end) for name, end in ends.items()], pairs, origin)
 
     @cached_property
@@ -254,11 +254,11 @@ class FragmentMap(Map):
 
     @cached_property
     def _owners(self) -> Mapping[Point, tuple[Point, ...]]:
-        found: dict[Point, list[Point]] = {}
+        owners: dict[Point, list[Point]] = {}
         for point in self.domain:
             for image in self.images[point]:
-                found.setdefault(image, []).append(point)
-        return {image: tuple(points) for image, points in found.items()}
+                owners.setdefault(image, []).append(point)
+        return {image: tuple(points) for image, points in owners.items()}
 
     def owners(self, image: Point) -> tuple[Point, ...]:
         """Return the inputs that have an image, in ascending order."""
@@ -281,10 +281,10 @@ class FragmentMap(Map):
 
         Raises MapError if neither side of the map has just these names.
         """
-        for one in (self, self.inverse()):
-            names = [axis.name for axis in one.inputs]
+        for relation in (self, self.inverse()):
+            names = [axis.name for axis in relation.inputs]
             if sorted(names) == sorted(inputs):
-                return one.reorder(inputs, [axis.name for axis in one.outputs])
+                return relation.reorder(inputs, [axis.name for axis in relation.outputs])
         sides = " -> ".join(f"({', '.join(axis.name for axis in side)})" for side in (self.inputs, self.outputs))
         raise MapError(f"the map is {sides}, not from ({', '.join(inputs)})")
 
@@ -297,8 +297,8 @@ class FragmentMap(Map):
         if take == sorted(take) and give == sorted(give):
             return self
         pairs = {
-            tuple(point[i] for i in take): tuple(tuple(image[i] for i in give) for image in found)
-            for point, found in self.images.items()
+            tuple(point[i] for i in take): tuple(tuple(image[i] for i in give) for image in images)
+            for point, images in self.images.items()
         }
         lines = {tuple(point[i] for i in take): line for point, line in self.lines.items()}
         sides = tuple(self.inputs[i] for i in take), tuple(self.outputs[i] for i in give)
@@ -306,7 +306,7 @@ class FragmentMap(Map):
 
     def restrict(self, inputs: Container[Point]) -> FragmentMap:
         """Return the relation at some of its inputs alone."""
-        return replace(self, images={point: found for point, found in self.images.items() if point in inputs})
+        return replace(self, images={point: images for point, images in self.images.items() if point in inputs})
 
     def rename(self, names: Mapping[str, str]) -> FragmentMap:
         """Return the same relation with other names of its coordinates."""
@@ -344,8 +344,8 @@ def _check_size(inputs: Sequence[Axis]) -> None:
 
 def _point(value: object, axes: Sequence[Axis], at: Point) -> Point:
     """Return a point as a tuple of ints, one for each axis; raise MapError for anything else, also true and 1.0."""
-    found = tuple(value) if isinstance(value, tuple | list) else (value,)
-    if len(found) != len(axes) or any(type(c) is not int for c in found):
+    point = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if len(point) != len(axes) or any(type(c) is not int for c in point):
         names = ", ".join(axis.name for axis in axes)
         raise MapError(f"at {at}: expected whole numbers ({names}), found {value!r:.80}")
-    return found
+    return point

@@ -47,10 +47,10 @@ def images(returned: Any, names: list[str]) -> list[tuple[int, ...]]:
     """Return the images that the function has returned: a tuple, a list or an array is one, a list of them several."""
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
-    several = isinstance(returned, list) and all(isinstance(one, (list, tuple)) for one in returned)
-    found = []
-    for one in returned if several else [] if returned is None else [returned]:
-        if not isinstance(one, (list, tuple)) or len(one) != len(names):
-            raise ValueError(f"it returns {one!r:.60}, expected ({', '.join(names)})")
-        found.append(tuple(map(operator.index, one)))
-    return found
+    several = isinstance(returned, list) and all(isinstance(part, (list, tuple)) for part in returned)
+    points = []
+    for image in returned if several else [] if returned is None else [returned]:
+        if not isinstance(image, (list, tuple)) or len(image) != len(names):
+            raise ValueError(f"it returns {image!r:.60}, expected ({', '.join(names)})")
+        points.append(tuple(map(operator.index, image)))
+    return points

@@ -114,7 +114,7 @@ class Map:
 
     def count(self, image: Point) -> int:
         """Return how many inputs have an image, in plain integers."""
-        return sum(found == image for point in self.domain for found in self.at(*point))
+        return sum(reached == image for point in self.domain for reached in self.at(*point))
 
     @property
     def domain(self) -> Sequence[Point]:
@@ -128,18 +128,18 @@ class Map:
 
     def point(self, number: int) -> Point:
         """Return the input of a number."""
-        found = []
+        coordinates = []
         for axis in reversed(self.inputs):
             number, coordinate = divmod(number, axis.extent)
-            found.append(coordinate)
-        return tuple(found[::-1])
+            coordinates.append(coordinate)
+        return tuple(coordinates[::-1])
 
     def __call__(self, *point: int) -> Point:
         """Return the only image of an input; raise MapError if it has none or several."""
-        found = self.at(*point)
-        if len(found) != 1:
-            raise MapError(f"{self.show_input(point)} has {len(found)} images, not one")
-        return found[0]
+        images = self.at(*point)
+        if len(images) != 1:
+            raise MapError(f"{self.show_input(point)} has {len(images)} images, not one")
+        return images[0]
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -241,15 +241,15 @@ class IsaFormula(Map):
         lanes = np.array(self.lanes[first:last], dtype=np.int64)
         part = slice(start - first * values, stop - first * values)
         every = self.locate(lanes[:, None], np.arange(values, dtype=np.int64)[None, :])
-        return tuple(np.broadcast_to(one, (len(lanes), values)).reshape(-1)[part] for one in every)
+        return tuple(np.broadcast_to(column, (len(lanes), values)).reshape(-1)[part] for column in every)
 
     @cached_property
     def repeats(self) -> int:  # type: ignore[override]
         """All threads, if the formula does not read the lane."""
         import numpy as np
 
-        found = self.locate(np.array(self.lanes[:2])[:, None], np.arange(self.inputs[1].extent)[None, :])
-        return len(self.lanes) if all(np.ndim(one) < 2 or len(one) == 1 for one in found) else 1
+        columns = self.locate(np.array(self.lanes[:2])[:, None], np.arange(self.inputs[1].extent)[None, :])
+        return len(self.lanes) if all(np.ndim(column) < 2 or len(column) == 1 for column in columns) else 1
 
 
 def contradict(m: Map, point: Point, alone: Point, among: Point) -> Counterexample:

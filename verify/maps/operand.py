@@ -59,9 +59,9 @@ def _of_values(values: int, loops: str) -> Mapping[str, DeclaredName]:
     """Return the names of the value: i, or those of nested loops."""
     if not loops:
         return {name: DeclaredName(lambda _, value: value) for name in VALUES}
-    found = [LOOPS.fullmatch(part) for part in loops.split(",")]
-    counts = {one[1]: int(one[2]) for one in found if one}
-    if None in found or len(counts) < len(found):
+    matches = [LOOPS.fullmatch(part) for part in loops.split(",")]
+    counts = {match[1]: int(match[2]) for match in matches if match}
+    if None in matches or len(counts) < len(matches):
         raise MapError(f"expected loops such as i=2, j=2, the outermost first, found {loops!r:.60}")
     if prod(counts.values()) != values:
         raise MapError(f"{loops} are {prod(counts.values())} values, a lane has {values}")

@@ -109,13 +109,13 @@ def _check_result(function: Function, words: str) -> Function:
 
     def check(values: Values) -> Any:
         try:
-            found = function(values)
+            value = function(values)
         except ZeroDivisionError:
             raise Undefined(f"division by zero in {words}") from None
         except (TypeError, ValueError, OverflowError) as error:
             raise Undefined(f"{error} in {words}") from None
-        if not -LARGEST < found < LARGEST:
+        if not -LARGEST < value < LARGEST:
             raise Undefined(f"a value of more than 64 bits in {words}")
-        return found
+        return value
 
     return check

@@ -90,12 +90,12 @@ def _of_row(cells: list[str], header: list[str], line: int, where: str, turned: 
     for name, cell in zip(header[1:], cells[1:], strict=True):
         column = _number(name, where)
         for word in cell.split():
-            found = OF_LANE.fullmatch(word)
-            if found is None:
+            match = OF_LANE.fullmatch(word)
+            if match is None:
                 raise MapError(f"{where}: expected a register such as v0{{16}} or v0{{16}}.[15:0], found {word!r:.60}")
-            one, _, low, lane, _, bit = found.groups()
+            single, _, low, lane, _, bit = match.groups()
             element = (column, row) if turned else (row, column)
-            yield RegisterCell(line, int(lane), (int(one or low), int(bit or 0)), element)
+            yield RegisterCell(line, int(lane), (int(single or low), int(bit or 0)), element)
 
 
 def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool) -> Iterator[RegisterCell]:
@@ -107,10 +107,10 @@ def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool
             raise MapError(f"{where}: expected a register such as v0 or v0.[15:0], found {name!r:.60}")
         if element is None:
             raise MapError(f"{where}: expected an element such as A[0][1], found {cell!r:.60}")
-        one, _high, low, _top, bit = register.groups()
+        single, _high, low, _top, bit = register.groups()
         if element[3] and int(element[4]):
             raise MapError(f"{where}: a second block, {cell}: give the table of one block")
-        yield RegisterCell(line, lane, (int(one or low), int(bit or 0)), (int(element[1]), int(element[2])))
+        yield RegisterCell(line, lane, (int(single or low), int(bit or 0)), (int(element[1]), int(element[2])))
 
 
 def _number(word: str, where: str) -> int:

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from verify.maps.fitted import layout_of
 
 
-def permutation(found: Iterable[int], wanted: Iterable[int], extent: int) -> tuple[int, ...] | None:
-    """Return the permutation p of 0..extent-1 with p(wanted) = found at every point; None where there is none."""
+def permutation(given: Iterable[int], wanted: Iterable[int], extent: int) -> tuple[int, ...] | None:
+    """Return the permutation p of 0..extent-1 with p(wanted) = given at every point; None where there is none."""
     images: dict[int, int] = {}
-    for mine, theirs in zip(found, wanted, strict=True):
+    for mine, theirs in zip(given, wanted, strict=True):
         if images.setdefault(theirs, mine) != mine:
             return None
     numbers = tuple(images.get(index, -1) for index in range(extent))

@@ -52,16 +52,16 @@ METHOD = "by enumeration"  # the number of points is beside it
 def find_inputs(m: Map, image: Point, most: int) -> list[Point]:
     """Return the first inputs that have an image."""
     if not m.searchable:
-        return [point for point, found in m.pairs() if found == image][:most]
-    found: list[int] = []
+        return [point for point, reached in m.pairs() if reached == image][:most]
+    numbers: list[int] = []
     for at, columns in walk_blocks(m):
         alike = np.logical_and.reduce([column == c for column, c in zip(columns, image, strict=True)])
-        found += (at + np.flatnonzero(alike)[:most]).tolist()
-        if len(found) >= most:
+        numbers += (at + np.flatnonzero(alike)[:most]).tolist()
+        if len(numbers) >= most:
             break
-    if found and len(found) < most and m.repeats > 1:
-        found.append(found[0] + len(m) // m.repeats)
-    return [m.point(number) for number in found[:most]]
+    if numbers and len(numbers) < most and m.repeats > 1:
+        numbers.append(numbers[0] + len(m) // m.repeats)
+    return [m.point(number) for number in numbers[:most]]
 
 
 @or_mismatch
@@ -132,11 +132,11 @@ def locate_stray(m: Map) -> Disagreement | None:
 @or_mismatch
 def find_out_of_bounds(m: Map) -> Counterexample | None:
     """Return the smallest input with an image beyond the extents of the outputs, as a counterexample."""
-    found = locate_stray(m)
-    if found is None:
+    stray = locate_stray(m)
+    if stray is None:
         return None
-    image = next(image for image in m.at(*found.point) if m.searchable or not inside(image, m.outputs))
-    return leaves_the_tile(m, found.wrong, found.point, image)._replace(reproduced=found.reproduced)
+    image = next(image for image in m.at(*stray.point) if m.searchable or not inside(image, m.outputs))
+    return leaves_the_tile(m, stray.wrong, stray.point, image)._replace(reproduced=stray.reproduced)
 
 
 # Owners
@@ -188,7 +188,7 @@ def _count_by_blocks(m: Map, copies: int) -> tuple[OwnerCounts | None, bool]:
     if many.any():
         point, crowded = _first_crowded(m, many)
         both = tuple(find_inputs(m, crowded, 2))
-        reproduced = m.at(*point) == (crowded,) and {m.at(*one) for one in both} == {(crowded,)}
+        reproduced = m.at(*point) == (crowded,) and {m.at(*owner) for owner in both} == {(crowded,)}
         reproduced &= m.count(crowded) > copies
         counted = counted._replace(extra=int((counts[many] - copies).sum()), crowded=crowded, both=both)
     elif counted.few:
@@ -199,11 +199,11 @@ def _count_by_blocks(m: Map, copies: int) -> tuple[OwnerCounts | None, bool]:
 def count_owners(m: Map, elements: int) -> Array:
     """Return how many inputs have each element of the tile: an array [element]. Raises EvaluationMismatch."""
     counts = np.zeros(elements + 1, dtype=np.int32)  # the last for images outside, whose number is -1
-    for _, found in walk_elements(m):
-        if len(found) >= elements:
-            counts += np.bincount(found % (elements + 1), minlength=elements + 1).astype(np.int32)
+    for _, block in walk_elements(m):
+        if len(block) >= elements:
+            counts += np.bincount(block % (elements + 1), minlength=elements + 1).astype(np.int32)
         else:  # a tile may be much larger than a map
-            each, times = np.unique(found, return_counts=True)
+            each, times = np.unique(block, return_counts=True)
             counts[each] += times.astype(np.int32)
     return counts[:-1] if m.repeats == 1 else counts[:-1] * m.repeats
 
@@ -240,12 +240,12 @@ class Collision(NamedTuple):
 
 def locate_collision(m: Map) -> Collision | None:
     """Return two inputs with one image, of a map of one output. Raises EvaluationMismatch."""
-    found = np.concatenate([column for _, (column,) in walk_blocks(m, every=True)])
-    order = np.argsort(found, kind="stable")
-    twice = np.flatnonzero(np.diff(found[order]) == 0)
+    images = np.concatenate([column for _, (column,) in walk_blocks(m, every=True)])
+    order = np.argsort(images, kind="stable")
+    twice = np.flatnonzero(np.diff(images[order]) == 0)
     if not len(twice):
         return None
-    image = int(found[order[twice[0]]])
+    image = int(images[order[twice[0]]])
     first, second = (m.point(int(order[twice[0] + place])) for place in (0, 1))
     return Collision(image, first, second, len(twice), m.at(*first) == m.at(*second) == ((image,),))
 
@@ -253,8 +253,8 @@ def locate_collision(m: Map) -> Collision | None:
 def _first_crowded(m: Map, many: Array) -> tuple[Point, Point]:
     """Return the first input whose element is one of many, and its image."""
     for at, columns in walk_blocks(m):
-        found = number_elements(columns, m.outputs)
-        crowded = np.append(many, False)[found]
+        elements = number_elements(columns, m.outputs)
+        crowded = np.append(many, False)[elements]
         if crowded.any():
             first = int(crowded.argmax())
             return m.point(at + first), image_at(columns, first)
@@ -278,11 +278,11 @@ def find_missing_owner(m: Map) -> Counterexample | None:
 @or_mismatch
 def find_owner_count_fault(m: FragmentMap, expected: FragmentMap) -> Counterexample | None:
     """Return an image with another number of owners than in another map: the first of several, or else of few."""
-    images = sorted({image for one in (m, expected) for _, image in one.pairs()})
+    images = sorted({image for side in (m, expected) for _, image in side.pairs()})
     wrong = [image for image in images if len(m.owners(image)) != len(expected.owners(image))]
     if not wrong:
         return None
-    image = max(wrong, key=lambda one: len(m.owners(one)) > len(expected.owners(one)))
+    image = max(wrong, key=lambda candidate: len(m.owners(candidate)) > len(expected.owners(candidate)))
     several = m.owners(image)
     shown = " and ".join(map(m.show_input, several[:2])) + (" both have " if len(several) > 1 else " has ")
     statement = f"{shown}{m.show(image)}" if several else f"{m.show(image)} has no owner"
@@ -312,18 +312,18 @@ def locate_difference(m: Map, expected: Map) -> Disagreement | None:
         differing = list_differences(m, expected)
         points = len({*m.domain, *expected.domain})
         return Disagreement(differing[0], len(differing), points) if differing else None
-    (threads, values), (others, more) = ([axis.extent for axis in one.inputs] for one in (m, expected))
-    common, width = min(threads, others), min(values, more)
+    (threads, values), (their_threads, their_values) = ([axis.extent for axis in side.inputs] for side in (m, expected))
+    common, width = min(threads, their_threads), min(values, their_values)
     every = len(m) + len(expected) - common * width
     count, first = every - common * width, []
-    if values != more:
+    if values != their_values:
         first.append((0, width))
-    if threads != others:
+    if threads != their_threads:
         first.append((common, 0))
     alike = common if m.repeats == expected.repeats == common else 1  # then one thread speaks for all
-    for rows, columns in _rectangles(common // alike, width, max(values, more)):
+    for rows, columns in _rectangles(common // alike, width, max(values, their_values)):
         pairs = zip(_image_rectangle(m, rows, columns), _image_rectangle(expected, rows, columns), strict=True)
-        unlike = np.logical_or.reduce([one != other for one, other in pairs])
+        unlike = np.logical_or.reduce([mine != theirs for mine, theirs in pairs])
         if unlike.any():
             count += int(np.count_nonzero(unlike)) * alike
             row, column = divmod(int(unlike.argmax()), len(columns))
@@ -358,18 +358,18 @@ def find_difference(
 
     The counterexample names the input to which the wrong image belongs; `arithmetic` writes out one point.
     """
-    found = locate_difference(m, expected)
-    if found is None:
+    difference = locate_difference(m, expected)
+    if difference is None:
         return None
-    return word_difference(m, expected, name, found)._replace(arithmetic=arithmetic(found.point))
+    return word_difference(m, expected, name, difference)._replace(arithmetic=arithmetic(difference.point))
 
 
-def word_difference(m: Map, expected: Map, name: str, found: Disagreement) -> Counterexample:
+def word_difference(m: Map, expected: Map, name: str, difference: Disagreement) -> Counterexample:
     """Return a difference as a counterexample, with the input to which the wrong image belongs."""
-    images = m.at(*found.point)[:1]
+    images = m.at(*difference.point)[:1]
     belongs = [point for image in images for point in find_inputs(expected, image, 1)]
-    reproduced = found.reproduced and all(images[0] in expected.at(*point) for point in belongs)
-    wrong = unequal(m, expected, name, found.point, belongs, (found.wrong, found.points))
+    reproduced = difference.reproduced and all(images[0] in expected.at(*point) for point in belongs)
+    wrong = unequal(m, expected, name, difference.point, belongs, (difference.wrong, difference.points))
     return wrong._replace(reproduced=reproduced)
 
 
@@ -410,7 +410,9 @@ def _image_rectangle(m: Map, rows: range, columns: range) -> Iterator[Array]:
     values = m.inputs[1].extent
     first = rows.start * values
     if len(rows) == 1:
-        yield from (one[None, :] for one in blocks.read_block(m, first + columns.start, first + columns.stop))
+        yield from (
+            coordinate[None, :] for coordinate in blocks.read_block(m, first + columns.start, first + columns.stop)
+        )
         return
-    for one in blocks.read_block(m, first, rows.stop * values):
-        yield one.reshape(len(rows), values)[:, columns.start : columns.stop]
+    for coordinate in blocks.read_block(m, first, rows.stop * values):
+        yield coordinate.reshape(len(rows), values)[:, columns.start : columns.stop]

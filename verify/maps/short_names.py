@@ -52,12 +52,14 @@ def find_instruction(
     points: dict[object, object] = {}  # of maps that are written alike
     for mnemonic in meant:
         instruction = find(mnemonic)
-        wanted = [one for name in operands or instruction.operands if (one := instruction.operands.get(name))]
-        maps = tuple(points.setdefault(key, _points(one) or key) for one in wanted for key in [_key_of(one)])
-        maps = (*maps, *(one.bits for one in wanted if widths))
+        wanted = [operand for name in operands or instruction.operands if (operand := instruction.operands.get(name))]
+        maps = tuple(
+            points.setdefault(key, _points(operand) or key) for operand in wanted for key in [_key_of(operand)]
+        )
+        maps = (*maps, *(operand.bits for operand in wanted if widths))
         groups.setdefault(maps, []).append(mnemonic)
     if len(groups) > 1:
-        listed = [f"{first}{f' ({len(others)} more alike)' if others else ''}" for first, *others in groups.values()]
+        listed = [f"{first}{f' ({len(rest)} more alike)' if rest else ''}" for first, *rest in groups.values()]
         more = f", and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
         of = f"{' and '.join(operands)} of {name}" if operands else name
         raise SpecError(key, f"{of} may be {len(groups)} maps, give one: {', '.join(listed[:SHOWN])}{more}")
@@ -66,7 +68,7 @@ def find_instruction(
 
 def _key_of(operand: isa_tables.Operand) -> object:
     """Return all that the map of an operand depends on, as the tables write it."""
-    texts = tuple(sorted((name, one.text) for name, one in {**operand.let, **operand.maps}.items()))
+    texts = tuple(sorted((name, formula.text) for name, formula in {**operand.let, **operand.maps}.items()))
     used = tuple(sorted((name, value) for name, value in operand.param.items() if name in operand.uses))
     place = (operand.space, operand.placed, operand.layouts, operand.majors, operand.unspecified)
     bits = 0 if operand.space == "reg" else operand.bits
@@ -78,8 +80,8 @@ def _points(operand: isa_tables.Operand) -> object:
     if operand.space != "reg" or operand.placed or operand.unspecified:
         return None
     with suppress(isa_tables.IsaError, MapError):
-        found = FragmentMap.from_operand(operand)
-        return (found.inputs, found.outputs, tuple(found.images[point] for point in grid(found.inputs)))
+        m = FragmentMap.from_operand(operand)
+        return (m.inputs, m.outputs, tuple(m.images[point] for point in grid(m.inputs)))
     return None
 
 
@@ -92,8 +94,8 @@ def describe(name: str, operands: Sequence[str]) -> str:
     meant = expand(name)
     if not meant:
         return ""
-    first, *others = meant
-    if not others:
+    first, *rest = meant
+    if not rest:
         return f"{name} is {first}"
-    listed = f"{', '.join(others[:SHOWN])}{f' and {len(others) - SHOWN} more' if len(others) > SHOWN else ''}"
+    listed = f"{', '.join(rest[:SHOWN])}{f' and {len(rest) - SHOWN} more' if len(rest) > SHOWN else ''}"
     return f"{name} is {first}; {' and '.join(operands)} has the same map in {listed}"

@@ -207,8 +207,8 @@ class StridedMap(Map):
         """Return a digit's unit, or the last point, at which `Layout.__call__` or a block is not what digits give."""
         if "wrong" not in vars(self):
             vars(self)["wrong"] = self._find_mismatch()
-        found: Counterexample | None = vars(self)["wrong"]
-        return found
+        fault: Counterexample | None = vars(self)["wrong"]
+        return fault
 
     def _find_mismatch(self) -> Counterexample | None:
         calls = self.plain is not None
@@ -289,8 +289,8 @@ def misread(point: Point, alone: str, among: str, how: str = "among all points")
 
 def _by_thread(layout: Layout) -> Layout:
     """Return the layout with its values first, so that the indices of a thread follow one another."""
-    (thread, value), (step, other) = layout.shape, layout.stride  # type: ignore[misc]
-    return trust_layout((value, thread), (other, step))
+    (thread, value), (thread_step, value_step) = layout.shape, layout.stride  # type: ignore[misc]
+    return trust_layout((value, thread), (value_step, thread_step))
 
 
 def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[StridedMap | None, str]:
@@ -358,11 +358,11 @@ def _modes(layout: Layout) -> list[tuple[int, int]]:
 
 def _step(digits: Sequence[tuple[int, Point]], index: int) -> Point:
     """Return the sum of digit * stride of an index, by coordinates."""
-    found = [0] * len(digits[0][1])
+    total = [0] * len(digits[0][1])
     for extent, step in digits:
         index, digit = divmod(index, extent)
-        found = [a + digit * b for a, b in zip(found, step, strict=True)]
-    return tuple(found)
+        total = [a + digit * b for a, b in zip(total, step, strict=True)]
+    return tuple(total)
 
 
 def _evaluate_mode(half: Layout) -> Callable[[int], int]:

@@ -102,26 +102,26 @@ class _Parser:
     def blank(self, lines: bool = False) -> None:
         """Skip blanks; in Python a line ends a statement outside brackets, in C `//` before a `;` is no comment."""
         spaces = LINES if lines or (self.brackets if self.language == PYTHON else self.comments) else SPACE
-        found = spaces[self.language].match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = spaces[self.language].match(self.text, self.at)
+        self.at = match.end() if match else self.at
 
     def peek(self) -> str:
         """Return the next name or mark; "0" for a number, empty at the end of the text, or of a line in Python."""
         self.blank()
-        found = TOKEN.match(self.text, self.at)
-        if found is None:
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
             if self.at < len(self.text) and self.text[self.at] != "\n":
                 raise self.fail(self.outlandish())
             return ""
-        return "0" if found["number"] else found[0]
+        return "0" if match["number"] else match[0]
 
     def outlandish(self) -> str:
         """Return why the next character begins no token."""
         if self.text[self.at] != "'":
             return f"{self.text[self.at]!r} has no place in an expression"
-        found = CHARACTER.match(self.text, self.at)
+        match = CHARACTER.match(self.text, self.at)
         what = "a character constant" if self.language == C else "a string"
-        return f"{found[0]} is {what}: write {ord(found[1])}" if found else f"{what} has no place in an expression"
+        return f"{match[0]} is {what}: write {ord(match[1])}" if match else f"{what} has no place in an expression"
 
     def take(self, mark: str = "") -> str:
         """Read the next token, which must be `mark` if one is given."""
@@ -129,11 +129,11 @@ class _Parser:
         if mark and seen != mark:
             shown = repr(seen) if seen and seen != "0" else "a number" if seen else "the end"
             raise self.fail(f"expected {mark!r}, found {shown}")
-        found = TOKEN.match(self.text, self.at)
-        if found is None:
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
             raise self.fail("expected a name, a number or '(', found the end")
-        self.at = self.end = found.end()
-        return found[0]
+        self.at = self.end = match.end()
+        return match[0]
 
     def sees(self, *marks: str) -> bool:
         seen = self.peek()
@@ -171,14 +171,14 @@ class _Parser:
 
     def describe_misplaced(self, seen: str) -> str:
         """Why a token cannot be after an expression."""
-        other = {
+        hints = {
             "//": "write '/'", "and": "write '&&'", "or": "write '||'", "if": "write 'a ? b : c'",
         } if self.language == C else {
             "&&": "write 'and'", "||": "write 'or'", "?": "write 'a if b else c'",
         }  # fmt: skip
-        if seen in other:
+        if seen in hints:
             name = {C: "C", PYTHON: "Python"}[self.language]
-            return f"{seen!r} is not {name}: {other[seen]}"
+            return f"{seen!r} is not {name}: {hints[seen]}"
         shown = {"=": "'='; a comparison is '=='", "0": "a number"}.get(seen, repr(seen))
         return f"expected an operator or the end, found {shown}"
 
@@ -275,10 +275,10 @@ class _Parser:
         while self.sees("not"):
             self.take()
             count += 1
-        found = self.comparison()
+        tree = self.comparison()
         for _ in range(count):
-            found = self.place(Unary("!", found), start)
-        return found
+            tree = self.place(Unary("!", tree), start)
+        return tree
 
     def comparison(self) -> Tree:
         self.peek()
@@ -304,12 +304,12 @@ class _Parser:
             if len(before) + self.depth > MAX_DEPTH:
                 raise self.fail(f"nested deeper than {MAX_DEPTH}")
             self.peek()
-        found = self.primary()
+        tree = self.primary()
         for sort, word, start in reversed(before):
-            found = self.place(Cast(word, found) if sort == "cast" else Unary(word, found), start)
+            tree = self.place(Cast(word, tree) if sort == "cast" else Unary(word, tree), start)
         if self.language == PYTHON and self.sees("**"):
             raise self.fail("'**' is not in the language: write a product or a shift")
-        return found
+        return tree
 
     def cast(self) -> str:
         """Return the type of `(type)`; empty, and nothing read, for any other bracket."""
@@ -351,10 +351,10 @@ class _Parser:
     def parse_brackets(self) -> Tree:
         self.take("(")
         self.brackets += 1
-        found = self.expression()
+        tree = self.expression()
         self.brackets -= 1
         self.take(")")
-        return found
+        return tree
 
     def call(self, function: str, start: int) -> Tree:
         self.take("(")
@@ -371,12 +371,12 @@ class _Parser:
 
     def number(self) -> Tree:
         start = self.at
-        found = TOKEN.match(self.text, self.at)
-        if found is None:
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
             raise self.fail("expected a number")
-        value, digits = self.integer(found["number"]), found["number"]
-        suffix = self.suffix(digits, found["suffix"])
-        self.at = self.end = found.end()
+        value, digits = self.integer(match["number"]), match["number"]
+        suffix = self.suffix(digits, match["suffix"])
+        self.at = self.end = match.end()
         # C gives hexadecimal, octal and binary literals other types than decimal ones
         decimal = digits[0] != "0" or not digits.strip("0_'")
         return self.place(Number(value, suffix, decimal), start)

@@ -42,43 +42,43 @@ class Form(NamedTuple):
     why: str = ""
 
 
-def forms(found: FragmentMap, wanted: Sequence[str] = FORMS) -> list[Form]:
+def forms(m: FragmentMap, wanted: Sequence[str] = FORMS) -> list[Form]:
     """Return a total map of (lane, value) in each of some forms; those that there are first, the shortest first."""
     write: dict[str, Callable[[FragmentMap], str]] = {"layout": as_layout, "bases": bases.spell_bases, "c": as_c}
     listed = []
     for name in wanted:
         try:
-            listed.append(Form(name, write[name](found)))
+            listed.append(Form(name, write[name](m)))
         except MapError as error:
             listed.append(Form(name, "", str(error)))
         else:
-            _check_read(listed[-1], found)
+            _check_read(listed[-1], m)
     return sorted(listed, key=lambda form: (not form.text, len(form.text)))
 
 
-def _check_read(form: Form, found: FragmentMap) -> None:
+def _check_read(form: Form, m: FragmentMap) -> None:
     """Raise AssertionError unless a form's text, read again, is the map at every point."""
     if form.name == "layout":
-        again = [of_layout(read_layout(form.text), found.outputs)]
+        again = [of_layout(read_layout(form.text), m.outputs)]
     elif form.name == "bases":
-        again = [bases.of_operand(bases.read_bases(form.text), found.outputs)]
+        again = [bases.of_operand(bases.read_bases(form.text), m.outputs)]
     else:
         lines = [line.split(" = ", 1) for line in form.text.split("; ")]
-        texts = {axis.name: text for axis, (_, text) in zip(found.outputs, lines, strict=True)}
-        lanes, values = found.inputs
-        function = IndexFunction(texts, found.outputs, coordinates(lanes.extent, values.extent))
+        texts = {axis.name: text for axis, (_, text) in zip(m.outputs, lines, strict=True)}
+        lanes, values = m.inputs
+        function = IndexFunction(texts, m.outputs, coordinates(lanes.extent, values.extent))
         again = [function.map("c", signed) for signed in ("int", "unsigned")]
-    for other in again:
-        if differing := list_differences(found, other):
-            raise AssertionError(f"{form.text}, read again, differs at {found.show_input(differing[0])}")
+    for reread in again:
+        if differing := list_differences(m, reread):
+            raise AssertionError(f"{form.text}, read again, differs at {m.show_input(differing[0])}")
 
 
-def as_layout(found: Map) -> str:
+def as_layout(m: Map) -> str:
     """Return the (lane, value) layout of a map, element x + X*y; raise MapError with the points that prevent one."""
-    for point, image in found.pairs():
-        if not inside(image, found.outputs):
-            raise MapError(f"no layout: {found.show_input(point)} has {found.show(image)}, outside the tile")
-    rows = found.elements()
+    for point, image in m.pairs():
+        if not inside(image, m.outputs):
+            raise MapError(f"no layout: {m.show_input(point)} has {m.show(image)}, outside the tile")
+    rows = m.elements()
     if text := layout_of(rows):
         return text
     raise MapError(f"no layout, also behind a swizzle of the tile's bits: {_list_obstacles(rows)}")
@@ -96,8 +96,8 @@ def _list_obstacles(rows: Rows) -> str:
         units = [1, *accumulate(shape, int.__mul__)]
         for at, number in enumerate(line):
             digit = list(digits(shape, at))
-            if number != sum(one * step for one, step in zip(digit, stride, strict=True)):
-                last = max(mode for mode, one in enumerate(digit) if one)
+            if number != sum(part * step for part, step in zip(digit, stride, strict=True)):
+                last = max(mode for mode, part in enumerate(digit) if part)
                 before = at - units[last]
                 return (
                     f"from {names.format(before)} to {names.format(at)} it steps by {number - line[before]}, "
@@ -117,22 +117,22 @@ def _list_obstacles(rows: Rows) -> str:
     )
 
 
-def as_c(found: FragmentMap) -> str:
+def as_c(m: FragmentMap) -> str:
     """Return an expression of C for each coordinate of a map: a sum of digits of lane and i, or an xor of their bits.
 
     Of an inverse map they are digits of row and col. Raises MapError with the points that prevent both, and for numbers
     that C's int and unsigned do not have in common: their values would depend on the type.
     """
-    if not found.total or len(found.inputs) != 2:
+    if not m.total or len(m.inputs) != 2:
         raise MapError("no sum of digits: the map is not one of two coordinates with an image for each")
-    for point, image in found.pairs():
+    for point, image in m.pairs():
         if not all(0 <= c < 1 << 31 for c in image):
-            raise MapError(f"no text of C: {found.show_input(point)} has {found.show(image)}, not in 0..2^31 - 1")
-    lanes, values = found.inputs
+            raise MapError(f"no text of C: {m.show_input(point)} has {m.show(image)}, not in 0..2^31 - 1")
+    lanes, values = m.inputs
     names = ("row", "col") if lanes.name != "lane" else ("lane" if lanes.extent <= WARP else "tid", "i")
     lines = []
-    for place, axis in enumerate(found.outputs):
-        rows = [[found(t, v)[place] for v in range(values.extent)] for t in range(lanes.extent)]
+    for place, axis in enumerate(m.outputs):
+        rows = [[m(t, v)[place] for v in range(values.extent)] for t in range(lanes.extent)]
         text = _sum(rows, names) or _xor(rows, names)
         if not text:
             why = _list_obstacles([[number - rows[0][0] for number in row] for row in rows])
@@ -144,11 +144,11 @@ def as_c(found: FragmentMap) -> str:
 def _sum(rows: Rows, names: tuple[str, str]) -> str:
     """Return the sum of digits, each times its step, that is the table; empty where there is none."""
     first = rows[0][0]
-    found = fit_layout([[number - first for number in row] for row in rows])
-    if found is None:
+    fitted = fit_layout([[number - first for number in row] for row in rows])
+    if fitted is None:
         return ""
     terms = [] if not first else [str(first)]
-    for mode, name, extent in zip(found, names, (len(rows), len(rows[0])), strict=True):
+    for mode, name, extent in zip(fitted, names, (len(rows), len(rows[0])), strict=True):
         unit = 1
         for size, step in modes(mode.shape, mode.stride):
             if step:
@@ -173,7 +173,7 @@ def _xor(rows: Rows, names: tuple[str, str]) -> str:
     first = rows[0][0]
     if any(size & (size - 1) for size in sizes) or min(map(min, rows)) < 0:
         return ""
-    found = {
+    units = {
         (place, bit): (rows[1 << bit][0] if place == 0 else rows[0][1 << bit]) ^ first
         for place, size in enumerate(sizes)
         for bit in range(size.bit_length() - 1)
@@ -181,13 +181,13 @@ def _xor(rows: Rows, names: tuple[str, str]) -> str:
     for t, row in enumerate(rows):
         for v, number in enumerate(row):
             total = first
-            for (place, bit), basis in found.items():
+            for (place, bit), basis in units.items():
                 total ^= basis * ((t, v)[place] >> bit & 1)
             if total != number:
                 return ""
     terms = [str(first)] if first else []
     for place, (name, size) in enumerate(zip(names, sizes, strict=True)):
-        columns = [found[place, bit] for bit in range(size.bit_length() - 1)]
+        columns = [units[place, bit] for bit in range(size.bit_length() - 1)]
         terms += [_times(_digit(name, 1 << bit, 1 << count, size), step) for bit, count, step in _runs(columns)]
     return " ^ ".join(terms) or "0"
 

@@ -3,8 +3,8 @@ r"""Tables as maps: CSV with named columns, JSON as rows or as nested lists, and
 
 >>> lane, value, row, col = Axis("lane", 2), Axis("value", 1), Axis("m", 2), Axis("n", 1)
 >>> names = {"lane": "lane", "i": "value", "row": "m", "col": "n"}
->>> found = from_csv("lane,i,row,col\n0,0,1,0\n1,0,0,0\n", "c.csv", Columns((lane, value), (row, col), names))
->>> found(1, 0), found.source((1, 0))
+>>> m = from_csv("lane,i,row,col\n0,0,1,0\n1,0,0,0\n", "c.csv", Columns((lane, value), (row, col), names))
+>>> m(1, 0), m.source((1, 0))
 ((0, 0), 'c.csv:3')
 """
 
@@ -39,16 +39,16 @@ class Columns(NamedTuple):
 
     def columns(self, header: Sequence[str], where: str) -> list[int]:
         """Return the column of each axis; raise MapError for a missing, doubled or unknown one."""
-        found = [self.names.get(name.strip().lower(), "") for name in header]
-        for name, axis in zip(header, found, strict=True):
+        axes = [self.names.get(name.strip().lower(), "") for name in header]
+        for name, axis in zip(header, axes, strict=True):
             if not axis:
                 raise MapError(f"{where}: unknown column {name!r:.60}; known are {', '.join(self.names)}")
         for axis in self.axes:
-            if found.count(axis) != 1:
-                has = "no column" if axis not in found else "several columns"
-                listed = ", ".join(name for name, one in self.names.items() if one == axis)
+            if axes.count(axis) != 1:
+                has = "no column" if axis not in axes else "several columns"
+                listed = ", ".join(name for name, meant in self.names.items() if meant == axis)
                 raise MapError(f"{where}: {has} for {axis}: expected one of {listed}")
-        return [found.index(axis) for axis in self.axes]
+        return [axes.index(axis) for axis in self.axes]
 
     def relation(self, rows: Sequence[tuple[int, Point]], file: str) -> FragmentMap:
         """Return the map of (line, coordinates), each in the order of the axes; line 0 where none is known."""
@@ -110,10 +110,10 @@ def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
 
 
 def _whole(field: str, where: str) -> int:
-    found = NUMBER.fullmatch(field)
-    if found is None:
+    match = NUMBER.fullmatch(field)
+    if match is None:
         raise MapError(f"{where}: expected a whole number, found {field!r:.60}")
-    return int(found[1])
+    return int(match[1])
 
 
 def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
@@ -144,11 +144,11 @@ class _Object(list[Any]):
 
 
 def _read_objects(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
-    for number, one in enumerate(data):
+    for number, record in enumerate(data):
         where = f"{file}: point {number}"
-        if not isinstance(one, _Object):
-            raise MapError(f"{where}: expected an object, found {one!r:.60}")
-        keys, values = [key for key, _ in one], [value for _, value in one]
+        if not isinstance(record, _Object):
+            raise MapError(f"{where}: expected an object, found {record!r:.60}")
+        keys, values = [key for key, _ in record], [value for _, value in record]
         if twice := next((key for key in keys if keys.count(key) > 1), ""):
             raise MapError(f"{where}: the key {twice!r:.60} is there twice")
         columns = wanted.columns(keys, where)
@@ -161,14 +161,14 @@ def _read_nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterato
     if len(point) < len(wanted.inputs):
         if not isinstance(data, list) or isinstance(data, _Object):
             raise MapError(f"{where}: expected a list by {wanted.inputs[len(point)].name}, found {data!r:.60}")
-        for number, one in enumerate(data):
-            yield from _read_nested(one, (*point, number), file, wanted)
+        for number, inner in enumerate(data):
+            yield from _read_nested(inner, (*point, number), file, wanted)
         return
     image = data if isinstance(data, list) and not isinstance(data, _Object) else [data]
     if len(image) != len(wanted.outputs):
         listed = ", ".join(axis.name for axis in wanted.outputs)
         raise MapError(f"{where}: expected [{listed}], found {data!r:.60}")
-    yield (*point, *(_number(one, where) for one in image))
+    yield (*point, *(_number(coordinate, where) for coordinate in image))
 
 
 def _number(value: object, where: str) -> int:
