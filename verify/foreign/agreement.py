@@ -47,31 +47,31 @@ class AgreementRow:
     order: int  # wrong ones first
 
 
-def page(found: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
+def page(results: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
     """Return the page on some maps: of (project and version, map, its verdicts)."""
-    projects = dict.fromkeys(project for project, _, _ in found)
-    parts = [HEAD, _all(found)]
+    projects = dict.fromkeys(project for project, _, _ in results)
+    parts = [HEAD, _all(results)]
     for project in sorted(projects, key=str.lower):
-        parts.append(_section(project, [(one, case) for name, one, case in found if name == project]))
+        parts.append(_section(project, [(m, case) for name, m, case in results if name == project]))
     return "\n".join(parts)
 
 
-def _all(found: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
+def _all(results: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
     """How many maps of all projects have each result."""
-    return f"All projects: {_count(len(found), 'map')}: {_tally([(one, case) for _, one, case in found], True)}.\n"
+    return f"All projects: {_count(len(results), 'map')}: {_tally([(m, case) for _, m, case in results], True)}.\n"
 
 
-def _section(project: str, found: Sequence[tuple[ForeignMap | MissingMap, Case]]) -> str:
-    compared = [(one, case) for one, case in found if isinstance(one, ForeignMap) and _is_compared(case)]
-    rows = Counter(_row(one, case) for one, case in compared)
-    lines = [f"## {project}", "", f"{_count(len(found), 'map')}: {_tally(found)}.", ""]
+def _section(project: str, results: Sequence[tuple[ForeignMap | MissingMap, Case]]) -> str:
+    compared = [(m, case) for m, case in results if isinstance(m, ForeignMap) and _is_compared(case)]
+    rows = Counter(_row(m, case) for m, case in compared)
+    lines = [f"## {project}", "", f"{_count(len(results), 'map')}: {_tally(results)}.", ""]
     if rows:
         lines += ["| map | operand | result |", "|---|---|---|"]
         for row, count in sorted(rows.items(), key=lambda item: item[0].order):
             several = f" ({count} maps)" if count > 1 else ""
             lines.append(f"| `{row.name}`{several} | {row.operand} | {row.result} |")
         lines.append("")
-    why = Counter(_reason(case) for _, case in found if case.status == Status.UNCHECKED)
+    why = Counter(_reason(case) for _, case in results if case.status == Status.UNCHECKED)
     lines += [f"- {_count(count, 'map')} not compared with the ISA: {reason}" for reason, count in why.items()]
     return "\n".join([*lines, ""] if why else lines)
 
@@ -80,37 +80,37 @@ def _is_compared(case: Case) -> bool:
     return case.status != Status.UNCHECKED
 
 
-def _row(found: ForeignMap, case: Case) -> AgreementRow:
+def _row(foreign: ForeignMap, case: Case) -> AgreementRow:
     wrong = _wrong(case.verdicts)
-    name, ptx = (_series(text) for text in (found.name, found.ptx))
-    operand = f"{found.operand} of `{ptx}`" if found.ptx else ""
+    name, ptx = (_series(text) for text in (foreign.name, foreign.ptx))
+    operand = f"{foreign.operand} of `{ptx}`" if foreign.ptx else ""
     if wrong is not None and wrong.counterexample is not None:
         shown = wrong.counterexample
         against = "the ISA" if wrong.claim.prop.key != "own_inverse" else "its own inverse"
         damage = f" ({shown.damage[0]})" if shown.damage else ""
         repair = f"; repair: {_escape(shown.repair)}" if shown.repair else ""
-        if numbers := find_permutation(found):
+        if numbers := find_permutation(foreign):
             return AgreementRow(name, operand, f"**relabelled**: {numbers}{damage}", 1)
         return AgreementRow(
             name, operand, f"**wrong**, against {against}: {_escape(shown.statement)}{damage}{repair}", 0
         )
-    return AgreementRow(name, operand, "equal" if found.ptx else "agrees with its own inverse", 2)
+    return AgreementRow(name, operand, "equal" if foreign.ptx else "agrees with its own inverse", 2)
 
 
-def find_permutation(found: ForeignMap) -> str:
+def find_permutation(foreign: ForeignMap) -> str:
     """Return the permutation of one axis by which a map differs from the ISA's, as `k' = LAYOUT`.
 
     Empty where none does.
     """
-    if not found.ptx:
+    if not foreign.ptx:
         return ""
     try:
-        (part,) = bind.of_map(found.map, found.ptx, found.operand, found.select).parts
+        (part,) = bind.of_map(foreign.map, foreign.ptx, foreign.operand, foreign.select).parts
     except SpecError:
         return ""
-    if part.wanted is None or part.found.images.keys() != part.wanted.images.keys() or not part.found.functional:
+    if part.wanted is None or part.given.images.keys() != part.wanted.images.keys() or not part.given.functional:
         return ""
-    pairs = [(part.found(*point), part.wanted(*point)) for point in part.wanted.domain]
+    pairs = [(part.given(*point), part.wanted(*point)) for point in part.wanted.domain]
     for at, axis in enumerate(part.wanted.outputs):
         numbers = permutation((mine[at] for mine, _ in pairs), (theirs[at] for _, theirs in pairs), axis.extent)
         if numbers and not is_identity(numbers) and all(mine[1 - at] == theirs[1 - at] for mine, theirs in pairs):
@@ -120,8 +120,8 @@ def find_permutation(found: ForeignMap) -> str:
 
 def _wrong(verdicts: Iterable[Verdict]) -> Verdict | None:
     """Return the refutation to show: that by the ISA's formula before others."""
-    refuted = [one for one in verdicts if one.status is Status.REFUTED]
-    return min(refuted, key=lambda one: one.claim.prop.key != "equals_isa", default=None)
+    refuted = [verdict for verdict in verdicts if verdict.status is Status.REFUTED]
+    return min(refuted, key=lambda verdict: verdict.claim.prop.key != "equals_isa", default=None)
 
 
 def _escape(text: str) -> str:
@@ -143,12 +143,12 @@ def _reason(case: Case) -> str:
     return f"the ISA tables have no {name}" if "is not in the tables" in rest else reason
 
 
-def _tally(found: Sequence[tuple[ForeignMap | MissingMap, Case]], every: bool = False) -> str:
+def _tally(results: Sequence[tuple[ForeignMap | MissingMap, Case]], every: bool = False) -> str:
     """How many maps are right, relabelled, wrong and not compared; `every` names those too that none is."""
     counts: Counter[str] = Counter()
-    for one, case in found:
+    for m, case in results:
         word = {"VERIFIED": "right", Status.UNCHECKED: "not compared"}.get(case.status, "wrong")
-        counts["relabelled" if word == "wrong" and isinstance(one, ForeignMap) and find_permutation(one) else word] += 1
+        counts["relabelled" if word == "wrong" and isinstance(m, ForeignMap) and find_permutation(m) else word] += 1
     words = ("right", "relabelled", "wrong", "not compared")
     return ", ".join(f"{counts[word]} {word}" for word in words if counts[word] or every)
 

@@ -61,17 +61,17 @@ class ProjectMap:
 UNCOMPARED = replace(  # of a map that is compared, `operand_verdicts` has the verdict
     EQUALS,
     says={FOREIGN: "for every lane and value the element is the ISA's, as of [your own map](maps.md)"},
-    states=lambda one, _: Statement(one.operand, "equals the ISA"),
-    applies=lambda one, _: bool(one.uncompared),
-    isa=lambda _, one, __: [leave_unchecked(Check.ISA, one.uncompared)],
+    states=lambda project_map, _: Statement(project_map.operand, "equals the ISA"),
+    applies=lambda project_map, _: bool(project_map.uncompared),
+    isa=lambda _, project_map, __: [leave_unchecked(Check.ISA, project_map.uncompared)],
 )
 OWN_INVERSE = Property(
     "own_inverse",
     Scope.OPERAND,
     says={FOREIGN: "the project's own inverse function leads to a lane and value that have the element"},
-    states=lambda one, _: Statement(one.operand, "is undone by the project's own inverse"),
-    applies=lambda one, _: one.inverse is not None,
-    isa=lambda _, one, __: [_compare_maps(one.forward, one.inverse)],
+    states=lambda project_map, _: Statement(project_map.operand, "is undone by the project's own inverse"),
+    applies=lambda project_map, _: project_map.inverse is not None,
+    isa=lambda _, project_map, __: [_compare_maps(project_map.forward, project_map.inverse)],
     how=("by enumeration", "", ""),
 )
 PROPERTIES = (UNCOMPARED, OWN_INVERSE)
@@ -88,83 +88,84 @@ class ForeignChecker(Run):
 INVERSE_ALONE = Alone("undone by the project's own inverse", "its own inverse", "the adapter names none for it")
 
 
-def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case:
+def case(project: str, foreign: ForeignMap | MissingMap, replay: str = "") -> Case:
     """All verdicts on one map of a project; `replay` is the command that finds a counterexample again."""
-    name = f"{project}: {found.name}"
-    if isinstance(found, MissingMap):
-        why = found.why
-        if found.whole and why.startswith(f"{project} isn't"):
+    name = f"{project}: {foreign.name}"
+    if isinstance(foreign, MissingMap):
+        why = foreign.why
+        if foreign.whole and why.startswith(f"{project} isn't"):
             why = f"it{why.removeprefix(project)}"
-        lost = ProjectMap(name, "", f"couldn't load {project if found.whole else found.name}: {why}")
+        lost = ProjectMap(name, "", f"couldn't load {project if foreign.whole else foreign.name}: {why}")
         return Case(name, tuple(_own(lost)))
-    verdicts = settle(_verdicts(name, found), found, partial(_confirms, name))
-    layouts = ((found.operand or "map", str(found.map.origin)),)
-    refuted = any(one.status is Status.REFUTED for one in verdicts)
-    expected = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
+    verdicts = settle(_verdicts(name, foreign), foreign, partial(_confirms, name))
+    layouts = ((foreign.operand or "map", str(foreign.map.origin)),)
+    refuted = any(verdict.status is Status.REFUTED for verdict in verdicts)
+    expected = f"UNCHECKED: {foreign.note}" if not foreign.ptx and foreign.note and not refuted else ""
     return Case(
-        name, tuple(_replay(one, replay) for one in verdicts), layouts=layouts, expects=Expectation(unchecked=expected),
-        picture=lambda window: _draw_map(name, found, verdicts, window), drawn_by=f"{replay} --format html",
-        alone=None if any(one.claim.prop.key == EQUALS.key for one in verdicts) else INVERSE_ALONE,
+        name, tuple(_replay(verdict, replay) for verdict in verdicts), layouts=layouts,
+        expects=Expectation(unchecked=expected),
+        picture=lambda window: _draw_map(name, foreign, verdicts, window), drawn_by=f"{replay} --format html",
+        alone=None if any(verdict.claim.prop.key == EQUALS.key for verdict in verdicts) else INVERSE_ALONE,
     )  # fmt: skip
 
 
-def _verdicts(name: str, found: ForeignMap) -> list[Verdict]:
+def _verdicts(name: str, foreign: ForeignMap) -> list[Verdict]:
     """Return the verdicts on the properties of an operand, as of index arithmetic, then on its own inverse.
 
     A map that is there for its inverse, of a tile of several instructions, is compared with that alone.
     """
-    one = ProjectMap(name, found.operand, "", found.map, found.inverse)
-    if not found.ptx and not found.note and found.inverse is not None:
-        return _own(one)
-    if not found.ptx:
-        return _own(replace(one, uncompared=found.note or "the project names no instruction"))
+    project_map = ProjectMap(name, foreign.operand, "", foreign.map, foreign.inverse)
+    if not foreign.ptx and not foreign.note and foreign.inverse is not None:
+        return _own(project_map)
+    if not foreign.ptx:
+        return _own(replace(project_map, uncompared=foreign.note or "the project names no instruction"))
     try:
-        subject = _bind_map(name, found)
+        subject = _bind_map(name, foreign)
     except SpecError as error:
-        return _own(replace(one, uncompared=error.problem))
-    return [*(_of_project(verdict, found, subject.spec) for verdict in operand_verdicts(subject)), *_own(one)]
+        return _own(replace(project_map, uncompared=error.problem))
+    return [*(_of_project(verdict, foreign, subject.spec) for verdict in operand_verdicts(subject)), *_own(project_map)]
 
 
-def _own(one: ProjectMap) -> list[Verdict]:
-    return ForeignChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, one)
+def _own(project_map: ProjectMap) -> list[Verdict]:
+    return ForeignChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, project_map)
 
 
-def _confirms(name: str, found: ForeignMap) -> bool:
+def _confirms(name: str, foreign: ForeignMap) -> bool:
     """Return whether a map is verified, or its inverse if it was compared with that alone."""
-    verdicts = [one for one in _verdicts(name, found) if found.ptx or one.claim.prop == OWN_INVERSE]
+    verdicts = [verdict for verdict in _verdicts(name, foreign) if foreign.ptx or verdict.claim.prop == OWN_INVERSE]
     return Case(name, tuple(verdicts)).status == "VERIFIED"
 
 
-def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict:
+def _of_project(verdict: Verdict, foreign: ForeignMap, spec: IndexSpec) -> Verdict:
     """Return the verdict with repairs of the project's map, and of an inverse that has the same mistake."""
     wrong = verdict.counterexample
     if wrong is None or not wrong.proposals:
         return verdict
-    follows = found.inverse is not None and search.find_inverse_fault(found.map, found.inverse) is None
-    inputs, outputs = ([axis.name for axis in side] for side in (found.map.inputs, found.map.outputs))
+    follows = foreign.inverse is not None and search.find_inverse_fault(foreign.map, foreign.inverse) is None
+    inputs, outputs = ([axis.name for axis in side] for side in (foreign.map.inputs, foreign.map.outputs))
 
     def change(proposal: Proposal, before: ForeignMap) -> ForeignMap:
         (part,) = bind.bind(proposal.change(spec)).parts
-        right = part.found.orient(inputs).reorder(inputs, outputs)
+        right = part.given.orient(inputs).reorder(inputs, outputs)
         return replace(before, map=right, inverse=right if follows else before.inverse)
 
     words = ", and its inverse follows" * follows
-    proposals = tuple(Proposal(f"{one.words}{words}", partial(change, one)) for one in wrong.proposals)
+    proposals = tuple(Proposal(f"{proposal.words}{words}", partial(change, proposal)) for proposal in wrong.proposals)
     return verdict._replace(counterexample=wrong._replace(proposals=proposals))
 
 
-def _bind_map(name: str, found: ForeignMap) -> bind.BoundIndex:
+def _bind_map(name: str, foreign: ForeignMap) -> bind.BoundIndex:
     """Return the map beside that of its instruction. Raises SpecError."""
-    subject = bind.of_map(found.map, found.ptx, found.operand, found.select)
+    subject = bind.of_map(foreign.map, foreign.ptx, foreign.operand, foreign.select)
     return replace(subject, spec=replace(subject.spec, name=name))
 
 
-def _draw_map(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
+def _draw_map(name: str, foreign: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of a map beside the ISA's, or alone where it has no instruction."""
     try:
-        return draw(_bind_map(name, found), verdicts, window)
+        return draw(_bind_map(name, foreign), verdicts, window)
     except SpecError:
-        return Picture(name, (maps.tile(found.operand or "map", found.map, window=window),), shades="thread")
+        return Picture(name, (maps.tile(foreign.operand or "map", foreign.map, window=window),), shades="thread")
 
 
 def _compare_maps(forward: FragmentMap, inverse: FragmentMap) -> Evidence:
@@ -180,17 +181,17 @@ def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample 
 def _inverse_of(forward: FragmentMap) -> tuple[Proposal, ...]:
     """Return the proposal of the other map's inverse, as expressions that are read again."""
     back = forward.inverse()
-    first = replace(back, images={one: points[:1] for one, points in back.images.items()})
+    first = replace(back, images={element: points[:1] for element, points in back.images.items()})
     if not (texts := expressions(first)):
         return ()
     words = f"the inverse of the other{'' if back.functional else ', its first copy,'} is {list_texts(texts)}"
 
-    def change(found: ForeignMap) -> ForeignMap:
+    def change(before: ForeignMap) -> ForeignMap:
         lanes, values = first.inputs
         names = coordinates(lanes.extent, values.extent) if lanes.name == "lane" else elements(first.inputs)
         by_axis = dict(zip((axis.name for axis in first.outputs), texts.values(), strict=True))
         read = IndexFunction(by_axis, first.outputs, names).map("c")
-        return replace(found, inverse=replace(read.inverse(), inputs=forward.inputs, outputs=forward.outputs))
+        return replace(before, inverse=replace(read.inverse(), inputs=forward.inputs, outputs=forward.outputs))
 
     return (Proposal(words, change),)
 

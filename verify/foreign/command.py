@@ -51,10 +51,10 @@ def _main(argv: Sequence[str] | None) -> int:
         raise UsageError(f"which project? One of {', '.join(list_shipped())}, or the path of an adapter")
     arguments.check_execution(options.allow_exec)
     limits = Limits(options.seconds, options.start)
-    found = verify_projects(options.projects, options.python, options.only, limits, options.quiet)
+    results = verify_projects(options.projects, options.python, options.only, limits, options.quiet)
     if options.agreement:
-        output.write(page(found), options.agreement)
-    cases = tuple(case for _, _, case in found)
+        output.write(page(results), options.agreement)
+    cases = tuple(case for _, _, case in results)
     return output.report(Report(cases, frozenset(map(Check, options.require))), options)
 
 
@@ -86,8 +86,8 @@ def _adapter(name: str) -> Path:
         if not path.is_file():
             raise UsageError(f"{name}: there is no such adapter file")
         return path
-    [found] = select([name], list_shipped(), "adapter")
-    return ADAPTERS / f"{found}.py"
+    [chosen] = select([name], list_shipped(), "adapter")
+    return ADAPTERS / f"{chosen}.py"
 
 
 class Limits(NamedTuple):
@@ -114,9 +114,9 @@ def verify_projects(
     every = []
     for adapter in map(_adapter, projects):
         named = str(adapter) if adapter.parent != ADAPTERS else adapter.stem
-        for project, found in maps_of(adapter, path, only, limits, quiet):
-            words = ["lanecheck", "foreign", named, "--python", path, "--only", found.name]
-            every.append((project, found, case(project, found, shlex.join(words))))
+        for project, foreign in maps_of(adapter, path, only, limits, quiet):
+            words = ["lanecheck", "foreign", named, "--python", path, "--only", foreign.name]
+            every.append((project, foreign, case(project, foreign, shlex.join(words))))
     return every
 
 
@@ -124,9 +124,9 @@ def maps_of(
     adapter: Path, python: str, only: Sequence[str], limits: Limits, quiet: bool
 ) -> Iterator[tuple[str, ForeignMap | MissingMap]]:
     """Yield (project and version, map) for every map of an adapter; what doesn't come is missing, with the reason."""
-    found = isolation.answers(adapter, python, limits.map, limits.start, only)
+    answers = isolation.answers(adapter, python, limits.map, limits.start, only)
     try:
-        head = next(found, {"missing": "its process answered nothing"})
+        head = next(answers, {"missing": "its process answered nothing"})
     except isolation.NoAnswer as missing:
         head = {"missing": str(missing)}
     if "missing" in head:
@@ -138,7 +138,7 @@ def maps_of(
     with Progress(len(names), "maps", quiet) as shown:
         for name in names:
             try:
-                answer = next(found, {"name": name, "missing": why})
+                answer = next(answers, {"name": name, "missing": why})
             except isolation.NoAnswer as missing:
                 why = str(missing)
                 answer = {"name": name, "missing": why}

@@ -34,8 +34,8 @@ def report_projects(
     from verify.foreign import command
 
     check_execution(allow_exec, "allow_exec=True")
-    found = command.verify_projects(what, python, only, command.Limits(seconds))
-    return Report(tuple(case for _, _, case in found))
+    results = command.verify_projects(what, python, only, command.Limits(seconds))
+    return Report(tuple(case for _, _, case in results))
 
 
 def tables() -> Sequence[PropertyTable]:

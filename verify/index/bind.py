@@ -41,7 +41,7 @@ class IndexOperand:
     spec: OperandSpec  # as its user gives it
     operand: isa_tables.Operand  # of the ISA tables
     section: str  # of the PTX ISA
-    found: FragmentMap  # the user's, from (lane, value) or (row, column): of memory from (row, column) or a place
+    given: FragmentMap  # the user's, from (lane, value) or (row, column): of memory from (row, column) or a place
     wanted: FragmentMap | None  # the ISA's; None where `no_formula` says why there is none
     no_formula: str = ""  # why the ISA tables have no map for it
     relabelled: str = ""  # by which declared permutations `wanted` differs from the ISA's
@@ -51,8 +51,8 @@ class IndexOperand:
     def inverse(self) -> bool:
         """Whether the map is given from elements to lanes and values; of memory, from places to elements."""
         if self.in_memory and self.wanted is not None:
-            return self.found.inputs != self.wanted.inputs
-        return self.found.inputs[0].name != "lane"
+            return self.given.inputs != self.wanted.inputs
+        return self.given.inputs[0].name != "lane"
 
     @property
     def in_memory(self) -> bool:
@@ -62,7 +62,7 @@ class IndexOperand:
     @property
     def text(self) -> str:
         """The map in a line: its expressions, its bases, or its file."""
-        return str(self.found.origin)
+        return str(self.given.origin)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def bind(spec: IndexSpec) -> BoundIndex:
 
 def _parts(spec: IndexSpec, instruction: isa_tables.Instruction) -> tuple[IndexOperand, ...]:
     several = len(spec.operands) > 1
-    parts = [_operand(spec, name, one, instruction, several) for name, one in spec.operands.items()]
+    parts = [_operand(spec, name, given, instruction, several) for name, given in spec.operands.items()]
     return _relabel_operands(spec, parts) if spec.relabel else tuple(parts)
 
 
@@ -123,7 +123,7 @@ def _relabel_operands(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[I
     for name, part in whole.items():
         if part is None or part.inverse:
             raise SpecError("relabel", f"is checked across A, B and C: give {name} too, from lane and value")
-        extents[name] = {axis.name: axis.extent for axis in part.found.outputs}
+        extents[name] = {axis.name: axis.extent for axis in part.given.outputs}
     for axis, text in spec.relabel.items():
         for name in HOLDERS[axis]:
             if not order(text, extents[name].get(axis, 0)):
@@ -141,15 +141,18 @@ def _number_operand(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOper
         return part
     numbers = [order(relabel[axis.name], axis.extent) if axis.name in relabel else () for axis in wanted.outputs]
     images = {
-        point: tuple(tuple(one[c] if one else c for one, c in zip(numbers, image, strict=True)) for image in found)
-        for point, found in wanted.images.items()
+        point: tuple(
+            tuple(order_of[c] if order_of else c for order_of, c in zip(numbers, image, strict=True))
+            for image in several
+        )
+        for point, several in wanted.images.items()
     }
     axes = [axis.name for axis in wanted.outputs if axis.name in relabel]
     words = "".join(f", {axis} relabelled by {relabel[axis]}" for axis in axes)
     return replace(part, wanted=replace(wanted, images=images), relabelled=words)
 
 
-def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int]) -> BoundIndex:
+def of_map(given: object, ptx: str, operand: str, select: Mapping[str, str | int]) -> BoundIndex:
     """Return a map of one operand as an entry: a FragmentMap, a function of lane and value, or a (lane, value) layout.
 
     A function returns (row, col). A layout is a text or an object of any library; its values are those of an atom: of B
@@ -162,16 +165,16 @@ def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int
     tile = tuple(map(Axis, tables.axes, tables.extent))
     names = [axis.name for axis in tile]
     try:
-        if not isinstance(found, FragmentMap):
-            plain = callable(found) and not hasattr(found, "shape")  # a layout can be called too
-            found = _tabulate(found, tables, tile) if plain else _laid_out(found, operand, tile)
-        found = found.orient(("lane", "value"))
-        found = replace(found.reorder(("lane", "value"), names), outputs=tile)
+        if not isinstance(given, FragmentMap):
+            plain = callable(given) and not hasattr(given, "shape")  # a layout can be called too
+            given = _tabulate(given, tables, tile) if plain else _laid_out(given, operand, tile)
+        given = given.orient(("lane", "value"))
+        given = replace(given.reorder(("lane", "value"), names), outputs=tile)
     except (MapError, ValueError) as error:
         wanted = f"expected a map (lane, value) -> ({', '.join(names)}), in this or the other direction"
         raise SpecError(operand, f"{wanted}: {error}") from error
     spec = IndexSpec(f"{ptx} {operand}", "", ptx, {operand: OperandSpec()}, select)
-    return BoundIndex(spec, instruction, (_part(operand, OperandSpec(), tables, instruction, found),))
+    return BoundIndex(spec, instruction, (_part(operand, OperandSpec(), tables, instruction, given),))
 
 
 def _tabulate(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...]) -> FragmentMap:
@@ -201,16 +204,16 @@ def _operand(
     try:
         if memory.holds(operand):
             wanted = memory.reference(operand, given.memory)
-            found, function = memory.map_of(given, operand, wanted, spec.folder)
-            return IndexOperand(name, given, operand, instruction.section, found, wanted, function=function)
-        if other := next((key for key in given.form if key in memory.ONLY), "memory" if given.memory else ""):
-            raise SpecError(other, f"{name} of {spec.ptx} is in registers: give row and col, or lane and value")
-        found, function = map_of(given, operand.lanes, operand.values, tile, spec.folder)
+            mine, function = memory.map_of(given, operand, wanted, spec.folder)
+            return IndexOperand(name, given, operand, instruction.section, mine, wanted, function=function)
+        if misplaced := next((key for key in given.form if key in memory.ONLY), "memory" if given.memory else ""):
+            raise SpecError(misplaced, f"{name} of {spec.ptx} is in registers: give row and col, or lane and value")
+        mine, function = map_of(given, operand.lanes, operand.values, tile, spec.folder)
     except SpecError as error:
         raise SpecError(f"{under}{error.key}", error.problem) from error
     except (ExpressionError, MapError) as error:
         raise SpecError(f"{under}{_at_fault(given, error)}", str(error)) from error
-    return replace(_part(name, given, operand, instruction, found), function=function)
+    return replace(_part(name, given, operand, instruction, mine), function=function)
 
 
 def _instruction(ptx: str, select: Mapping[str, str | int], operands: Collection[str]) -> isa_tables.Instruction:
@@ -233,13 +236,13 @@ def _with_map(ptx: str, name: str, instruction: isa_tables.Instruction, key: str
 
 
 def _part(
-    name: str, given: OperandSpec, operand: isa_tables.Operand, instruction: isa_tables.Instruction, found: FragmentMap
+    name: str, given: OperandSpec, operand: isa_tables.Operand, instruction: isa_tables.Instruction, mine: FragmentMap
 ) -> IndexOperand:
     """Return an operand's map beside that of the ISA tables, or why they have none."""
     if operand.unspecified:
         why = f"PTX ISA {instruction.section} leaves {name} unspecified"
-        return IndexOperand(name, given, operand, instruction.section, found, None, why)
-    return IndexOperand(name, given, operand, instruction.section, found, FragmentMap.from_operand(operand))
+        return IndexOperand(name, given, operand, instruction.section, mine, None, why)
+    return IndexOperand(name, given, operand, instruction.section, mine, FragmentMap.from_operand(operand))
 
 
 def _at_fault(given: OperandSpec, error: Exception) -> str:

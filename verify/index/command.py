@@ -28,7 +28,7 @@ function is called in a child process, which isolates accidents and is no sandbo
 
 names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --values; warp in a warpgroup; of an inverse
 map row and col; min, max, abs; and what --let defines. Where no language is given, C and Python must agree."""
-KEYS = {name: one for name, one in spec.options().items() if name != "relabel"}  # of A, B and C: in a FILE
+KEYS = {name: key for name, key in spec.options().items() if name != "relabel"}  # of A, B and C: in a FILE
 REPEATED = ("let", "select", "memory")
 STOPS = {"list": ("files", "only", *KEYS, "at", "output")}
 EXAMPLE = r"""--lang c --operand C --row "lane/4 + 8*(i/2)" \
@@ -46,11 +46,11 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_statements(parser, "maps")
     add_execution(parser)
     arguments.add_require(parser)
-    for name, one in KEYS.items():
+    for name, key in KEYS.items():
         if name in REPEATED:
-            parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=one.help, action="append")
+            parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=key.help, action="append")
         else:
-            parser.add_argument(f"--{name}", metavar=name.upper(), help=one.help)
+            parser.add_argument(f"--{name}", metavar=name.upper(), help=key.help)
     parser.add_argument("--at", metavar="FILE:LINE", type=_place, help="where the expressions are written: for reports")
     return parser
 
@@ -86,5 +86,5 @@ def _answer(loaded: LoadedFiles[BoundIndex], options: argparse.Namespace) -> int
         return output.report(
             verify_each(loaded.items, case, "maps", options.require, quiet=options.quiet), options, loaded
         )
-    found = tuple(replace(case(one), place=options.at) for one in loaded.items)  # one map: nothing else is loaded
-    return output.report(Report(found, frozenset(map(Check, options.require))), options)
+    cases = tuple(replace(case(index), place=options.at) for index in loaded.items)  # one map: nothing else is loaded
+    return output.report(Report(cases, frozenset(map(Check, options.require))), options)

@@ -22,9 +22,11 @@ def of_index(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -
     panels: list[Panel] = []
     notes: list[str] = []
     for part in subject.parts:
-        wrong = [one for one in verdicts if one.claim.part == part.name and one.counterexample is not None]
-        texts = [(one, one.counterexample) for one in wrong if one.counterexample is not None]
-        notes += [f"{part.name} {one.status}: {'; '.join([at.statement, *at.damage])}" for one, at in texts]
+        wrong = [
+            verdict for verdict in verdicts if verdict.claim.part == part.name and verdict.counterexample is not None
+        ]
+        texts = [(verdict, verdict.counterexample) for verdict in wrong if verdict.counterexample is not None]
+        notes += [f"{part.name} {verdict.status}: {'; '.join([at.statement, *at.damage])}" for verdict, at in texts]
         try:
             panels.append(_panel(part, texts[0][1].inputs if texts else {}, window))
         except MapError as error:
@@ -42,15 +44,15 @@ def _panel(part: IndexOperand, wrong: Mapping[str, int], window: Window) -> Pane
 
     Of one in memory each element has its places.
     """
-    found, wanted, copies = part.found, part.wanted, part.operand.copies
+    mine, wanted, copies = part.given, part.wanted, part.operand.copies
     if part.in_memory and wanted is not None:  # which leads from elements to their places
         copies, wanted = max(map(len, wanted.images.values())), wanted.inverse()
-        found = found.restrict(wanted.images) if part.inverse else found.inverse()
+        mine = mine.restrict(wanted.images) if part.inverse else mine.inverse()
     else:
-        found = found.inverse() if part.inverse else found
-        found = found.restrict(wanted.images) if wanted is not None and not wanted.total else found
-    point = tuple(wrong.get(axis.word, -1) for axis in found.inputs)
-    element = tuple(wrong.get(axis.word, -1) for axis in found.outputs)
-    marked = {image for one in (found, wanted) if one is not None for image in one.at(*point)} | {element}
+        mine = mine.inverse() if part.inverse else mine
+        mine = mine.restrict(wanted.images) if wanted is not None and not wanted.total else mine
+    point = tuple(wrong.get(axis.word, -1) for axis in mine.inputs)
+    element = tuple(wrong.get(axis.word, -1) for axis in mine.outputs)
+    marked = {image for m in (mine, wanted) if m is not None for image in m.at(*point)} | {element}
     place = PLACES.get(part.name, (1, 1))
-    return maps.tile(part.name, found, wanted, copies=copies, marked=marked, window=window, place=place)
+    return maps.tile(part.name, mine, wanted, copies=copies, marked=marked, window=window, place=place)

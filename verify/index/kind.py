@@ -51,7 +51,7 @@ def verifier(resources: Resources) -> Callable[[BoundIndex], Case]:
 
 def functions_of(index: BoundIndex, resources: Resources) -> Functions:
     """Return the map of each operand that its texts compute."""
-    return Functions({"ptx": index.spec.ptx}, {part.name: part.found for part in index.parts})
+    return Functions({"ptx": index.spec.ptx}, {part.name: part.given for part in index.parts})
 
 
 def tables() -> Sequence[PropertyTable]:

@@ -48,21 +48,21 @@ def reference(operand: isa_tables.Operand, given: Mapping[str, str | int]) -> Fr
     if operand.placed:
         if given:
             raise SpecError("memory", f"{operand.name} is in tensor memory: it has no swizzle")
-        found = FragmentMap.from_operand(operand)
-        kept = [at for at, axis in enumerate(found.outputs) if axis.extent > 1 or axis.name in NAMES]
+        m = FragmentMap.from_operand(operand)
+        kept = [at for at, axis in enumerate(m.outputs) if axis.extent > 1 or axis.name in NAMES]
         images = {
-            point: tuple(dict.fromkeys(tuple(one[at] for at in kept) for one in several))
-            for point, several in found.images.items()
+            point: tuple(dict.fromkeys(tuple(image[at] for at in kept) for image in several))
+            for point, several in m.images.items()
         }
-        outputs = [found.outputs[at] for at in kept]
+        outputs = [m.outputs[at] for at in kept]
         named = tuple(Axis(NAMES.get(axis.name, axis.name), axis.extent) for axis in outputs)
-        return replace(found, outputs=named, images=images)
+        return replace(m, outputs=named, images=images)
     missing = [word for word in WORDS if word not in given]
     if missing:
         wanted = 'memory = { swizzle = "128B", major = "K", sbo = 1024 }'
         raise SpecError("memory", f"missing {missing[0]}: {operand.name} is in shared memory; give {wanted}")
-    if other := next((name for name in given if name not in (*WORDS, *OFFSETS)), ""):
-        raise SpecError("memory", f"unknown {other!r:.60}: known are {', '.join((*WORDS, *OFFSETS))}")
+    if unknown := next((name for name in given if name not in (*WORDS, *OFFSETS)), ""):
+        raise SpecError("memory", f"unknown {unknown!r:.60}: known are {', '.join((*WORDS, *OFFSETS))}")
     offsets = {name: given.get(name, 0) for name in OFFSETS}
     if wrong := next(
         (name for name, value in offsets.items() if type(value) is not int or not 0 <= value < 1 << 18), ""
@@ -111,11 +111,11 @@ def map_of(
     texts = {axis.name: str(getattr(given, key)) for axis, key in zip(axes, form, strict=True)}
     words = [f"{name}: {text}" for name, text in given.let.items()] + [f"{key}: {getattr(given, key)}" for key in form]
     function = IndexFunction(texts, axes, coordinates, given.let, MapOrigin(" ".join("; ".join(words).split())))
-    found = function.map(given.lang, given.type)
+    mine = function.map(given.lang, given.type)
     if inverse or wanted.functional:
-        return found, function
-    pairs = ((point[:2], image) for point, image in found.pairs())
-    return FragmentMap.from_pairs(tile, place, pairs, found.origin), None
+        return mine, function
+    pairs = ((point[:2], image) for point, image in mine.pairs())
+    return FragmentMap.from_pairs(tile, place, pairs, mine.origin), None
 
 
 def places(wanted: FragmentMap) -> InputCoordinates:
@@ -129,6 +129,9 @@ def name_copies(wanted: FragmentMap) -> InputCoordinates:
     plain = elements(wanted.inputs)
     if wanted.functional:
         return plain
-    names = {name: DeclaredName(lambda row, col, _, of=one.value: of(row, col)) for name, one in plain.names.items()}
+    names = {
+        name: DeclaredName(lambda row, col, _, of=declared.value: of(row, col))
+        for name, declared in plain.names.items()
+    }
     copies = Axis("copy", max(map(len, wanted.images.values())))
     return InputCoordinates((*wanted.inputs, copies), {**names, "copy": DeclaredName(lambda _row, _col, copy: copy)})

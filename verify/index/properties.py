@@ -99,28 +99,28 @@ def draw(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Pi
 def operand_verdicts(subject: BoundIndex) -> list[Verdict]:
     """Return the verdicts on each operand, in the order of the table."""
     parts = {part.name: part for part in subject.parts}
-    found = IndexChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, subject)
-    return cause.fold_consequences(found, lambda name: _side_by_side(parts[name]))
+    verdicts = IndexChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, subject)
+    return cause.fold_consequences(verdicts, lambda name: _side_by_side(parts[name]))
 
 
 def _side_by_side(part: IndexOperand) -> cause.Compared | None:
     """Return the map as it is beside the one that it should be; None unless both have one image of each point."""
-    found, wanted = _compared_map(part), part.wanted
-    if wanted is None or part.in_memory or len(found.inputs) != 2 or not found.total or len(found) > cause.MOST:
+    given, wanted = _compared_map(part), part.wanted
+    if wanted is None or part.in_memory or len(given.inputs) != 2 or not given.total or len(given) > cause.MOST:
         return None
     if part.inverse:
-        wanted = _choose_named(found, wanted.inverse())
-    if not wanted.total or found.inputs != wanted.inputs:
+        wanted = _choose_named(given, wanted.inverse())
+    if not wanted.total or given.inputs != wanted.inputs:
         return None
-    first, second = (range(axis.extent) for axis in found.inputs)
-    mine, its = ([[one(a, b) for b in second] for a in first] for one in (found, wanted))
-    extent = tuple(axis.extent for axis in found.outputs)
+    first, second = (range(axis.extent) for axis in given.inputs)
+    mine, its = ([[m(a, b) for b in second] for a in first] for m in (given, wanted))
+    extent = tuple(axis.extent for axis in given.outputs)
     return cause.Compared(mine, its, extent, _copies(part), single=part.function is not None)
 
 
 def _tile(part: IndexOperand) -> str:
     """Return the ranges of the outputs, as printed."""
-    extents, names = zip(*((str(axis.extent), axis.word) for axis in part.found.outputs), strict=True)
+    extents, names = zip(*((str(axis.extent), axis.word) for axis in part.given.outputs), strict=True)
     return f"{'x'.join(extents)} ({','.join(names)})"
 
 
@@ -155,7 +155,7 @@ def _says_equal(part: IndexOperand) -> str:
 
 
 def _inputs(part: IndexOperand) -> Sequence[Axis]:
-    return part.found.inputs if part.inverse or part.wanted is None else part.wanted.inputs
+    return part.given.inputs if part.inverse or part.wanted is None else part.wanted.inputs
 
 
 def _copies(part: IndexOperand) -> int:
@@ -170,25 +170,25 @@ def _copies(part: IndexOperand) -> int:
 def _compared_map(part: IndexOperand) -> FragmentMap:
     """Return the map at the lanes that contribute; of memory at the places that hold an element."""
     if part.in_memory and part.inverse and part.wanted is not None:
-        return part.found.restrict(_orient(part, part.wanted).images)
+        return part.given.restrict(_orient(part, part.wanted).images)
     if part.inverse or part.wanted is None or part.wanted.total:
-        return part.found
-    return part.found.restrict(part.wanted.images)
+        return part.given
+    return part.given.restrict(part.wanted.images)
 
 
 def _size(part: IndexOperand) -> Counterexample | None:
     """Whether each input has one image; of lanes that do not contribute none is needed."""
-    found, wanted = _compared_map(part), part.wanted
+    given, wanted = _compared_map(part), part.wanted
     if part.in_memory and wanted is not None:
-        return search.find_image_count_fault(found, _orient(part, wanted))
+        return search.find_image_count_fault(given, _orient(part, wanted))
     if part.inverse or wanted is None or wanted.total:
-        return search.find_size_fault(found, _inputs(part))
-    wrong = next((point for point in wanted.domain if len(found.at(*point)) != 1), None)
+        return search.find_size_fault(given, _inputs(part))
+    wrong = next((point for point in wanted.domain if len(given.at(*point)) != 1), None)
     if wrong is None:
         return None
     return Counterexample(
-        {axis.word: c for axis, c in zip(found.inputs, wrong, strict=True)},
-        f"{found.show_input(wrong)} has {len(found.at(*wrong))} images, one wanted",
+        {axis.word: c for axis, c in zip(given.inputs, wrong, strict=True)},
+        f"{given.show_input(wrong)} has {len(given.at(*wrong))} images, one wanted",
     )
 
 
@@ -207,7 +207,7 @@ def _ownership(part: IndexOperand) -> list[Evidence]:
         wanted = _orient(part, part.wanted)
         return [_as_evidence(part, lambda: search.find_owner_count_fault(_compared_map(part), wanted))]
     copies = _copies(part)
-    if part.inverse and part.wanted is not None and len(part.wanted) > len(part.found):
+    if part.inverse and part.wanted is not None and len(part.wanted) > len(part.given):
         why = "the ISA has several owners of an element, an inverse map names one of them"
         return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=why, applies=False)]
     return [_as_evidence(part, lambda: search.find_owner_fault(_compared_map(part), copies))]
@@ -222,12 +222,12 @@ def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
 
 
 def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) -> Counterexample | None:
-    found = _compared_map(part)
+    given = _compared_map(part)
     if part.in_memory:
         wanted = _orient(part, wanted)
     elif part.inverse:
-        wanted = _choose_named(found, wanted.inverse())
-    wrong = search.find_difference(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
+        wanted = _choose_named(given, wanted.inverse())
+    wrong = search.find_difference(given, wanted, arithmetic=lambda point: _arithmetic(part, point))
     if wrong is None or not wrong.reproduced:  # two evaluations of ours differ: there is nothing to repair
         return wrong
 
@@ -249,10 +249,10 @@ def _orient(part: IndexOperand, wanted: FragmentMap) -> FragmentMap:
     return wanted.inverse() if part.inverse else wanted
 
 
-def _choose_named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:
+def _choose_named(given: FragmentMap, inverse: FragmentMap) -> FragmentMap:
     """Return the ISA's inverse where an element has several owners: the one that the user's map names, if any."""
     images = {
-        point: tuple(one for one in found.at(*point) if one in several) or several
+        point: tuple(owner for owner in given.at(*point) if owner in several) or several
         for point, several in inverse.images.items()
     }
     return replace(inverse, images=images)
@@ -260,20 +260,20 @@ def _choose_named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:
 
 def _arithmetic(part: IndexOperand, point: Point) -> str:
     if part.function is None:
-        return part.found.source(point) if part.found.lines else ""
+        return part.given.source(point) if part.given.lines else ""
     return part.function.written_out(point, part.spec.lang, part.spec.type)
 
 
 def _inputs_named(part: IndexOperand, wrong: Counterexample) -> list[Point]:
     """Return the inputs of the map that a counterexample names: none, one, or two with one image."""
-    names, count = [axis.word for axis in part.found.inputs], len(part.found.inputs)
+    names, count = [axis.word for axis in part.given.inputs], len(part.given.inputs)
     at = tuple(wrong.inputs.values())
     return [at[k : k + count] for k in range(0, len(at), count)] if [*wrong.inputs][:count] == names else []
 
 
 def _is_reproduced(part: IndexOperand, point: Point) -> bool:
     """Whether texts with the point's values in place of names, parsed anew, give the same image."""
-    if part.function is None or not (images := part.found.at(*point)):
+    if part.function is None or not (images := part.given.at(*point)):
         return True
     return images == (part.function.recompute(point, part.spec.lang, part.spec.type),)
 

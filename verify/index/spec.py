@@ -92,7 +92,7 @@ def one_of(*words: str) -> Any:
 def definitions(value: object) -> dict[str, str]:
     """Names with their expressions: a table, or a list of texts NAME=EXPRESSION. Raises ValueError."""
     if isinstance(value, list):
-        value = dict(_definition(one) for one in value)
+        value = dict(_definition(text) for text in value)
     if not isinstance(value, dict):
         raise ValueError(f"expected a table of names and expressions, found {value!r:.60}")
     for name, expression in value.items():
@@ -104,10 +104,10 @@ def definitions(value: object) -> dict[str, str]:
 
 def relabelling(value: object) -> dict[str, str]:
     """Return some of m, n, k with their layouts: a table, or a list of texts AXIS=LAYOUT. Raises ValueError."""
-    found = definitions(value)
-    if other := next((name for name in found if name not in AXES), ""):
-        raise ValueError(f"expected m, n or k, found {other!r:.60}")
-    return found
+    layouts = definitions(value)
+    if unknown := next((name for name in layouts if name not in AXES), ""):
+        raise ValueError(f"expected m, n or k, found {unknown!r:.60}")
+    return layouts
 
 
 def _definition(value: object) -> tuple[str, str]:
@@ -171,9 +171,9 @@ class OperandSpec:
         missing = [name for name in form if name not in given]
         if missing:
             raise SpecError(missing[0], f"missing: {form[0] if missing[0] != form[0] else form[1]} is given")
-        other = next((name for name in given if name not in form), None)
-        if other is not None:
-            raise SpecError(other, f"{' and '.join(form)} give the map already")
+        excess = next((name for name in given if name not in form), None)
+        if excess is not None:
+            raise SpecError(excess, f"{' and '.join(form)} give the map already")
         if form in FORMS[2:6]:
             for name in ("lang", "type", "values", "let"):
                 if getattr(self, name):
@@ -234,7 +234,7 @@ def of_options(given: Mapping[str, Any]) -> IndexSpec:
     for name in ("ptx", "operand"):
         if name not in given:
             raise SpecError(name, "missing: give --ptx MNEMONIC and --operand A")
-    values = {name: one.parse_value(given[name]) for name, one in options().items() if name in given}
+    values = {name: option.parse_value(given[name]) for name, option in options().items() if name in given}
     own = {name: value for name, value in values.items() if name in keys(OperandSpec)}
     words = [word for name, value in given.items() for word in _words(name, value)]
     operands = {values["operand"]: OperandSpec(**own)}
@@ -246,15 +246,15 @@ def of_options(given: Mapping[str, Any]) -> IndexSpec:
 
 def _words(name: str, value: Any) -> list[str]:
     """Return the words of an option; a value that looks like an option is joined to its name."""
-    listed = [str(one) for one in (value if isinstance(value, list) else [value])]
-    return [word for one in listed for word in ([f"--{name}={one}"] if one.startswith("-") else [f"--{name}", one])]
+    listed = [str(part) for part in (value if isinstance(value, list) else [value])]
+    return [word for part in listed for word in ([f"--{name}={part}"] if part.startswith("-") else [f"--{name}", part])]
 
 
 def of_entry(entry: Entry) -> IndexSpec:
     """Return the spec that a table of a file gives; raises AtomFileError with all its errors."""
     table, known = entry.table, options()
     named = [name for name in table if OPERAND.fullmatch(name)]
-    allowed = {name: one for name, one in known.items() if not named or name in SHARED}
+    allowed = {name: option for name, option in known.items() if not named or name in SHARED}
     plain = {name: value for name, value in table.items() if name not in named}
     with entry.collect_errors() as each:
         values = each(lambda: read_keys(entry, plain, allowed)) or {}

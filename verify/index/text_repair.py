@@ -45,13 +45,13 @@ def find(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any
         return _of_bases(part, part.spec.bases, wanted)
     if function is None:
         return _in_place_of(part, wanted)
-    now, points = count_agreement(part.found, wanted)
-    probes = list_differences(part.found, wanted)[:PROBES]
+    now, points = count_agreement(part.given, wanted)
+    probes = list_differences(part.given, wanted)[:PROBES]
     size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
     most = min(MOST, MOST_PARTS // max(1, size))
     for how, texts in islice(_candidates(function, part.spec.lang), most):
-        one = _with(function, texts)
-        if _fits(one, wanted, probes, part):
+        candidate = _with(function, texts)
+        if _fits(candidate, wanted, probes, part):
             changed = {name: text for name, text in texts.items() if text != _texts(function)[name]}
             listed = "; ".join(f"{_key(part, name)} = {' '.join(text.split())}" for name, text in changed.items())
             return f"{how}: {listed}      {points} of {points} agree (now {now})", _keys(part, changed)
@@ -84,10 +84,10 @@ def list_texts(texts: Texts) -> str:
     return "; ".join(f"{name} = {text}" for name, text in texts.items())
 
 
-def expressions(found: FragmentMap) -> Texts:
+def expressions(m: FragmentMap) -> Texts:
     """Return an expression of C for each output of a map; none if they don't fit in two lines."""
     try:
-        text = as_c(found)
+        text = as_c(m)
     except MapError:
         return {}
     return dict(line.split(" = ", 1) for line in text.split("; ")) if len(text) < LONGEST else {}
@@ -104,20 +104,20 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, 
     needed = [*right["value"], *right["lane"]]
     if len(given) != len(needed) or len(mine["register"]) != len(right["value"]):
         return "", {}
-    wrong = [(span, basis, other) for (span, basis), other in zip(given, needed, strict=True) if basis != other]
+    wrong = [(span, basis, need) for (span, basis), need in zip(given, needed, strict=True) if basis != need]
     if len(wrong) == 1:
         how = "one basis"
     elif len(wrong) == 2 and wrong[0][1:] == wrong[1][:0:-1]:
         how = "two bases exchanged"
-    elif all(basis[::-1] == other for _, basis, other in wrong):
+    elif all(basis[::-1] == need for _, basis, need in wrong):
         how = " and ".join(axis.name for axis in wanted.outputs) + " exchanged"
     else:
         return "", {}
-    for (start, end), _, other in sorted(wrong, reverse=True):
-        text = text[:start] + _renumber(text[start:end], other) + text[end:]
+    for (start, end), _, need in sorted(wrong, reverse=True):
+        text = text[:start] + _renumber(text[start:end], need) + text[end:]
     if list_differences(bases.of_operand(bases.read_bases(text), wanted.outputs), wanted):
         return "", {}
-    now, points = count_agreement(part.found, wanted)
+    now, points = count_agreement(part.given, wanted)
     words = f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
     return words, {"bases": text}
 
@@ -144,16 +144,16 @@ def _with(function: IndexFunction, texts: Mapping[str, str]) -> IndexFunction:
     return replace(function, let=let, texts={name: text for name, text in texts.items() if name in function.texts})
 
 
-def _fits(one: IndexFunction, wanted: FragmentMap, probes: list[Point], part: IndexOperand) -> bool:
+def _fits(candidate: IndexFunction, wanted: FragmentMap, probes: list[Point], part: IndexOperand) -> bool:
     """Whether a candidate equals the wanted map: at a few points first, then at all in every reading."""
     try:
-        image = one.evaluator(part.spec.lang, part.spec.type)
+        image = candidate.evaluator(part.spec.lang, part.spec.type)
         if any(isinstance(got := image(point), Undefined) or got != wanted.at(*point)[0] for point in probes):
             return False
-        found = one.map(part.spec.lang, part.spec.type)
+        m = candidate.map(part.spec.lang, part.spec.type)
     except (ExpressionError, MapError, IndexError):
         return False
-    return not list_differences(found if wanted.total else found.restrict(wanted.images), wanted)
+    return not list_differences(m if wanted.total else m.restrict(wanted.images), wanted)
 
 
 def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, Texts]]:
@@ -173,15 +173,15 @@ def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, T
     for a, b in combinations(names, 2):
         yield f"{a} and {b} exchanged", {**texts, a: texts[b], b: texts[a]}
     terms = [(name, node) for name, node in parts if not isinstance(node, Number)]
-    terms.sort(key=lambda one: not isinstance(one[1], Name))
-    for (a, one), (b, other) in combinations([*terms, *literals], 2):
-        first, second = texts[a][one.start : one.end], texts[b][other.start : other.end]
-        if first == second or (a == b and one.start < other.end and other.start < one.end):
+    terms.sort(key=lambda term: not isinstance(term[1], Name))
+    for (a, left), (b, right) in combinations([*terms, *literals], 2):
+        first, second = texts[a][left.start : left.end], texts[b][right.start : right.end]
+        if first == second or (a == b and left.start < right.end and right.start < left.end):
             continue
         if a == b:
-            yield "two terms exchanged", {**texts, a: _replace_parts(texts[a], [(one, second), (other, first)])}
+            yield "two terms exchanged", {**texts, a: _replace_parts(texts[a], [(left, second), (right, first)])}
         else:
-            changed = {a: _replace_parts(texts[a], [(one, second)]), b: _replace_parts(texts[b], [(other, first)])}
+            changed = {a: _replace_parts(texts[a], [(left, second)]), b: _replace_parts(texts[b], [(right, first)])}
             yield "two terms exchanged", {**texts, **changed}
 
 
@@ -192,7 +192,11 @@ def _parts(text: str, language: str) -> list[Tree]:
             code = parse(text, reading.language, comments=not language)
         except ExpressionError:
             continue
-        return [node for tree in (*(one.value for one in code.declarations), code.result) for node in nodes(tree)]
+        return [
+            node
+            for tree in (*(declaration.value for declaration in code.declarations), code.result)
+            for node in nodes(tree)
+        ]
     return []
 
 

@@ -21,20 +21,20 @@ def maps_of(subject: BoundIndex) -> dict[str, FragmentMap]:
 
     C is D where no C is given.
     """
-    given = {part.name: part.found for part in subject.parts}
-    found: dict[str, FragmentMap] = {}
+    given = {part.name: part.given for part in subject.parts}
+    maps: dict[str, FragmentMap] = {}
     for name, alike in (("A", "A"), ("B", "B"), ("C", "C" if "C" in given else "D")):
         axes = [axis.name for axis in given[alike].outputs] if alike in given else []
         if sorted(axes) != sorted(AXES[name]) or not given[alike].total:
             return {}
-        found[name] = given[alike].reorder(("lane", "value"), AXES[name])
-    return found
+        maps[name] = given[alike].reorder(("lane", "value"), AXES[name])
+    return maps
 
 
 def bind_whole(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundMaps:
     """Return the entry's three maps, bound to its instruction."""
     texts = {part.name: part.text for part in subject.parts}
-    given = {name: (texts.get(name, texts.get("D", name)), found, "") for name, found in maps.items()}
+    given = {name: (texts.get(name, texts.get("D", name)), m, "") for name, m in maps.items()}
     thr_text = f"{issuers(subject.instruction)}:1"
     return bind_maps(subject.name, subject.instruction, thr_text, given, subject.spec.relabel)
 
@@ -47,8 +47,12 @@ def with_whole(subject: BoundIndex, verdicts: list[Verdict]) -> list[Verdict]:
     There are none on the whole unless A, B and C are given and stay inside their tiles.
     """
     maps = maps_of(subject)
-    premises = [one for one in verdicts if one.claim.prop.key in ("size", "in_bounds")]
-    if not maps or len(subject.instruction.signature.shape) != 3 or not all(one.status.confirmed for one in premises):
+    premises = [verdict for verdict in verdicts if verdict.claim.prop.key in ("size", "in_bounds")]
+    if (
+        not maps
+        or len(subject.instruction.signature.shape) != 3
+        or not all(verdict.status.confirmed for verdict in premises)
+    ):
         return verdicts
     checker, whole = AtomChecker(), bind_whole(subject, maps)
     return checker.explain_by_relabelling(whole, [*verdicts, *checker.verdicts(ROWS, whole)])

@@ -77,30 +77,30 @@ def of_warpgroup(name, result, n, k, operand):
         return kind(TYPES[name], TYPES[name], TYPES[result], (64, n, k), where, *major)
 
     ptx = f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{result}.{name}.{name}"
-    found = fragment(build, "C" if operand == "D" else operand, (64, n, k))
+    described = fragment(build, "C" if operand == "D" else operand, (64, n, k))
     select = {"A_space": "reg"} if operand == "A" else {}
-    return {**found, "source": "cute/nvgpu/warpgroup/mma.py", "ptx": ptx, "operand": operand, "select": select}
+    return {**described, "source": "cute/nvgpu/warpgroup/mma.py", "ptx": ptx, "operand": operand, "select": select}
 
 
 def fragment(build, operand, shape):
     """Return the map of an operand of the atom of an operation; its layout is called for every (thread, value)."""
     m, n, k = shape
-    found = {}
+    elements = {}
 
     @cute.jit
     def read_layout():
         layout = getattr(cute.make_mma_atom(build()), f"tv_layout_{operand}")
-        found["sizes"] = cute.size(layout, mode=[0]), cute.size(layout, mode=[1])
-        for thread in cutlass.range_constexpr(found["sizes"][0]):
-            for value in cutlass.range_constexpr(found["sizes"][1]):
-                found[thread, value] = layout((thread, value))
+        elements["sizes"] = cute.size(layout, mode=[0]), cute.size(layout, mode=[1])
+        for thread in cutlass.range_constexpr(elements["sizes"][0]):
+            for value in cutlass.range_constexpr(elements["sizes"][1]):
+                elements[thread, value] = layout((thread, value))
 
     read_layout()
     outputs = {"A": (("m", m), ("k", k)), "B": (("n", n), ("k", k)), "C": (("m", m), ("n", n))}[operand]
     rows = outputs[0][1]
-    threads, values = found["sizes"]
+    threads, values = elements["sizes"]
     return {
         "inputs": (("lane", threads), ("value", values)),
         "outputs": outputs,
-        "of": lambda lane, value: (found[lane, value] % rows, found[lane, value] // rows),
+        "of": lambda lane, value: (elements[lane, value] % rows, elements[lane, value] // rows),
     }

@@ -101,11 +101,11 @@ def registers(layout, shape):
 def element(layout, shape, warp, lane, value):
     """Return the element of an array that one thread has in one of its values."""
     index, place = value
-    found = list(index)
-    found[layout.vector_dim] += place
+    position = list(index)
+    position[layout.vector_dim] += place
     for dimensions, number in ((layout.warp_dims, warp), (layout.lane_dims, lane)):
         sizes = [d.times if isinstance(d, fa.Replicated) else layout.tiled_tiling_shape[d] for d in dimensions]
         for at, d in enumerate(dimensions):
             if not isinstance(d, fa.Replicated):
-                found[d] += number // math.prod(sizes[at + 1 :]) % sizes[at]
-    return tuple(layout.tiling.untile_indices(tuple(found)))
+                position[d] += number // math.prod(sizes[at + 1 :]) % sizes[at]
+    return tuple(layout.tiling.untile_indices(tuple(position)))

@@ -37,16 +37,16 @@ def fragment(module, atom, operand):
         element = layout(lanes[lane], value)
         return element % rows, element // rows
 
-    found = {
+    described = {
         "source": f"{module.__name__.split('.')[-1]}.py: {atom.name}",
         "inputs": (("lane", len(lanes)), ("value", size(mode(layout, 1)))),
         "outputs": outputs,
         "of": of,
     }
     if note := why_none(module, atom, operand):
-        return {**found, "note": note}
+        return {**described, "note": note}
     ptx = mnemonic(atom)
-    return {**found, "ptx": ptx, "operand": "D" if ptx.startswith("wgmma") and operand == "C" else operand}
+    return {**described, "ptx": ptx, "operand": "D" if ptx.startswith("wgmma") and operand == "C" else operand}
 
 
 def why_none(module, atom, operand):

@@ -149,10 +149,10 @@ def maps():
         yield f"sm70 {forward} and its inverse", partial(replicate_map, forward, back)
     for module in matrix_cores:
         for name in vars(module):
-            found = re.fullmatch(r"thread_id_shared_access_(\d+)x(\d+)_to_(\d+)x(\d+)_layout_(\w+)", name)
-            back = found and "shared_{2}x{3}_to_local_{0}x{1}_layout_{4}".format(*found.groups())
+            match = re.fullmatch(r"thread_id_shared_access_(\d+)x(\d+)_to_(\d+)x(\d+)_layout_(\w+)", name)
+            back = match and "shared_{2}x{3}_to_local_{0}x{1}_layout_{4}".format(*match.groups())
             if back and hasattr(module, back):
-                yield name, partial(of_amd, module, name, back, *map(int, found.groups()[:4]))
+                yield name, partial(of_amd, module, name, back, *map(int, match.groups()[:4]))
 
 
 def instructions(module, forward, inverse, ptx, operand, values, rows, columns):

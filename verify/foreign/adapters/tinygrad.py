@@ -38,7 +38,7 @@ def maps():
 def name(core):
     """Return the types of a core."""
     given, result = (
-        NAMES.get(one.name, one.name.replace("signed char", "s8")) for one in (core.dtype_in, core.dtype_out)
+        NAMES.get(kind.name, kind.name.replace("signed char", "s8")) for kind in (core.dtype_in, core.dtype_out)
     )
     return f"{given} to {result}"
 
@@ -68,11 +68,11 @@ EMULATED = {  # the branch for its dims and type -> what it emulates
 def list_emulated():
     """(instruction, its functions) of every branch for CUDA of the emulator; the functions by their names."""
     tree = ast.parse(inspect.getsource(ops_python))
-    branches = [one for one in ast.walk(tree) if isinstance(one, ast.If)]
-    cuda = next(one for one in branches if ast.unparse(one.test) == "device == 'CUDA'")
+    branches = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    cuda = next(branch for branch in branches if ast.unparse(branch.test) == "device == 'CUDA'")
     for branch in branches:
         if ast.unparse(branch.test) in EMULATED:
-            own = [one for one in [*cuda.body, *branch.body] if isinstance(one, ast.FunctionDef)]
+            own = [node for node in [*cuda.body, *branch.body] if isinstance(node, ast.FunctionDef)]
             names = {}
             exec(compile(ast.Module(own, []), "ops_python.py", "exec"), names)
             yield EMULATED[ast.unparse(branch.test)], names

@@ -53,8 +53,8 @@ def wgmma(n, k, name, operand):
         layout = layouts.DotOperandLayout(operand_index=0, parent=parent, k_width=k // 8)
         outputs = ("m", 64), ("k", k)
     ptx = f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{name}.{name}"
-    found = {"source": "NVMMADistributedLayout version 3", "ptx": ptx, "operand": operand}
-    return {**linear(layout, outputs), **found, "select": {"A_space": "reg"} if operand == "A" else {}}
+    described = {"source": "NVMMADistributedLayout version 3", "ptx": ptx, "operand": operand}
+    return {**linear(layout, outputs), **described, "select": {"A_space": "reg"} if operand == "A" else {}}
 
 
 def linear(layout, outputs):
@@ -62,8 +62,8 @@ def linear(layout, outputs):
     context = ir.context()
     ir.load_dialects(context)
     builder = gluon_ir.GluonOpBuilder(context)
-    found = builder.to_linear_layout(layout._to_ir(builder), [extent for _, extent in outputs])
-    registers, lanes = found.reg_bases, [*found.lane_bases, *found.warp_bases]
+    converted = builder.to_linear_layout(layout._to_ir(builder), [extent for _, extent in outputs])
+    registers, lanes = converted.reg_bases, [*converted.lane_bases, *converted.warp_bases]
 
     def of(lane, value):
         image = [0] * len(outputs)

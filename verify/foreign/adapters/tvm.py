@@ -35,23 +35,26 @@ def functions():
     wanted = {name for row in MAPS for name in row[:2]}
     tree = ast.parse(path.read_text())
     kept = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in wanted]
-    found = {}
-    exec(compile(ast.Module(kept, []), str(path), "exec"), found)
-    return path, found
+    namespace = {}
+    exec(compile(ast.Module(kept, []), str(path), "exec"), namespace)
+    return path, namespace
 
 
 def maps():
     """Each map of an operand, for each instruction of its tile; then the maps with their inverses."""
-    path, found = functions()
+    path, namespace = functions()
     for name, back, rows, columns, values, operand, ptx, axes in MAPS:
         halves = 1 if operand == "A" else 2
         for half in range(halves):
             which = f", {('first', 'second')[half]} instruction" if halves > 1 else ""
-            whole = (path, found[name], (rows, columns), values)
+            whole = (path, namespace[name], (rows, columns), values)
             yield f"{name} as {operand}{which}", partial(fragment, *whole, operand, ptx, axes, half, halves)
         if back:
             sizes = (rows, columns), values
-            yield f"{back} and its inverse, as {operand}", partial(with_inverse, path, found[back], found[name], *sizes)
+            yield (
+                f"{back} and its inverse, as {operand}",
+                partial(with_inverse, path, namespace[back], namespace[name], *sizes),
+            )
 
 
 def with_inverse(path, function, inverse, extents, values):
