@@ -75,21 +75,21 @@ def check(
     if not what:
         raise UsageError("check what? Give a file, a folder, a layout, or a name")
     named: dict[Kind[Any], list[str]] = {}
-    found: list[Report] = []
-    for one in what:
-        if isinstance(one, str | Path | Layout | ComposedLayout):
-            row = kinds.of(kind) if kind else kinds.recognize(str(one))
-            named.setdefault(row, []).append(str(one))
+    reports: list[Report] = []
+    for argument in what:
+        if isinstance(argument, str | Path | Layout | ComposedLayout):
+            row = kinds.of(kind) if kind else kinds.recognize(str(argument))
+            named.setdefault(row, []).append(str(argument))
         elif not kind:
-            raise UsageError(f"{one!r:.100} is neither a path nor a text: say its kind=")
+            raise UsageError(f"{argument!r:.100} is neither a path nor a text: say its kind=")
         else:
-            found.append(verify_kind(kind, one, allow_exec=allow_exec))
-    found += [_of_kind(row, texts, allow_exec, options) for row, texts in named.items()]
+            reports.append(verify_kind(kind, argument, allow_exec=allow_exec))
+    reports += [_of_kind(row, texts, allow_exec, options) for row, texts in named.items()]
     return Report(
-        tuple(case for report in found for case in report.cases),
+        tuple(case for report in reports for case in report.cases),
         _checks_of(require),
-        missing=sum(report.missing for report in found),
-        failures=tuple(failure for report in found for failure in report.failures),
+        missing=sum(report.missing for report in reports),
+        failures=tuple(failure for report in reports for failure in report.failures),
         allow_unchecked=allow_unchecked,
     )
 
@@ -100,7 +100,7 @@ def _of_kind(row: Kind[Any], texts: Sequence[str], allow_exec: bool, options: Ma
         known = signature(row.report).parameters.keys() - {"what", "allow_exec"}
         if unknown := options.keys() - known:
             read = f"it reads {in_words(sorted(known))}" if known else "it reads no option"
-            raise UsageError(f"{min(unknown)}= is not read for {row.one}: {read}")
+            raise UsageError(f"{min(unknown)}= is not read for {row.singular}: {read}")
         return row.report(texts, allow_exec=allow_exec, **options)
     if options:
         raise UsageError(f"{min(options)}= is not read for {row.plural}")
@@ -239,7 +239,7 @@ def verify_index(
     return verify_kind("index", kinds.bind("index", given), allow_exec=allow_exec)
 
 
-def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Report:
+def verify_map(mapping: object, ptx: str, operand: str, **select: str | int) -> Report:
     """Return the verdicts on a map of an operand: a FragmentMap, a function of lane and value, or a (lane, value)
     layout.
 
@@ -252,7 +252,7 @@ def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Re
     >>> bool(verify_map("Layout(((4,8),(2,2)),((16,1),(8,64)))", mma, "C"))
     False
     """
-    keys = {"map": found, "ptx": ptx, "operand": operand, "select": select}
+    keys = {"map": mapping, "ptx": ptx, "operand": operand, "select": select}
     return verify_kind("index", kinds.bind("index", keys))
 
 
@@ -304,8 +304,8 @@ def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[GateEntry]
     return _readable(_suite(allow_exec).read_entries(path))
 
 
-def _readable(found: tuple[list[GateEntry], str]) -> list[GateEntry]:
-    entries, problem = found
+def _readable(answer: tuple[list[GateEntry], str]) -> list[GateEntry]:
+    entries, problem = answer
     if problem:
         raise UsageError(problem)
     return entries

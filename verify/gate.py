@@ -33,8 +33,8 @@ class GateEntry:
 
     def case(self) -> Case:
         """Return the only case."""
-        (found,) = self.cases()
-        return found
+        (case,) = self.cases()
+        return case
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class Suite:
         kind = kinds.of_tables(document.tables, path)
         if kind.read is None or kind.verifier is None:
             raise AtomFileError(str(path), "", purpose(path))
-        found = kind.read(path)
-        entries = [self.entry(kind, one, document.line(kind.table(one))) for one in found.items]
-        if found.errors and not entries:
-            raise combine_errors(found.errors)
-        return [*entries, *map(_as_failing_entry, found.errors)]
+        loaded = kind.read(path)
+        entries = [self.entry(kind, subject, document.line(kind.table(subject))) for subject in loaded.items]
+        if loaded.errors and not entries:
+            raise combine_errors(loaded.errors)
+        return [*entries, *map(_as_failing_entry, loaded.errors)]
 
     def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[GateEntry], str]:
         """Return the subjects of a kind that names select, from a file or those shipped, or the error; one is empty."""
@@ -100,8 +100,8 @@ class Suite:
         errors: tuple[AtomFileError, ...] = ()
         try:
             if file is not None:
-                found = kind.read(Path(file))
-                pool, errors = {one.name: one for one in found.items}, found.errors
+                loaded = kind.read(Path(file))
+                pool, errors = {subject.name: subject for subject in loaded.items}, loaded.errors
             entries = [self.entry(kind, pool[name]) for name in kind.choose(names, pool)]
         except (AtomFileError, SpecError) as error:
             return [], "\n".join(map(str, (error, *errors)))
@@ -111,9 +111,9 @@ class Suite:
         self, entries: Sequence[GateEntry], require: Sequence[str] = (), allow_unchecked: bool = False
     ) -> GateResult:
         """Return the report on some entries; the check `gpu` reads the shipped recordings."""
-        found = [attempt(entry, lambda one: one.cases()) for entry in entries]
-        cases = tuple(case for several in found if not isinstance(several, Failure) for case in several)
-        failures = [failure.message for failure in found if isinstance(failure, Failure)]
+        outcomes = [attempt(entry, lambda chosen: chosen.cases()) for entry in entries]
+        cases = tuple(case for several in outcomes if not isinstance(several, Failure) for case in several)
+        failures = [failure.message for failure in outcomes if isinstance(failure, Failure)]
         report = Report(cases, frozenset(map(Check, require)), allow_unchecked=True)
         if failures:
             return GateResult(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())

@@ -40,10 +40,10 @@ def _main(argv: Sequence[str] | None) -> Exit:
     options = _parser().parse_args(argv)
     template = _choose_template(options.what)
     given = {name: value for name in _questions() if (value := getattr(options, name)) is not None}
-    own = [one.key for one in template.questions]
-    if other := next((name for name in given if name not in own), ""):
+    own = [question.key for question in template.questions]
+    if extra := next((name for name in given if name not in own), ""):
         raise UsageError(
-            f"--{other}: isn't asked of {_article(template.name)} {template.name}; its options are --{', --'.join(own)}"
+            f"--{extra}: isn't asked of {_article(template.name)} {template.name}; its options are --{', --'.join(own)}"
         )
     file = options.file or _choose_file(template)
     _check_absent(file)  # before anything is asked
@@ -59,7 +59,7 @@ def _choose_template(name: str | None) -> Template:
     templates = _templates()
     listed = in_words([*templates], "or")
     if name is None and _can_ask():
-        print("".join(f"  {one.name:<6} {one.of}\n" for one in templates.values()), end="")
+        print("".join(f"  {template.name:<6} {template.of}\n" for template in templates.values()), end="")
     while name is None and (answer := _ask(f"what do you have? {listed}")) is not None:
         if answer in templates:
             name = answer
@@ -89,18 +89,18 @@ def _check_absent(file: str) -> None:
 
 def _templates() -> dict[str, Template]:
     """Return the files that can be begun, by their names."""
-    found = [import_module(kind.template).TEMPLATE for kind in kinds.all() if kind.template]
-    return {template.name: template for template in found}
+    listed = [import_module(kind.template).TEMPLATE for kind in kinds.all() if kind.template]
+    return {template.name: template for template in listed}
 
 
 def _questions() -> dict[str, Question]:
     """Return the questions of all templates, by their keys."""
-    return {one.key: one for template in _templates().values() for one in template.questions}
+    return {question.key: question for template in _templates().values() for question in template.questions}
 
 
 def _fill(template: Template, given: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     """Return the answers, by the options and by asking, and the file's text; what is wrong is asked for again."""
-    questions = {one.key: one for one in template.questions}
+    questions = {question.key: question for question in template.questions}
     answers: dict[str, str] = {}
     while True:
         try:
@@ -155,10 +155,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("what", nargs="?", metavar="WHAT", help=f"what to begin: {in_words([*templates], 'or')}")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the file to write, which may not exist")
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for key, one in _questions().items():
-        having = [template.name for template in templates.values() if key in (one.key for one in template.questions)]
+    for key, question in _questions().items():
+        having = [
+            template.name for template in templates.values() if key in (asked.key for asked in template.questions)
+        ]
         title = f"of {in_words([f'{_article(name)} {name}' for name in having], 'or')}"
         if title not in groups:
             groups[title] = parser.add_argument_group(title)
-        groups[title].add_argument(f"--{key}", metavar="TEXT", help=one.asks.replace("%", "%%"))
+        groups[title].add_argument(f"--{key}", metavar="TEXT", help=question.asks.replace("%", "%%"))
     return parser

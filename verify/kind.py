@@ -101,7 +101,7 @@ class Kind(Generic[S]):
     """One kind of subject. What a kind can't do has None, or is empty, and the verbs say so by name."""
 
     name: str  # "tiling"
-    one: str  # "a tiling", in messages
+    singular: str  # "a tiling", in messages
     plural: str  # "tilings"
     argument: str = ""  # how `lanecheck check` is given one, in words, if not by a TOML file alone
     example: Sequence[str] = ()  # arguments of `lanecheck check` that verify one
@@ -150,7 +150,7 @@ class Kind(Generic[S]):
     @property
     def noun(self) -> str:
         """One of it without an article, as in "no map is named x"."""
-        return self.one.partition(" ")[2]
+        return self.singular.partition(" ")[2]
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -58,17 +58,17 @@ def of(name: str) -> Kind[Any]:
     >>> of("tiling").plural
     'tilings'
     """
-    found = next((kind for kind in all() if kind.name == name), None)
-    if found is None:
+    named = next((kind for kind in all() if kind.name == name), None)
+    if named is None:
         raise UsageError(f"no kind of subject is named {name!r}: there are {', '.join(kind.name for kind in all())}")
-    return found
+    return named
 
 
 def bind(name: str, keys: Mapping[str, Any]) -> Any:
     """Return the subject of a kind that keys give, as a table of a file or options do. Raises SpecError, UsageError."""
     from_keys = of(name).from_keys
     if from_keys is None:
-        raise UsageError(f"{of(name).one} is given by a file")
+        raise UsageError(f"{of(name).singular} is given by a file")
     return from_keys(keys)
 
 
@@ -89,8 +89,8 @@ def of_tables(tables: Mapping[str, object], file: str | Path) -> Kind[Any]:
 
 def of_file(path: Path) -> Kind[Any]:
     """Return the kind of a file's subjects, by its suffix or its keys. Raises AtomFileError if it cannot be read."""
-    found = next((kind for kind in all() if path.suffix in kind.suffixes), None)
-    return found or of_tables(read_document(path).tables, path)
+    by_suffix = next((kind for kind in all() if path.suffix in kind.suffixes), None)
+    return by_suffix or of_tables(read_document(path).tables, path)
 
 
 def recognize(what: str) -> Kind[Any]:
@@ -112,12 +112,12 @@ def recognize(what: str) -> Kind[Any]:
         matches += [(Recognition(SURE, "a folder"), kind) for kind in all() if kind.folders]
     elif path.is_file() or path.suffix in (".toml", *(suffix for kind in all() for suffix in kind.suffixes)):
         matches.append(_in_file(path))
-    found = _surest(what, matches)
-    if found is None:
+    surest = _surest(what, matches)
+    if surest is None:
         raise UsageError(
             f"{what:.200} isn't a file, and no kind recognizes it: give a file, a layout in quotes, or a name"
         )
-    return found
+    return surest
 
 
 def _in_file(path: Path) -> tuple[Recognition, Kind[Any]]:
@@ -158,7 +158,7 @@ def _surest(text: str, matches: Sequence[tuple[Recognition, Kind[Any]]]) -> Kind
     most = max((match.strength for match, _ in matches), default=0)
     best = [(match, kind) for match, kind in matches if match.strength == most]
     if len(best) > 1:
-        ways = " or ".join(f"{kind.one} ({match.why})" for match, kind in best)
+        ways = " or ".join(f"{kind.singular} ({match.why})" for match, kind in best)
         options = " or ".join(f"--kind {kind.name}" for _, kind in best)
         path = f", or ./{text} for the path" if Path(text).exists() and os.sep not in text else ""
         raise UsageError(f"{text:.200} may be {ways}: give {options}{path}")

@@ -37,18 +37,18 @@ def _main(argv: Sequence[str] | None) -> Exit:
         output.write(_write_kinds(options.format), options.output)
         return Exit.OK
     every = {kind.plural: kind.list_names() for kind in chosen}
-    found = {plural: [name for name in names if _fits(name, options.patterns)] for plural, names in every.items()}
-    found = {plural: names for plural, names in found.items() if names}
-    if not found and options.patterns:
+    selected = {plural: [name for name in names if _fits(name, options.patterns)] for plural, names in every.items()}
+    selected = {plural: names for plural, names in selected.items() if names}
+    if not selected and options.patterns:
         known = [name for names in every.values() for name in names]
-        pattern = next((one for one in options.patterns if not any(_fits(name, [one]) for name in known)), "")
+        pattern = next((word for word in options.patterns if not any(_fits(name, [word]) for name in known)), "")
         if pattern:
             raise UsageError(f"no name has {pattern!r} in it{nearest(pattern, known, 'name')}")
         raise UsageError(f"no name has {' and '.join(map(repr, options.patterns))} in it")
-    if not found:
+    if not selected:
         plurals = " and ".join(kind.plural for kind in chosen)
         raise UsageError(f"{plurals} have no names: they are given by files or texts, see `lanecheck check --help`")
-    output.write(_write_names(found, options.format), options.output)
+    output.write(_write_names(selected, options.format), options.output)
     return Exit.OK
 
 
@@ -59,8 +59,10 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     (True, False)
     """
     return all(
-        fnmatch.fnmatchcase(name.lower(), one) if set("*?[") & {*one} else one in name.lower() or _has_words(name, one)
-        for one in map(str.lower, patterns)
+        fnmatch.fnmatchcase(name.lower(), pattern)
+        if set("*?[") & {*pattern}
+        else pattern in name.lower() or _has_words(name, pattern)
+        for pattern in map(str.lower, patterns)
     )
 
 
@@ -70,9 +72,9 @@ def _has_words(name: str, short: str) -> bool:
     >>> _has_words("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "mma.m16n8k8.f32")
     True
     """
-    first, *others = name.lower().split(".")
+    first, *further = name.lower().split(".")
     wanted, *rest = short.split(".")
-    words = iter(others)
+    words = iter(further)
     return bool(rest) and first == wanted and all(word in words for word in rest)
 
 
@@ -91,13 +93,13 @@ def _write_kinds(format: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _write_names(found: Mapping[str, Sequence[str]], format: str) -> str:
+def _write_names(selected: Mapping[str, Sequence[str]], format: str) -> str:
     """Return the names under the plural of their kind; a single kind needs no head, so a shell can loop over it."""
     if format == "json":
-        return json.dumps(dict(found), indent=1) + "\n"
-    if len(found) == 1:
-        return "".join(f"{name}\n" for names in found.values() for name in names)
-    return "\n".join(f"{plural}:\n" + "".join(f"  {name}\n" for name in names) for plural, names in found.items())
+        return json.dumps(dict(selected), indent=1) + "\n"
+    if len(selected) == 1:
+        return "".join(f"{name}\n" for names in selected.values() for name in names)
+    return "\n".join(f"{plural}:\n" + "".join(f"  {name}\n" for name in names) for plural, names in selected.items())
 
 
 def _parser() -> argparse.ArgumentParser:

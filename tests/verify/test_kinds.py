@@ -138,7 +138,11 @@ def test_it_has_a_schema_and_a_table_of_the_docs() -> None:
 
 def test_two_kinds_that_recognize_a_text_equally_are_a_usage_error() -> None:
     other: Kind[Rotation] = Kind(
-        name="turn", one="a turn", plural="turns", command="none", spelled=lambda _: Recognition(LIKELY, "it turns")
+        name="turn",
+        singular="a turn",
+        plural="turns",
+        command="none",
+        spelled=lambda _: Recognition(LIKELY, "it turns"),
     )
     assert kinds.find_surest("rotate 1 0", kinds.all()) is TOY
     with kinds.register(other), pytest.raises(UsageError, match=r"a rotation \(it begins with rotate\) or a turn"):

@@ -111,7 +111,7 @@ def from_keys(given: Mapping[str, Any]) -> Rotation:
 
 TOY: Kind[Rotation] = Kind(
     name="rotation",
-    one="a rotation",
+    singular="a rotation",
     plural="rotations",
     spelled=lambda text: Recognition(LIKELY, "it begins with rotate") if text.startswith("rotate ") else None,
     signs=Signs(frozenset({"places", "order"}), "rotations"),

@@ -56,8 +56,8 @@ form.addEventListener('submit', (event) => event.preventDefault()); show();
 def of_file(path: Path) -> tuple[str, int]:
     """(page, exit code) of what `--format json` wrote; UsageError for any other file."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return page(found), int(found["exit"])
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return page(document), int(document["exit"])
     except OSError as error:
         raise UsageError(f"--from {path}: {error.strerror}") from error
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:

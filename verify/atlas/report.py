@@ -113,18 +113,18 @@ def _list_unchecked(counted: str, rows: Iterable[AtlasRow]) -> Iterator[tuple[st
 
 def reasons(rows: Iterable[AtlasRow]) -> dict[str, dict[Check, dict[str, int]]]:
     """Reason -> check -> instruction -> how many atoms have no evidence of the check for that reason."""
-    found: dict[str, dict[Check, dict[str, int]]] = {}
+    grouped: dict[str, dict[Check, dict[str, int]]] = {}
     for row in rows:
         for check, counts in row.reasons.items():
             for reason, count in counts.items():
-                found.setdefault(reason, {}).setdefault(check, {})[row.instruction] = count
-    return found
+                grouped.setdefault(reason, {}).setdefault(check, {})[row.instruction] = count
+    return grouped
 
 
 def sources(atlas: Atlas) -> str:
     """Return the recordings that gave evidence, in one line."""
-    found = atlas.total().sources
-    return f"gpu: {'; '.join(found)}" if found else ""
+    recordings = atlas.total().sources
+    return f"gpu: {'; '.join(recordings)}" if recordings else ""
 
 
 def as_text(atlas: Atlas, quiet: bool = False) -> str:

@@ -107,22 +107,22 @@ class AtlasRow:
             self.outcomes.setdefault(check, Counter())[CheckOutcome.UNCHECKED] += 1
             self.reasons.setdefault(check, Counter())[noted + none.reason] += 1
 
-    def absorb(self, other: AtlasRow) -> None:
+    def absorb(self, row: AtlasRow) -> None:
         """Count another row's atoms in."""
-        self.atoms += other.atoms
-        self.shared += other.shared
-        self.evidence += other.evidence
-        self.verdicts.update(other.verdicts)
-        self.claims.update(other.claims)
-        self.adapters.update(other.adapters)
-        self.sources |= other.sources
-        self.refuted += other.refuted
-        self.surprises |= other.surprises
-        for check, counts in other.outcomes.items():
+        self.atoms += row.atoms
+        self.shared += row.shared
+        self.evidence += row.evidence
+        self.verdicts.update(row.verdicts)
+        self.claims.update(row.claims)
+        self.adapters.update(row.adapters)
+        self.sources |= row.sources
+        self.refuted += row.refuted
+        self.surprises |= row.surprises
+        for check, counts in row.outcomes.items():
             self.outcomes.setdefault(check, Counter()).update(counts)
-        for check, reasons in other.reasons.items():
+        for check, reasons in row.reasons.items():
             self.reasons.setdefault(check, Counter()).update(reasons)
-        for operand, texts in other.provenance.items():
+        for operand, texts in row.provenance.items():
             self.provenance.setdefault(operand, {}).update(texts)
 
     def origins(self) -> dict[str, tuple[Origin, ...]]:
@@ -141,16 +141,16 @@ class AtlasRow:
                 self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
             required = claim.prop.required
             self.evidence += len(evidence)
-            for one in evidence:
-                check, found = one.check, one.status
-                if one.shared:
+            for piece in evidence:
+                check, outcome = piece.check, piece.status
+                if piece.shared:
                     shared += 1
-                if check in required and found is unchecked:
-                    missing[check].setdefault(one.reason, []).append(claim.part)
-                elif check in required or found.refuted:
-                    given[check].add(found)
-                if check is gpu and one.method:
-                    self.sources[one.method] = None
+                if check in required and outcome is unchecked:
+                    missing[check].setdefault(piece.reason, []).append(claim.part)
+                elif check in required or outcome.refuted:
+                    given[check].add(outcome)
+                if check is gpu and piece.method:
+                    self.sources[piece.method] = None
         self.shared += shared
         for check in checks:
             self.outcomes.setdefault(check, Counter())[_outcome(given[check], bool(missing[check]))] += 1
@@ -168,7 +168,7 @@ def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
     for reason, parts in missing.items():
         for clause in reason.split("; nearest")[0].split("; "):
             text = MNEMONIC.sub(
-                lambda found: "this instruction" if list_parts(found[0].strip("'")) in own else found[0], clause
+                lambda match: "this instruction" if list_parts(match[0].strip("'")) in own else match[0], clause
             )
             grouped.setdefault(text, []).extend(filter(None, parts))
     return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in grouped.items())
@@ -255,27 +255,29 @@ class CountedRows:
     bare: dict[str, AtlasRow] = field(default_factory=dict)  # of instructions without an atom
     exits: set[Exit] = field(default_factory=set)
 
-    def count(self, one: AnyAtom | str, verify: Verify, checker: AtomChecker, allow_unchecked: bool) -> Failure | None:
+    def count(
+        self, subject: AnyAtom | str, verify: Verify, checker: AtomChecker, allow_unchecked: bool
+    ) -> Failure | None:
         """Verify an atom, or an instruction without one, and count it in; returns why that failed."""
         checks = _checks(checker)
-        if isinstance(one, str):
-            family, name = place(one)
+        if isinstance(subject, str):
+            family, name = place(subject)
             try:
-                found: Case | NoAtom = verify(one)
+                outcome: Case | NoAtom = verify(subject)
             except NoAtom as none:
-                found = none
+                outcome = none
             row = self.bare.setdefault(name, AtlasRow(name, family))
-            if isinstance(found, NoAtom):
-                row.leave_open(found, checks, one in gpu_checks.recordings())
+            if isinstance(outcome, NoAtom):
+                row.leave_open(outcome, checks, subject in gpu_checks.recordings())
             else:
-                self._add(found, row, (one,), checks, True)
+                self._add(outcome, row, (subject,), checks, True)
             return None
 
         def count_atom(atom: AnyAtom) -> None:
             case, (family, name) = verify(atom), instruction(atom)
             self._add(case, self.rows.setdefault(name, AtlasRow(name, family)), atom.mnemonics, checks, allow_unchecked)
 
-        failed = attempt(one, count_atom)
+        failed = attempt(subject, count_atom)
         if isinstance(failed, Failure):
             self.exits.add(failed.code)
         return failed
@@ -293,7 +295,7 @@ class CountedRows:
         """
         ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED)
         code = next((code for code in ranked if code in self.exits), Exit.OK if self.rows or self.bare else Exit.EMPTY)
-        ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (self.rows, self.bare))
+        ordered, beside = (tuple(rows[name] for name in sorted(rows)) for rows in (self.rows, self.bare))
         return Atlas(ordered, checks, Exit.INTERRUPTED if missing else code, beside, missing)
 
 
@@ -314,8 +316,8 @@ def tabulate(
     everything: list[AnyAtom | str] = [*without_atom, *atoms]
     with pool_atoms(checker, everything, _entry, jobs) as verify:
 
-        def count(one: AnyAtom | str, shown: Progress) -> None:
-            if failed := counted.count(one, verify, checker, allow_unchecked):
+        def count(subject: AnyAtom | str, shown: Progress) -> None:
+            if failed := counted.count(subject, verify, checker, allow_unchecked):
                 with shown.aside():
                     complain(f"lanecheck: {failed.message.splitlines()[0]}", failed.code)
 
@@ -323,13 +325,13 @@ def tabulate(
     return counted.atlas(_checks(checker), missing)
 
 
-def _name(one: AnyAtom | str) -> str:
-    return one if isinstance(one, str) else one.name
+def _name(subject: AnyAtom | str) -> str:
+    return subject if isinstance(subject, str) else subject.name
 
 
-def _entry(one: AnyAtom | str) -> AnyAtom | BoundMaps:
+def _entry(subject: AnyAtom | str) -> AnyAtom | BoundMaps:
     """Return an atom, or an instruction's own maps. Raises NoAtom where it has none."""
-    return bind_own(one) if isinstance(one, str) else one
+    return bind_own(subject) if isinstance(subject, str) else subject
 
 
 def _checks(checker: AtomChecker) -> tuple[Check, ...]:

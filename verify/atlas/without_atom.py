@@ -70,10 +70,10 @@ def _product(instruction: isa_tables.Instruction) -> BoundMaps:
         if fragment is None or (name not in "ABC" and instruction.operands[fragment].space != "reg"):
             continue
         extent = extent_of(name, instruction.signature.shape)
-        found, reason = formulas(name, instruction, instruction.operands[fragment], extent)
-        if not found:
+        by_key, reason = formulas(name, instruction, instruction.operands[fragment], extent)
+        if not by_key:
             raise NoAtom(reason)
-        layout = _fragment(found[0], thr, extent[0])
+        layout = _fragment(by_key[0], thr, extent[0])
         if layout is None:
             raise NoAtom(f"no layout equals the ISA's formula for {name}")
         given[name] = str(layout), map_layout(name, layout, extent), ""
@@ -88,7 +88,7 @@ def _key(instruction: isa_tables.Instruction, operand: str) -> tuple[object, ...
 def _copy(instruction: isa_tables.Instruction) -> BoundMaps:
     of_operand = spaces(instruction)
     space = dict(zip(COPY_OPERANDS, (of_operand[-1], of_operand[0]), strict=True))
-    found: dict[str, Layout] = {}
+    layouts: dict[str, Layout] = {}
     copies: dict[str, int] = {}
     for name, operand in copy_operands(space, instruction).items():
         lanes, bits = operand.lanes, operand.per_thread
@@ -96,10 +96,10 @@ def _copy(instruction: isa_tables.Instruction) -> BoundMaps:
         layout = Layout((lanes, bits), (0, 1)) if whole else find_layout(operand.number, range(lanes), bits)
         if layout is None:
             raise NoAtom(f"no layout equals the ISA's formula for {name}")
-        found[name], copies[name] = layout, operand.copies
-    if not found:
+        layouts[name], copies[name] = layout, operand.copies
+    if not layouts:
         raise NoAtom(left_open(instruction) or NO_ORDER)
-    return bind_copy(instruction.signature.mnemonic, instruction, {**found, "Ref": found["Dst"]}, space, copies)
+    return bind_copy(instruction.signature.mnemonic, instruction, {**layouts, "Ref": layouts["Dst"]}, space, copies)
 
 
 def _fragment(formula: OperandFormula, thr: Sequence[int], rows: int) -> Layout | None:

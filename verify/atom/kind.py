@@ -115,7 +115,7 @@ def tables() -> Sequence[PropertyTable]:
 
 ATOM: Kind[AnyAtom] = Kind(
     name="atom",
-    one="an atom",
+    singular="an atom",
     plural="atoms",
     argument="an atom (a name, a prefix, a glob)",
     example=("SM80_16x8x16_F32F16F16F32_TN",),

@@ -94,8 +94,8 @@ def _copying(mnemonic: str) -> NamedInstruction | None:
 
 def list_instructions(named: Sequence[NamedInstruction]) -> list[isa_tables.Instruction]:
     """Return the instructions that were found, each once, however often and by whatever mnemonic it is named."""
-    found = [n.instruction for n in named if n.instruction is not None]
-    return list({mnemonic_of(instruction): instruction for instruction in reversed(found)}.values())[::-1]
+    instructions = [n.instruction for n in named if n.instruction is not None]
+    return list({mnemonic_of(instruction): instruction for instruction in reversed(instructions)}.values())[::-1]
 
 
 def join_views(views: Sequence[BoundAtom]) -> BoundAtom:
@@ -137,7 +137,9 @@ def bind_entry(
         adapter=None if isinstance(atom, Atom) else atom.adapter,
         by=instruction,
         no_instruction="" if instruction is not None else _explain_none(atom, named),
-        uncompared_reasons=tuple(one.rejected or one.unknown for one in named if one.instruction is None),
+        uncompared_reasons=tuple(
+            candidate.rejected or candidate.unknown for candidate in named if candidate.instruction is None
+        ),
         shape_fault=_compare_shapes(atom, named, instruction),
         atom=atom,
         named=named,
@@ -150,7 +152,7 @@ def _explain_none(atom: AnyAtom, named: Sequence[NamedInstruction]) -> str:
         return "the atom names no instruction (`ptx` is absent)"
     if not atom.ptx:
         return "the atom issues no matrix instruction (`ptx` is empty)"
-    return "; ".join(one.rejected or one.unknown for one in named)
+    return "; ".join(candidate.rejected or candidate.unknown for candidate in named)
 
 
 def _compare_shapes(
@@ -161,7 +163,7 @@ def _compare_shapes(
         return ""
     m, n, k = atom.shape
     claimed, real = (
-        "x".join(map(str, one)) for one in ((m, n, k * count_contracted(atom)), instruction.signature.shape)
+        "x".join(map(str, shape)) for shape in ((m, n, k * count_contracted(atom)), instruction.signature.shape)
     )
     return "" if claimed == real else f"shape is {claimed}, the instruction's is {real}"
 

@@ -155,7 +155,7 @@ def bind_maps(
     """Return the maps of some operands of a product, each (text, map or None, why there is none), bound to it."""
     lanes, thr, rep, thr_fault = threads(thr_text, issuers(instruction))
     shape = instruction.signature.shape
-    placed = {one: fragment_of(instruction.signature, one) for one in given}
+    placed = {operand: fragment_of(instruction.signature, operand) for operand in given}
     return BoundMaps(
         name=name,
         thr_text=thr_text,
@@ -163,9 +163,15 @@ def bind_maps(
         rep=rep,
         thr_fault=thr_fault,
         lanes=lanes,
-        parts=tuple(bind_operand(one, *of, extent_of(one, shape), instruction, relabel) for one, of in given.items()),
+        parts=tuple(
+            bind_operand(operand, *of, extent_of(operand, shape), instruction, relabel) for operand, of in given.items()
+        ),
         shape=shape,
-        space={one: found.space for one, found in placed.items() if found is not None and found.space != "reg"},
+        space={
+            operand: fragment.space
+            for operand, fragment in placed.items()
+            if fragment is not None and fragment.space != "reg"
+        },
         relabel=relabel,
         by=instruction,
     )
@@ -181,8 +187,8 @@ def bind_operand(
     relabel: Mapping[str, str],
 ) -> BoundOperand:
     """Return an operand of a product with its map, or why it has none, beside the formulas of an instruction."""
-    found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extent)
-    distinct = tuple(relabel_formula(formula, relabel, name, extent) for formula in found.values())
+    by_key, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extent)
+    distinct = tuple(relabel_formula(formula, relabel, name, extent) for formula in by_key.values())
     keys = tuple(formula.key for formula in distinct)
     return BoundOperand(name, text, points, fault, extent, distinct, no_formula, keys)
 
@@ -275,7 +281,7 @@ def _formulas(
     distinct: dict[tuple[object, ...], OperandFormula] = {}
     no_formula = ""
     for fragment in names:
-        found, no_formula = formulas(name, instruction, instruction.operands[fragment], extent)
-        for formula in found:
+        several, no_formula = formulas(name, instruction, instruction.operands[fragment], extent)
+        for formula in several:
             distinct.setdefault(formula.key, formula)
     return distinct, no_formula

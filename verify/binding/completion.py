@@ -35,10 +35,10 @@ def atoms(path: Path) -> ReadTables[AnyAtom]:
     Raises AtomFileError for a file that cannot be read at all.
     """
     document = open_document(path, "atom")
-    found = list_atoms(document)
+    listed = list_atoms(document)
     whole: list[AnyAtom] = []
-    errors = list(found.errors)
-    for atom in found.items:
+    errors = list(listed.errors)
+    for atom in listed.items:
         try:
             whole.append(complete_atom(atom))
         except AtomFileError as error:
@@ -60,7 +60,7 @@ def complete_atom(atom: ReadAtom) -> AnyAtom:
 def _without_operand(atom: AnyAtom) -> Iterator[AtomFileError]:
     """Yield an error for each operand that none of the atom's known instructions has."""
     extra = atom.operands.keys() & EXTRA
-    known = [found for mnemonic in atom.mnemonics if extra and (found := in_tables(mnemonic)) is not None]
+    known = [signature for mnemonic in atom.mnemonics if extra and (signature := in_tables(mnemonic)) is not None]
     for name in EXTRA if known else ():
         if name in extra and not any(name in signature.operands for signature in known):
             problem = f"{known[0].mnemonic} has no operand {name}"
@@ -69,7 +69,7 @@ def _without_operand(atom: AnyAtom) -> Iterator[AtomFileError]:
 
 
 def _fill(atom: IncompleteAtom) -> AnyAtom:
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     errors: list[AtomFileError] = []
     for mnemonic in atom.mnemonics:
         try:
@@ -79,20 +79,20 @@ def _fill(atom: IncompleteAtom) -> AnyAtom:
             errors.append(atom.entry.error("ptx", problem))
     for gap in () if errors else atom.gaps:
         try:
-            found[gap] = _agree_on(atom, gap)
+            values[gap] = _agree_on(atom, gap)
         except AtomFileError as error:
             errors.append(error)
     if errors:
         raise combine_errors(errors)
-    taken = {key: _words(value) for key, value in found.items()}
-    whole = complete(atom, _nest_keys(found), taken)
+    taken = {key: _words(value) for key, value in values.items()}
+    whole = complete(atom, _nest_keys(values), taken)
     return _place(whole) if isinstance(whole, Atom) else whole
 
 
-def _nest_keys(found: Mapping[str, object]) -> dict[str, object]:
+def _nest_keys(values: Mapping[str, object]) -> dict[str, object]:
     """Keys such as types.D as nested tables."""
     tables: dict[str, Any] = {}
-    for key, value in found.items():
+    for key, value in values.items():
         name, _, inner = key.partition(".")
         if inner:
             tables.setdefault(name, {})[inner] = value
@@ -114,18 +114,18 @@ def _words(value: object) -> str:
 
 def _agree_on(atom: IncompleteAtom, gap: str) -> object:
     """Return the value that all instructions determine for a key that the atom leaves out; raises AtomFileError."""
-    found: dict[str, object] = {}
+    determined: dict[str, object] = {}
     for mnemonic in atom.mnemonics:
         instruction = isa_tables.instruction(mnemonic)
         try:
-            found[instruction.signature.mnemonic] = _determine(atom, instruction, gap)
+            determined[instruction.signature.mnemonic] = _determine(atom, instruction, gap)
         except Undetermined as error:
             problem = f"missing, and {instruction.signature.mnemonic} does not determine it: {error}"
             raise atom.entry.error(gap, problem) from error
-    first, value = next(iter(found.items()))
-    for other, differs in found.items():
+    first, value = next(iter(determined.items()))
+    for second, differs in determined.items():
         if differs != value:
-            values = f"{first} has {_words(value)}, {other} {_words(differs)}"
+            values = f"{first} has {_words(value)}, {second} {_words(differs)}"
             raise atom.entry.error(gap, f"missing, and its instructions differ: {values}")
     return value
 
@@ -138,13 +138,13 @@ def _determine(atom: IncompleteAtom, instruction: isa_tables.Instruction, gap: s
     if key == "thr":
         return in_order(instruction)
     if key == "types":
-        found = _types(atom, instruction.signature, [operand] if operand else TYPED)
+        determined = _types(atom, instruction.signature, [operand] if operand else TYPED)
     elif moves(instruction.signature):
         listed = spaces(instruction)
-        found = {side: listed[0 if side == "Dst" else -1] for side in ([operand] if operand else ["Src", "Dst"])}
+        determined = {side: listed[0 if side == "Dst" else -1] for side in ([operand] if operand else ["Src", "Dst"])}
     else:
         raise Undetermined("it copies nothing")
-    return found if len(found) > 1 else next(iter(found.values()))
+    return determined if len(determined) > 1 else next(iter(determined.values()))
 
 
 def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> list[int]:
@@ -175,7 +175,7 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
     own = atom.entry.table.get("types", {})
     given = own.items() if isinstance(own, dict) else ()
     rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in given)]
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for operand in operands:
         names = [operand, "D"] if operand == "C" else [operand]  # C, if it has its own type
         name = next((name for name in names if name in signature.operands), None)
@@ -184,21 +184,21 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
         listed = list(dict.fromkeys(row[name] for row in rows or signature.types))
         if len(listed) > 1:
             raise Undetermined(f"a descriptor chooses the type of {operand}: {', '.join(listed)}")
-        found[operand] = listed[0]
-    return found
+        types[operand] = listed[0]
+    return types
 
 
 def _place(atom: Atom) -> Atom:
     """Return the atom with the spaces that it leaves out and its instructions determine."""
-    found: dict[str, str] = {}
+    placed: dict[str, str] = {}
     for operand in atom.operands.keys() - atom.space.keys():
         spaces = {_space(mnemonic, operand) for mnemonic in atom.mnemonics}
         if len(spaces) == 1 and (space := spaces.pop()) not in ("", "reg"):
-            found[operand] = space
-    if not found:
+            placed[operand] = space
+    if not placed:
         return atom
-    taken = {**atom.taken, "space": _words(dict(sorted(found.items())))}
-    return replace(atom, space={**atom.space, **found}, taken=taken)
+    taken = {**atom.taken, "space": _words(dict(sorted(placed.items())))}
+    return replace(atom, space={**atom.space, **placed}, taken=taken)
 
 
 @lru_cache(maxsize=8192)

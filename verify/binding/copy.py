@@ -80,10 +80,10 @@ def inverse(operand: CopyOperand) -> Layout | None:
     None if its formula is no such layout.
     """
     lanes, bits = np.arange(operand.lanes)[:, None], np.arange(operand.per_thread)[None, :]
-    found = fit(np.broadcast_to(operand.number(lanes, bits), (operand.lanes, operand.per_thread)))
-    if found is None:
+    layout = fit(np.broadcast_to(operand.number(lanes, bits), (operand.lanes, operand.per_thread)))
+    if layout is None:
         return None
-    back = right_inverse(found)
+    back = right_inverse(layout)
     return back if size(back) == lanes.size * bits.size else None
 
 

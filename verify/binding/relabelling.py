@@ -27,8 +27,8 @@ def order(text: str, extent: int) -> tuple[int, ...]:
         layout = Layout.parse(text)
     except LayoutError:
         return ()
-    found = tuple(every(layout.shape, layout.stride))
-    return found if sorted(found) == list(range(extent)) else ()
+    values = tuple(every(layout.shape, layout.stride))
+    return values if sorted(values) == list(range(extent)) else ()
 
 
 def relabel_formula(
@@ -65,6 +65,6 @@ def blocks(numbers: tuple[int, ...], block: int) -> tuple[int, ...]:
     >>> blocks((2, 3, 1, 0), 2), blocks((0, 2, 1, 3), 2)
     ((1, 0), ())
     """
-    found = [numbers[start : start + block] for start in range(0, len(numbers), block)]
-    whole = all(len({number // block for number in one}) == 1 for one in found)
-    return tuple(one[0] // block for one in found) if whole else ()
+    runs = [numbers[start : start + block] for start in range(0, len(numbers), block)]
+    whole = all(len({number // block for number in run}) == 1 for run in runs)
+    return tuple(run[0] // block for run in runs) if whole else ()

@@ -31,7 +31,7 @@ def read_campaigns(path: Path) -> ReadTables[CampaignSpec]:
 
 CAMPAIGN: Kind[CampaignSpec] = Kind(
     name="campaign",
-    one="a campaign",
+    singular="a campaign",
     plural="campaigns",
     example=("examples/campaign.toml",),
     command="verify.campaign.command",

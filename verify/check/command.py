@@ -32,7 +32,7 @@ def _main(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0].endswith(".py") and (scripts := import_module("verify.capture.command")).is_script(words):
         return int(scripts.main(words))
-    if not words or (words[0].startswith("-") and not OWN.intersection(one.partition("=")[0] for one in words)):
+    if not words or (words[0].startswith("-") and not OWN.intersection(word.partition("=")[0] for word in words)):
         arguments.note_destination(words)
         return int(import_module("verify.check.project").verify_project(words))
     what, rest, name = _split(words)
@@ -40,7 +40,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if kind.command:
         return int(import_module(kind.command).main([*kind.arguments(what), *rest]))
     if kind.read is None or kind.verifier is None:
-        raise UsageError(f"{what[0]:.200} is {kind.one}, which nothing verifies: `lanecheck show` draws it")
+        raise UsageError(f"{what[0]:.200} is {kind.singular}, which nothing verifies: `lanecheck show` draws it")
     return _verify(kind, what, rest)
 
 
@@ -100,10 +100,10 @@ def parser() -> argparse.ArgumentParser:
 
 def _agree(what: Sequence[str]) -> Kind[Any]:
     """Return the one kind of all arguments. Raises UsageError if they are of several."""
-    found = {one: kinds.recognize(one) for one in what}
-    first, *others = dict.fromkeys(found.values())
-    if others:
-        listed = ", ".join(f"{one} is {kind.one}" for one, kind in found.items())
+    by_argument = {argument: kinds.recognize(argument) for argument in what}
+    first, *rest = dict.fromkeys(by_argument.values())
+    if rest:
+        listed = ", ".join(f"{argument} is {kind.singular}" for argument, kind in by_argument.items())
         raise UsageError(f"{listed:.400}: check one kind at a time")
     return first
 

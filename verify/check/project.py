@@ -29,23 +29,23 @@ class ProjectEntry:
 
     def cases(self) -> Sequence[Case]:
         """Verify it; each case has a place."""
-        return [replace(one, place=one.place or Place(self.file, self.entry.line)) for one in self.entry.cases()]
+        return [replace(case, place=case.place or Place(self.file, self.entry.line)) for case in self.entry.cases()]
 
 
 def verify_project(words: Sequence[str]) -> Exit:
     """Verify the files of the project here, with the options of a command; return the exit code."""
-    found = find_settings(Path.cwd())
-    if found is None or not found.files:
+    settings = find_settings(Path.cwd())
+    if settings is None or not settings.files:
         raise UsageError(MISSING)
     parser = arguments.parser("lanecheck check", "Verify the files of this project.", "")
     add_execution(parser)
     arguments.add_require(parser)
     options = parser.parse_args(list(words))
-    entries, failures = _read_entries(found, options.allow_exec)
-    results, missing = check_each(entries, lambda one: one.cases(), "entries", options.quiet)
-    cases = tuple(case for one in results if not isinstance(one, Failure) for case in one)
-    failures += [one for one in results if isinstance(one, Failure)]
-    require = frozenset(map(Check, options.require or found.require))
+    entries, failures = _read_entries(settings, options.allow_exec)
+    results, missing = check_each(entries, lambda entry: entry.cases(), "entries", options.quiet)
+    cases = tuple(case for outcome in results if not isinstance(outcome, Failure) for case in outcome)
+    failures += [outcome for outcome in results if isinstance(outcome, Failure)]
+    require = frozenset(map(Check, options.require or settings.require))
     return output.report(Report(cases, require, missing=missing, failures=tuple(failures)), options)
 
 
@@ -56,7 +56,7 @@ def _read_entries(settings: Settings, allow_exec: bool) -> tuple[list[ProjectEnt
     failures: list[Failure] = []
     for path in settings.list_files():
         file = os.path.relpath(path)
-        found, problem = suite.read_entries(Path(file))
-        entries += [ProjectEntry(one.name, file, one) for one in found]
+        listed, problem = suite.read_entries(Path(file))
+        entries += [ProjectEntry(entry.name, file, entry) for entry in listed]
         failures += [Failure(file, problem, Exit.USAGE, Place(file, 1))] if problem else []
     return entries, failures

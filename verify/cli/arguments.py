@@ -52,18 +52,20 @@ class Parser(argparse.ArgumentParser):
 
 def note_destination(words: Sequence[str]) -> None:
     """Note where the report of a command goes, before its arguments are read."""
-    found = argparse.Namespace(format="text", output=None, allow_unchecked="--allow-unchecked" in words, baseline=None)
+    destination = argparse.Namespace(
+        format="text", output=None, allow_unchecked="--allow-unchecked" in words, baseline=None
+    )
     for word, following in zip(words, [*words, ""][1:], strict=True):
         if word == "--":
             break
         name, equals, value = word.partition("=")
         if name == "--format":
-            found.format = value if equals else following
+            destination.format = value if equals else following
         elif name in ("-o", "--output"):
-            found.output = value if equals else following
+            destination.output = value if equals else following
         elif word.startswith("-o") and not word.startswith("--"):
-            found.output = word[2:]
-    DESTINATION.set(found)
+            destination.output = word[2:]
+    DESTINATION.set(destination)
 
 
 def parser(prog: str, description: str, example: str, formats: Sequence[str] = FORMATS) -> argparse.ArgumentParser:

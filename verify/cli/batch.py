@@ -47,29 +47,29 @@ def check_each(
     `what` names the entries, in the plural. A failure is also printed as one line on stderr.
     """
 
-    def check_one(one: S, shown: Progress) -> T | Failure:
-        found = attempt(one, check)
-        if isinstance(found, Failure):
+    def check_one(entry: S, shown: Progress) -> T | Failure:
+        outcome = attempt(entry, check)
+        if isinstance(outcome, Failure):
             with shown.aside():
-                complain(f"lanecheck: {found.message.splitlines()[0]}", found.code)
-        return found
+                complain(f"lanecheck: {outcome.message.splitlines()[0]}", outcome.code)
+        return outcome
 
-    return each(entries, check_one, what, lambda one: one.name, quiet)
+    return each(entries, check_one, what, lambda entry: entry.name, quiet)
 
 
-def attempt(one: S, check: Callable[[S], T]) -> T | Failure:
+def attempt(entry: S, check: Callable[[S], T]) -> T | Failure:
     """Return the result of `check` on an entry, or the failure; LANECHECK_TRACEBACK=1 raises internal errors."""
     try:
-        return check(one)
+        return check(entry)
     except SpecError as error:
-        return Failure(one.name, option(error), Exit.USAGE)
+        return Failure(entry.name, option(error), Exit.USAGE)
     except UsageError as error:
-        return Failure(one.name, str(error), Exit.USAGE)
+        return Failure(entry.name, str(error), Exit.USAGE)
     except Exception as error:
         if isinstance(error, (AtomFileError, TableError, RecordingError)):
-            return Failure(one.name, str(error), Exit.USAGE)
+            return Failure(entry.name, str(error), Exit.USAGE)
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
         what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
-        line = f"internal error, {one.name} was not verified: {what} (LANECHECK_TRACEBACK=1 shows where)"
-        return Failure(one.name, line, Exit.CONTRADICTION)
+        line = f"internal error, {entry.name} was not verified: {what} (LANECHECK_TRACEBACK=1 shows where)"
+        return Failure(entry.name, line, Exit.CONTRADICTION)

@@ -128,8 +128,8 @@ def _unforeseen(error: Exception) -> tuple[str, Exit, str]:
     if isinstance(error, TableError):
         from verify.core.files import in_table
 
-        found = MalformedError(in_table(error))
-        return str(found), Exit.USAGE, found.shown
+        malformed = MalformedError(in_table(error))
+        return str(malformed), Exit.USAGE, malformed.shown
     if isinstance(error, RecordingError):
         return str(error), Exit.USAGE, ""
     first = str(error).partition("\n")[0]

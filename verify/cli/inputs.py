@@ -41,22 +41,22 @@ def load(
         if not file:
             raise UsageError("'' is the name of no file")
         try:
-            found = read(Path(file))
+            loaded = read(Path(file))
         except AtomFileError as error:
             errors += error.errors
             continue
-        errors += found.errors
-        for one in found.items:
-            if unique and one.name in sources:
-                errors.append(AtomFileError(file, one.name, f"is in {sources[one.name].file} too"))
-            sources[one.name] = SubjectSource(file, table(one))
-        items += found.items
+        errors += loaded.errors
+        for subject in loaded.items:
+            if unique and subject.name in sources:
+                errors.append(AtomFileError(file, subject.name, f"is in {sources[subject.name].file} too"))
+            sources[subject.name] = SubjectSource(file, table(subject))
+        items += loaded.items
     return LoadedFiles(tuple(items), sources, report_errors(errors, bool(items)))
 
 
-def report_errors(errors: Sequence[AtomFileError], others: bool) -> tuple[Failure, ...]:
-    """Print the errors of files and return them as failures. Raises MalformedError if no `others` could be read."""
-    if errors and not others:
+def report_errors(errors: Sequence[AtomFileError], readable: bool) -> tuple[Failure, ...]:
+    """Print the errors of files and return them as failures. Raises MalformedError if nothing was `readable`."""
+    if errors and not readable:
         raise MalformedError(errors)
     failures = {failure_of(error): error for error in errors}
     if failures:

@@ -42,7 +42,7 @@ class Rejected(SystemExit):
         self.problem = problem
 
 
-def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Exit:
+def report(given: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Exit:
     """Write a report in the format of --format, on the subjects that were `loaded`; returns its exit code.
 
     A report without verdicts on any subject is written in the formats of LISTING alone.
@@ -50,54 +50,54 @@ def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] 
     if (options.format in ("json", "html", *LISTING) or options.baseline) and loaded is not None:
         from verify.report.placing import place_subjects
 
-        found = place_subjects(found, loaded.sources)
-    found = allowing(found, options, loaded)
-    if found.failures and not found.cases and options.format not in LISTING:
-        return found.exit()
+        given = place_subjects(given, loaded.sources)
+    given = allowing(given, options, loaded)
+    if given.failures and not given.cases and options.format not in LISTING:
+        return given.exit()
     if options.format == "json":
         from verify.report import as_json
 
-        text = as_json.render(found, options.verbose)
+        text = as_json.render(given, options.verbose)
     elif options.format == "junit":
         from verify.report import as_junit
 
-        text = as_junit.render(found)
+        text = as_junit.render(given)
     elif options.format == "sarif":
         from verify.report import as_sarif
 
-        text = as_sarif.render(found)
+        text = as_sarif.render(given)
     elif options.format == "github":
         from verify.report import as_github
 
-        text = as_github.render(found)
+        text = as_github.render(given)
     elif options.format == "gcc":
         from verify.report import as_gcc
 
-        text = as_gcc.render(found)
+        text = as_gcc.render(given)
     elif options.format == "html":
         from verify.report import as_html
 
-        text = as_html.render(found, options.verbose)
+        text = as_html.render(given, options.verbose)
     else:
         from verify.report import as_text
 
-        text = as_text.render(found, options.quiet, options.verbose)
+        text = as_text.render(given, options.quiet, options.verbose)
         text = text if options.quiet else wrap_report(text, options.output)
     write(text, options.output)
-    return found.exit()
+    return given.exit()
 
 
-def allowing(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Report:
+def allowing(given: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Report:
     """Return the report with --allow-unchecked and --baseline of the options, and files' errors as failures."""
     from dataclasses import replace
 
-    failures = dict.fromkeys((*(loaded.failures if loaded is not None else ()), *found.failures))
-    found = replace(found, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
+    failures = dict.fromkeys((*(loaded.failures if loaded is not None else ()), *given.failures))
+    given = replace(given, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
     if options.baseline is None:
-        return found
+        return given
     from verify.report.baseline import accept
 
-    return accept(found, options.baseline)
+    return accept(given, options.baseline)
 
 
 def wrap_report(text: str, output: str | None) -> str:
@@ -111,7 +111,7 @@ def wrap_report(text: str, output: str | None) -> str:
 
 def list_names(loaded: LoadedFiles[Any], options: argparse.Namespace) -> Exit:
     """Print the names of subjects, for --list."""
-    write("".join(f"{one.name}\n" for one in loaded.items), options.output)
+    write("".join(f"{subject.name}\n" for subject in loaded.items), options.output)
     return Exit.USAGE if loaded.failures else Exit.OK
 
 

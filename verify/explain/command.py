@@ -45,7 +45,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
         output.write(output.wrap_report("\n".join(map(_write_text, options.codes)), options.output), options.output)
     else:
         width = max(map(len, known))
-        output.write("".join(f"{code:<{width}}  of {one['of']}\n" for code, one in known.items()), options.output)
+        output.write("".join(f"{code:<{width}}  of {row['of']}\n" for code, row in known.items()), options.output)
     return Exit.OK
 
 
@@ -71,10 +71,10 @@ def write_page() -> str:
 
 
 def _write_text(code: str) -> str:
-    one = read_findings()[code]
-    return f"{code}: a finding on {one['of']}\n  {one['means']}\n  example: {one['example']}\n  fix: {one['fix']}\n"
+    row = read_findings()[code]
+    return f"{code}: a finding on {row['of']}\n  {row['means']}\n  example: {row['example']}\n  fix: {row['fix']}\n"
 
 
 def _write_markdown(code: str) -> str:
-    one = read_findings()[code]
-    return f"## {code}\n\nOf {one['of']}. {one['means']}\n\n- **Example.** {one['example']}\n- **Fix.** {one['fix']}\n"
+    row = read_findings()[code]
+    return f"## {code}\n\nOf {row['of']}. {row['means']}\n\n- **Example.** {row['example']}\n- **Fix.** {row['fix']}\n"

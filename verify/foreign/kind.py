@@ -47,7 +47,7 @@ def tables() -> Sequence[PropertyTable]:
 
 FOREIGN: Kind[Any] = Kind(
     name="foreign",
-    one="a project",
+    singular="a project",
     plural="projects",
     argument="a project",
     example=("tinygrad",),

@@ -63,7 +63,7 @@ def tables() -> Sequence[PropertyTable]:
 
 INDEX: Kind[BoundIndex] = Kind(
     name="index",
-    one="a map",
+    singular="a map",
     plural="maps",
     example=("examples/maps.toml",),
     command="verify.index.command",

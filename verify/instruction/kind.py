@@ -50,14 +50,18 @@ def find_atoms(what: Sequence[str]) -> Sequence[str]:
         whole = spell_as_tables(text, known)  # of no short name: what has more words is another instruction
         meant = {whole} if whole in known else {*isa_tables.expand(text)}
         atoms = shipped_atoms().items()
-        found = [name for name, atom in atoms if any(spell_as_tables(one, known) in meant for one in atom.ptx or ())]
-        if not found:
+        issuing = [
+            name
+            for name, atom in atoms
+            if any(spell_as_tables(mnemonic, known) in meant for mnemonic in atom.ptx or ())
+        ]
+        if not issuing:
             try:
                 isa_tables.instruction(text)
             except isa_tables.IsaError as error:
                 raise UsageError(" ".join(str(error).split())) from error
             raise UsageError(f"no atom issues {text}: `lanecheck show` draws the instruction")
-        every |= dict.fromkeys(found)
+        every |= dict.fromkeys(issuing)
     return list(every)
 
 
@@ -76,7 +80,7 @@ def spell_as_tables(mnemonic: str, known: Collection[str]) -> str:
 
 INSTRUCTION: Kind[Any] = Kind(
     name="instruction",
-    one="an instruction",
+    singular="an instruction",
     plural="instructions",
     argument="an instruction (its mnemonic, or its short name)",
     example=("mma.m16n8k8",),

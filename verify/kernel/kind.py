@@ -86,7 +86,7 @@ def tables() -> Sequence[PropertyTable]:
 
 KERNEL: Kind[Any] = Kind(
     name="kernel",
-    one="a kernel",
+    singular="a kernel",
     plural="kernels",
     argument="a kernel with its claim (FILE.ptx; FILE.cu, which nvcc compiles; FILE.py::function of Triton)",
     example=("examples/kernel/matmul.ptx", "examples/kernel/matmul.toml"),

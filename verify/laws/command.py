@@ -165,17 +165,17 @@ def _infer(options: argparse.Namespace) -> int:
 
     with Progress(1, "condition", options.quiet) as shown:
         shown.begin(options.infer)
-        found = conformance.infer(options.infer, options.shape, options.by, options.budget or 20, say)
+        inferred = conformance.infer(options.infer, options.shape, options.by, options.budget or 20, say)
     data = {
         "schema": 2,
-        "lines": [*found.head, found.end],
-        "exact": found.exact,
-        "cases": [asdict(way) for way in found.cases],
+        "lines": [*inferred.head, inferred.end],
+        "exact": inferred.exact,
+        "cases": [asdict(way) for way in inferred.cases],
     }
     text = (
-        output.wrap_report(found.report, options.output)
+        output.wrap_report(inferred.report, options.output)
         if options.format == "text"
         else json.dumps(data, indent=1) + "\n"
     )
     output.write(text, options.output)
-    return Exit.OK if found.exact else Exit.UNDECIDED
+    return Exit.OK if inferred.exact else Exit.UNDECIDED

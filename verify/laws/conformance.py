@@ -53,8 +53,8 @@ def verify_module(
     except campaign.EditedError as error:
         raise UsageError(f"{error}, or add --fresh, which does not read it") from error
     steps = list(_steps(target, only, rank, seconds, recorded))
-    found, missing = each(steps, lambda step, _: step[1](), "operations", lambda step: step[0], quiet)
-    return Report(tuple(found), missing=missing)
+    cases, missing = each(steps, lambda step, _: step[1](), "operations", lambda step: step[0], quiet)
+    return Report(tuple(cases), missing=missing)
 
 
 def _steps(
@@ -69,43 +69,43 @@ def _steps(
     endless: dict[str, Stopped] = {}
     checker = LawChecker()
 
-    def case(name: str, *rows: Property, found: object = None, **more: Any) -> Case:
-        code = OperationResult(f"{target.name}: {name}", found, **more)
+    def case(name: str, *rows: Property, outcome: object = None, **more: Any) -> Case:
+        code = OperationResult(f"{target.name}: {name}", outcome, **more)
         return Case(code.name, tuple(checker.verdicts(rows, code)))
 
     def absent(name: str, function: str) -> Case:
         return case(name, PATHS, lacks=f"{target.name} has no function {function}")
 
     def small(name: str) -> Case:
-        found = run_by_cases(target, name, min(seconds, SMALL_SECONDS))
-        endless.update({name: Stopped(f"not followed: {found.why}")} if isinstance(found, Stopped) else {})
-        return case(f"{name}, small layouts", SMALL, found=found)
+        outcome = run_by_cases(target, name, min(seconds, SMALL_SECONDS))
+        endless.update({name: Stopped(f"not followed: {outcome.why}")} if isinstance(outcome, Stopped) else {})
+        return case(f"{name}, small layouts", SMALL, outcome=outcome)
 
     def follow(operation: Operation) -> Case:
         lacking = [] if target.exact else [f for f in _list_callees(operation) if not hasattr(target.functions, f)]
         if lacking:
             return absent(operation.label, lacking[0])
         kept = recorded.get(operation.label)
-        found: Examined | Stopped
+        examined: Examined | Stopped
         if operation.name in endless:
-            found = endless[operation.name]
+            examined = endless[operation.name]
         elif kept is not None:
-            found = campaign.restore_result(operation.label, kept)
+            examined = campaign.restore_result(operation.label, kept)
         else:
-            found = _examine(target, operation, seconds)
-        return case(operation.label, PATHS, LEAST, found=found, operation=operation.name, recorded=bool(kept))
+            examined = _examine(target, operation, seconds)
+        return case(operation.label, PATHS, LEAST, outcome=examined, operation=operation.name, recorded=bool(kept))
 
     def decide_claim(name: str) -> Case:
         if not hasattr(target.functions, published_claims.NEEDS[name]):
             return absent(name, published_claims.NEEDS[name])
         search = partial(refutations.search, claims[name], published_claims.Claimed(target))
-        found = attempt(search, min(seconds, SMALL_SECONDS))
-        documented = name in published_claims.DOCUMENTED and not isinstance(found, Stopped)
-        return case(name, DOCUMENTED if documented else CLAIM, found=found, published=claims[name])
+        outcome = attempt(search, min(seconds, SMALL_SECONDS))
+        documented = name in published_claims.DOCUMENTED and not isinstance(outcome, Stopped)
+        return case(name, DOCUMENTED if documented else CLAIM, outcome=outcome, published=claims[name])
 
     yield from ((name, partial(absent, name, name)) for name in missing)
     yield from ((f"{name}, small layouts", partial(small, name)) for name in present)
-    yield from ((one.label, partial(follow, one)) for one in listed if one.name in present)
+    yield from ((operation.label, partial(follow, operation)) for operation in listed if operation.name in present)
     yield from ((name, partial(decide_claim, name)) for name in wanted if name in claims)
 
 
@@ -121,12 +121,12 @@ def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stop
         nonlocal call, begun
         call, begun = now, time.monotonic()
 
-    found = attempt(lambda: enumerate_cases(target, name, begin), seconds)
-    if not isinstance(found, Stopped) or not call:
-        return found
+    outcome = attempt(lambda: enumerate_cases(target, name, begin), seconds)
+    if not isinstance(outcome, Stopped) or not call:
+        return outcome
     if time.monotonic() - begun > seconds / 2:
         return Stopped(f"{call} does not end: cut off after {seconds:g} s (--budget)")
-    return Stopped(f"{found.why}, at {call}")
+    return Stopped(f"{outcome.why}, at {call}")
 
 
 def _list_callees(operation: Operation) -> tuple[str, ...]:
@@ -162,10 +162,10 @@ def target_of(module: str | None, path: str | None) -> Target:
     if module is None:
         return execution.ours()
     check_module(module)
-    found = attempt(lambda: execution.foreign(module, path), SMALL_SECONDS)
-    if isinstance(found, Stopped):
-        raise SpecError("module", f"{module}{f' in {path}' if path else ''}: {found.why}")
-    return found
+    target = attempt(lambda: execution.foreign(module, path), SMALL_SECONDS)
+    if isinstance(target, Stopped):
+        raise SpecError("module", f"{module}{f' in {path}' if path else ''}: {target.why}")
+    return target
 
 
 def check_module(module: str) -> None:

@@ -40,7 +40,7 @@ def report_laws(what: Sequence[str], *, seeds: int = 1, jobs: int | None = None,
 
 LAW: Kind[Any] = Kind(
     name="law",
-    one="a law",
+    singular="a law",
     plural="laws",
     argument="a law",
     example=("DM",),

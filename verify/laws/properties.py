@@ -64,7 +64,7 @@ class OperationResult:
     """What was found on one operation of an implementation, or on a published claim about it."""
 
     name: str  # of the implementation and the operation
-    found: Any  # the result, or `Stopped` where there is none
+    outcome: Any  # the result, or `Stopped` where there is none
     operation: str = ""  # its name
     recorded: bool = False  # whether the result is a recorded one
     lacks: str = ""  # why it was not executed: a function that the implementation lacks
@@ -77,11 +77,11 @@ class OperationResult:
 def _holds(run: LawChecker, result: LawResult, _: None) -> list[Evidence]:
     """Return what each solver found; a law of which no case is known says nothing, so then no solver confirms it."""
     (met,) = _judge_model(run, result, None)
-    found = [_by(engine, result, run.seeds) for engine in run.engines]
+    evidence = [_by(engine, result, run.seeds) for engine in run.engines]
     if met.status.confirmed:
-        return found
+        return evidence
     why = f"its premise is not verified: that its hypotheses can be met is {met.status}"
-    return [leave_unchecked(Check.PROOF, why)._replace(method=e.method) if e.status.confirmed else e for e in found]
+    return [leave_unchecked(Check.PROOF, why)._replace(method=e.method) if e.status.confirmed else e for e in evidence]
 
 
 def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
@@ -103,22 +103,22 @@ def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
 
 def _look_up_campaign(run: object, result: LawResult, _: None) -> list[Evidence]:
     """Return what a GPU found where it evaluated the statement of a law on a grid, as recorded."""
-    found = read_shipped().get(result.law.name)
-    if found is None:
+    recorded = read_shipped().get(result.law.name)
+    if recorded is None:
         return [leave_unchecked(Check.GPU, "no recorded campaign of this statement on a GPU")]
-    if found.cases < MANY and not found.failures:
-        few = f"{found.cases} cases of it among the {found.points} points of the recorded grid: too few"
+    if recorded.cases < MANY and not recorded.failures:
+        few = f"{recorded.cases} cases of it among the {recorded.points} points of the recorded grid: too few"
         return [leave_unchecked(Check.GPU, few)]
-    low, high = min(low for low, _ in found.bounds.values()), max(high for _, high in found.bounds.values())
+    low, high = min(low for low, _ in recorded.bounds.values()), max(high for _, high in recorded.bounds.values())
     wrong = None
-    if found.first is not None:
-        values = ", ".join(f"{x}={value}" for x, value in found.first.items())
+    if recorded.first is not None:
+        values = ", ".join(f"{x}={value}" for x, value in recorded.first.items())
         # In plain Python again, but where any function is meant: its values are not recorded.
-        plain = not result.law.functions and not evaluate(result.law.implication(), found.first, {}, result.law.bits)
+        plain = not result.law.functions and not evaluate(result.law.implication(), recorded.first, {}, result.law.bits)
         wrong = Counterexample({}, values, reproduced=plain)
     some = "some functions on " if result.law.functions else ""  # the law speaks of any
-    method = f"{some}a grid of {low} to {high}, recorded on {found.gpu}"
-    return [finding(Check.GPU, wrong, method, found.cases, status=Status.AGREES, seconds=found.seconds)]
+    method = f"{some}a grid of {low} to {high}, recorded on {recorded.gpu}"
+    return [finding(Check.GPU, wrong, method, recorded.cases, status=Status.AGREES, seconds=recorded.seconds)]
 
 
 def _judge_model(run: object, result: LawResult, _: None) -> list[Evidence]:
@@ -148,19 +148,19 @@ def _mutant(model: Model) -> Evidence:
 
 
 def _false(run: LawChecker, refutation: Refutation, _: None) -> list[Evidence]:
-    found = refutations.search(refutation)
-    evidence = [_counterexample(found, "no counterexample within the bounds of the search")]
+    case = refutations.search(refutation)
+    evidence = [_counterexample(case, "no counterexample within the bounds of the search")]
     for name in refutation.repaired_by:
         status = Status.PROVED if name in run.proved else Status.UNKNOWN
         evidence.append(Evidence(Check.PROOF, status, f"repaired: {refutation.repair} ({name})", shared=name))
     return evidence
 
 
-def _counterexample(found: refutations.WrongCase | None, none: str) -> Evidence:
+def _counterexample(case: refutations.WrongCase | None, none: str) -> Evidence:
     """Return the evidence of a counterexample to a published claim: UNKNOWN without one, for the reason `none`."""
-    if found is None:
+    if case is None:
         return Evidence(Check.PROOF, Status.UNKNOWN, f"counterexample: {none}", reason=none)
-    return Evidence(Check.PROOF, Status.PROVED, f"counterexample: {found.reason}")
+    return Evidence(Check.PROOF, Status.PROVED, f"counterexample: {case.reason}")
 
 
 # Operations
@@ -170,8 +170,8 @@ def _of_result(check: Callable[[OperationResult], Evidence]) -> CheckFunction:
     """Return the check of a result; UNKNOWN where there is none, because the code did not come to an end."""
 
     def make_evidence(run: object, code: OperationResult, _: None) -> list[Evidence]:
-        if isinstance(code.found, Stopped):
-            return [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=code.found.why)]
+        if isinstance(code.outcome, Stopped):
+            return [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=code.outcome.why)]
         return [check(code)]
 
     return make_evidence
@@ -179,30 +179,32 @@ def _of_result(check: Callable[[OperationResult], Evidence]) -> CheckFunction:
 
 def _small(code: OperationResult) -> Evidence:
     """Return the evidence of small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
-    found = code.found
-    method = f"{found.cases} layouts to rank 4, {found.refused} rejected"
-    if not found.faults:
-        return finding(Check.PROOF, None, method, found.cases, status=Status.AGREES)
-    wrong = Counterexample({}, found.faults[0], damage=tuple(f"also {fault}" for fault in found.faults[1:]))
-    return finding(Check.PROOF, wrong, f"{method}, {found.wrong} wrong")
+    enumerated = code.outcome
+    method = f"{enumerated.cases} layouts to rank 4, {enumerated.refused} rejected"
+    if not enumerated.faults:
+        return finding(Check.PROOF, None, method, enumerated.cases, status=Status.AGREES)
+    wrong = Counterexample({}, enumerated.faults[0], damage=tuple(f"also {fault}" for fault in enumerated.faults[1:]))
+    return finding(Check.PROOF, wrong, f"{method}, {enumerated.wrong} wrong")
 
 
 def _paths(code: OperationResult) -> Evidence:
     """Return the evidence of every path through the code."""
-    found = code.found
-    method = "recorded: " * code.recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} rejected"
-    method += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
-    reason = f"nothing was proved: all of its {found.paths} paths reject their input" * (not found.proved)
-    if found.violations:
-        first, *others = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations[:4]]
-        wrong = Counterexample({}, first, damage=tuple(f"also {other}" for other in others))
-        return finding(Check.PROOF, wrong, f"{method}, {len(found.violations)} wrong")
-    if found.unknown or found.unexplored:
-        left = [f"{found.unexplored} paths not followed"] * bool(found.unexplored)
-        reason = "; ".join([*dict.fromkeys(found.unknown), *left][:3])
+    examined = code.outcome
+    method = (
+        "recorded: " * code.recorded + f"{examined.paths} paths: {examined.proved} proved, {examined.refused} rejected"
+    )
+    method += f", {examined.outside} of these proved outside the precondition" * bool(examined.outside)
+    reason = f"nothing was proved: all of its {examined.paths} paths reject their input" * (not examined.proved)
+    if examined.violations:
+        first, *rest = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in examined.violations[:4]]
+        wrong = Counterexample({}, first, damage=tuple(f"also {fault}" for fault in rest))
+        return finding(Check.PROOF, wrong, f"{method}, {len(examined.violations)} wrong")
+    if examined.unknown or examined.unexplored:
+        left = [f"{examined.unexplored} paths not followed"] * bool(examined.unexplored)
+        reason = "; ".join([*dict.fromkeys(examined.unknown), *left][:3])
     if reason:
         return Evidence(Check.PROOF, Status.UNKNOWN, method, reason=reason)
-    return finding(Check.PROOF, None, method, found.paths)
+    return finding(Check.PROOF, None, method, examined.paths)
 
 
 def _least(code: OperationResult) -> str:
@@ -217,17 +219,17 @@ def _find_published(code: OperationResult) -> Refutation:
 
 def _check_published(code: OperationResult) -> Evidence:
     """Return the evidence that a published claim does not go wrong in an implementation."""
-    published, found = _find_published(code), code.found
+    published, case = _find_published(code), code.outcome
     cases = refutations.count_cases(published)
-    if found is None:
+    if case is None:
         return finding(Check.PROOF, None, f"{cases} cases, right or rejected", cases, status=Status.AGREES)
-    wrong = Counterexample({}, found.reason, damage=(f"holds instead: {published.repair}",))
+    wrong = Counterexample({}, case.reason, damage=(f"holds instead: {published.repair}",))
     return finding(Check.PROOF, wrong, f"{cases} cases, smallest first")
 
 
 def _state_documented(code: OperationResult) -> Evidence:
     return _counterexample(
-        code.found, f"no counterexample among {refutations.count_cases(_find_published(code))} cases"
+        code.outcome, f"no counterexample among {refutations.count_cases(_find_published(code))} cases"
     )
 
 

@@ -55,12 +55,12 @@ def _main(argv: Sequence[str] | None) -> int:
     arguments.add_require(parser)
     options = parser.parse_args(argv)
     _check(options)
-    other = options.equals
+    against = options.equals
     with Progress(1, "layout", options.quiet) as shown:
         shown.begin(options.layout)
         tile = None if options.onto is None else read_tile(options.onto)
-        if other is not None:
-            report = compare(options.layout, other)
+        if against is not None:
+            report = compare(options.layout, against)
         elif options.ptx is not None:
             report = of_operand(options.layout, options.ptx, options.operand, tile)
         else:
@@ -103,13 +103,13 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     return Report((Case(text, tuple(verdicts), picture=draw, drawn_by=drawn_by, alone=alone),))
 
 
-def compare(text: str, other: str) -> Report:
+def compare(text: str, against: str) -> Report:
     """Return the verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
-    verdict = Run(frozenset({Check.ISA})).verdict(SAME_FUNCTION, LayoutPair(text, other), None)
-    drawn_by = shlex.join(["lanecheck", "layout", text, "--equals", other, "--format", "html"])
+    verdict = Run(frozenset({Check.ISA})).verdict(SAME_FUNCTION, LayoutPair(text, against), None)
+    drawn_by = shlex.join(["lanecheck", "layout", text, "--equals", against, "--format", "html"])
 
     def draw(window: Window) -> Picture:
-        return draw_difference(text, other, verdict.counterexample, window)
+        return draw_difference(text, against, verdict.counterexample, window)
 
-    alone = Alone(f"the same function as {other}", "another layout")
+    alone = Alone(f"the same function as {against}", "another layout")
     return Report((Case(text, (verdict,), picture=draw, drawn_by=drawn_by, alone=alone),))

@@ -51,21 +51,21 @@ def _of_values(text: str, layout: Layout | ComposedLayout, options: Namespace, w
     if not options.table and not layouts.has_coordinates(layout):
         return layouts.of_layout(text, layout, options.banks or 0, window)
     pairs = as_pairs(layout)
-    found = _points(pairs, *ranges(count_pairs(pairs), window))
-    return Picture(text, (maps.table("", found, text, window=window),), shades="thread")
+    mapping = _points(pairs, *ranges(count_pairs(pairs), window))
+    return Picture(text, (maps.table("", mapping, text, window=window),), shades="thread")
 
 
 def of_report(reported: Reported, window: Window) -> Picture | None:
     """Draw a layout on the tile, or beside the other layout, that the claims of a report name; None without such."""
-    for one in reported.verdicts:
-        if tile := TILE.fullmatch(one.claim.text):
+    for verdict in reported.verdicts:
+        if tile := TILE.fullmatch(verdict.claim.text):
             subject = bind_onto_tile(reported.name, read_tile(tile[1]))
             return draw_on_tile(subject, reported.verdicts, window)
-        if other := OTHER.fullmatch(one.claim.text):
+        if match := OTHER.fullmatch(verdict.claim.text):
             try:
-                return draw_difference(reported.name, other[1], one.counterexample, window)
+                return draw_difference(reported.name, match[1], verdict.counterexample, window)
             except ValueError as error:
-                raise UsageError(f"{reported.name} and {other[1]} are not drawn: {error}") from error
+                raise UsageError(f"{reported.name} and {match[1]} are not drawn: {error}") from error
     return None
 
 
@@ -74,7 +74,7 @@ def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> Ma
     if axes := count_axes(pairs):
         return map_onto(pairs, (threads, values), **{f"@{mode}": LARGEST for mode in range(axes)})
     domain = count_pairs(pairs)
-    found = points.within(pairs, domain[0], threads, values)
+    offsets = points.within(pairs, domain[0], threads, values)
     inputs = Axis("thread", domain[0]), Axis("value", domain[1])
-    images: dict[Point, tuple[Point, ...]] = {point: ((element,),) for point, element in found.items()}
+    images: dict[Point, tuple[Point, ...]] = {point: ((element,),) for point, element in offsets.items()}
     return FragmentMap(inputs, (Axis("element", LARGEST),), images, MapOrigin(str(pairs)))

@@ -65,10 +65,10 @@ def text_of(layout: object) -> str:
     if isinstance(layout, str):
         return layout
     try:
-        found = from_object(layout)
+        parsed = from_object(layout)
     except LayoutError as error:
         raise UsageError(str(error)) from error
-    return str(found) if plain(found) or not hasattr(found, "stride") else str(layout)
+    return str(parsed) if plain(parsed) or not hasattr(parsed, "stride") else str(layout)
 
 
 def verifier(resources: Resources) -> Callable[[LayoutQuestion], Case]:
@@ -130,7 +130,7 @@ def tables() -> Sequence[PropertyTable]:
 
 LAYOUT: Kind[LayoutQuestion] = Kind(
     name="layout",
-    one="a layout",
+    singular="a layout",
     plural="layouts",
     argument="a layout in quotes",
     example=("((4,8),(2,2)):((32,1),(16,8))", "--onto", "16x8"),

@@ -17,17 +17,17 @@ from verify.pictures.picture import choose_shown as list_shown
 
 def draw_on_tile(laid: LayoutOnTile, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """Return the picture of a layout on its tile: it is no operand of an instruction, and is compared with none."""
-    found = draw_operands(laid.name, [Drawn(laid.part, verdicts=verdicts, window=window)])
-    panels = (replace(panel, captions=()) for panel in found.panels)
-    return replace(found, panels=tuple(panels))
+    picture = draw_operands(laid.name, [Drawn(laid.part, verdicts=verdicts, window=window)])
+    panels = (replace(panel, captions=()) for panel in picture.panels)
+    return replace(picture, panels=tuple(panels))
 
 
-def draw_difference(text: str, other: str, wrong: Counterexample | None, window: Window) -> Picture:
+def draw_difference(text: str, against: str, wrong: Counterexample | None, window: Window) -> Picture:
     """Return the picture of what a layout gives each point, and what another gives it where that differs.
 
     If it is too large to be shown whole, and no window is chosen, the counterexample is in it.
     """
-    mine, theirs = map_pair(read_small(text), read_small(other))
+    mine, theirs = map_pair(read_small(text), read_small(against))
     if window == WHOLE:
         threads, values = (axis.extent for axis in mine.inputs)
         (rows, columns), at = list_shown((threads, values)), wrong.inputs if wrong is not None else {}
@@ -37,4 +37,4 @@ def draw_difference(text: str, other: str, wrong: Counterexample | None, window:
             range(value if value not in columns else 0, values),
         )
     panel = maps.table("", mine, f"{text} at each point", wanted=theirs, window=window)
-    return Picture(text, (panel,), shades="thread", expected=f"what {other} has there")
+    return Picture(text, (panel,), shades="thread", expected=f"what {against} has there")

@@ -32,7 +32,7 @@ def of_operand(
     subject = bind_layout(text, operand, instruction)
     part = subject.parts[0]
     if extent is not None and extent != part.extent:
-        given, tile = ("x".join(map(str, one)) for one in (extent, part.extent))
+        given, tile = ("x".join(map(str, sizes)) for sizes in (extent, part.extent))
         raise UsageError(f"--onto {given}: {operand} of this instruction is {tile}: leave --onto out")
     checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
     words = [text, "--ptx", ptx, "--operand", operand]
@@ -40,10 +40,10 @@ def of_operand(
         subject,
         _list_verdicts(subject, checker),
         lambda keys: bind_layout(keys[operand], operand, instruction) if keys.keys() == {operand} else None,
-        lambda edited: all(one.status.confirmed for one in _list_verdicts(edited, checker)),
+        lambda edited: all(verdict.status.confirmed for verdict in _list_verdicts(edited, checker)),
     )
     replay = shlex.join(["lanecheck", "layout", *words])
-    verdicts = [add_replay(one, lambda: replay) for one in add_causes(subject, verdicts)]
+    verdicts = [add_replay(verdict, lambda: replay) for verdict in add_causes(subject, verdicts)]
     drawn_by = shlex.join(["lanecheck", "show", *words])
     picture = partial(draw_atom, subject, verdicts)
     layouts = ((operand, part.text),)
@@ -65,10 +65,10 @@ def of_operand(
 def _list_verdicts(subject: BoundMaps, checker: AtomChecker) -> list[Verdict]:
     """Return the verdicts on the only operand of some maps."""
     (part,) = subject.parts
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for row in (WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS):
-        found.append(checker.verdict(row, subject, part, found))
-    return found
+        verdicts.append(checker.verdict(row, subject, part, verdicts))
+    return verdicts
 
 
 def bind_layout(text: str, operand: str, instruction: isa_tables.Instruction) -> BoundMaps:
@@ -76,11 +76,11 @@ def bind_layout(text: str, operand: str, instruction: isa_tables.Instruction) ->
     extent = extent_of(operand, instruction.signature.shape)
     shown, points = text, None
     try:
-        found = parse_small(text)
-        if isinstance(found, Layout) and plain(found):
-            shown = str(found)
+        parsed = parse_small(text)
+        if isinstance(parsed, Layout) and plain(parsed):
+            shown = str(parsed)
         else:
-            points = map_onto(as_pairs(found), **dict(zip(AXES[operand], extent, strict=True)))
+            points = map_onto(as_pairs(parsed), **dict(zip(AXES[operand], extent, strict=True)))
     except ProfileError:
         pass  # the first claim is that it is one
     except LayoutError as error:

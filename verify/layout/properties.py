@@ -53,7 +53,7 @@ class LayoutPair(NamedTuple):
     """Two layouts that may be one function."""
 
     name: str  # the first one's text
-    other: str
+    against: str
 
 
 def bind_onto_tile(text: str, extent: tuple[int, int]) -> LayoutOnTile:
@@ -64,17 +64,17 @@ def bind_onto_tile(text: str, extent: tuple[int, int]) -> LayoutOnTile:
         shown = "x".join(map(str, extent))
         raise UsageError(f"--onto {shown}: the tile has more than 2^24 elements, too many to enumerate")
     try:
-        found = parse_small(text)
+        parsed = parse_small(text)
     except ProfileError as error:
         fault = str(error)
     except LayoutError as error:
         raise UsageError(describe_fault(text, error)) from error
     else:
-        if isinstance(found, Layout) and plain(found):
-            points = map_layout("", as_thread_value(found), extent)
+        if isinstance(parsed, Layout) and plain(parsed):
+            points = map_layout("", as_thread_value(parsed), extent)
         else:
             try:
-                points = map_onto(as_pairs(found), m=extent[0], n=extent[1])
+                points = map_onto(as_pairs(parsed), m=extent[0], n=extent[1])
             except ValueError as error:
                 raise PointsError(str(error)) from error
     return LayoutOnTile(text, BoundOperand("", text, points, fault, extent, ()))
@@ -102,23 +102,25 @@ def _prove_bounds(run: Run, laid: LayoutOnTile, part: BoundOperand) -> list[Evid
 
 
 def _compare_functions(pair: LayoutPair) -> Evidence:
-    text, other = pair
+    text, against = pair
     first, second = (read_small(each) for each in pair)
     domains = [count_pairs(as_pairs(each)) for each in (first, second)]
     if domains[0] != domains[1]:
         sizes = [f"{threads} x {values}" for threads, values in domains]
-        wrong = Counterexample({}, f"{text} has {sizes[0]} points, {other} has {sizes[1]}")
+        wrong = Counterexample({}, f"{text} has {sizes[0]} points, {against} has {sizes[1]}")
         return finding(Check.ISA, wrong, "counted")
     if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
         return isa.same_function(as_thread_value(first), as_thread_value(second))
-    return _compare_points(text, first, other, second)
+    return _compare_points(text, first, against, second)
 
 
-def _compare_points(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:
+def _compare_points(
+    text: str, first: Layout | ComposedLayout, against: str, second: Layout | ComposedLayout
+) -> Evidence:
     """Return the evidence that two layouts, not both plain, have the same values."""
-    axes, others = count_axes(first), count_axes(second)
-    if (axes == 0) != (others == 0):
-        raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
+    axes, second_axes = count_axes(first), count_axes(second)
+    if (axes == 0) != (second_axes == 0):
+        raise UsageError(f"{text if axes else against}: its values are coordinates, those of the other are integers")
     try:
         mine, theirs = map_pair(first, second)
     except ValueError as error:
@@ -158,7 +160,7 @@ IN_TILE = Property(
 SAME_FUNCTION = Property(
     "equals_isa",
     says={LAYOUT: "it is the function of `--equals`, at every (thread, value)"},
-    states=lambda pair, _: Statement("", f"is the same function as {pair.other}"),
+    states=lambda pair, _: Statement("", f"is the same function as {pair.against}"),
     isa=lambda run, pair, _: [_compare_functions(pair)],
     how=("every point", "", ""),
     required=frozenset({Check.ISA, Check.PROOF}),

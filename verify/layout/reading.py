@@ -66,10 +66,10 @@ def describe_fault(text: str, error: LayoutError) -> str:
 
 def read_tile(text: str) -> tuple[int, int]:
     """Return the two extents of the tile; a size alone is a tile of one column. Raises UsageError."""
-    found = numbers(text) or [0]
-    if 0 in found or len(found) > 2:
+    extents = numbers(text) or [0]
+    if 0 in extents or len(extents) > 2:
         raise UsageError(f"--onto {text!r}: it should be two positive extents such as 16x8, or one size")
-    return found[0], found[1] if len(found) == 2 else 1
+    return extents[0], extents[1] if len(extents) == 2 else 1
 
 
 def check_operand(ptx: str | None, operand: str | None) -> None:

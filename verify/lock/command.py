@@ -54,10 +54,12 @@ def _main(argv: Sequence[str] | None) -> int:
         return _write(lock, options)
     locked = lockfile.read_lock(lock)
     folder = lock.parent
-    files = [_relative(Path(file), folder) for file in options.files] or list(dict.fromkeys(one.file for one in locked))
+    files = [_relative(Path(file), folder) for file in options.files] or list(
+        dict.fromkeys(kept.file for kept in locked)
+    )
     loaded = _subjects(files, folder, options)
     points = 1 << 20 if options.verbose else SHOWN
-    comparison = LockComparison(options.lock, loaded.items, [one for one in locked if one.file in files], points)
+    comparison = LockComparison(options.lock, loaded.items, [kept for kept in locked if kept.file in files], points)
     return _report(comparison, folder, loaded, options)
 
 
@@ -88,7 +90,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
     if not subjects:
         return Exit.EMPTY
     output.write(lockfile.write(subjects), str(lock))
-    functions = sum(len(one.maps) for one in subjects)
+    functions = sum(len(subject.maps) for subject in subjects)
     output.write(f"wrote {lock}: {count_of(functions, 'function')} of {count_of(len(subjects), 'subject')}\n", None)
     return Exit.OK
 
@@ -107,7 +109,7 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
 
     An error of an entry is kept.
     """
-    found: list[Subject] = []
+    subjects: list[Subject] = []
     errors: list[AtomFileError] = []
     every = [(file, _beside(folder, file)) for file in dict.fromkeys(files)]
     pool = pool_of([path for _, path in every])
@@ -117,21 +119,21 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
         except AtomFileError as error:
             errors += error.errors
             continue
-        found += entries.items
+        subjects += entries.items
         errors += entries.errors
-    return LoadedFiles(tuple(found), failures=inputs.report_errors(errors, bool(found)))
+    return LoadedFiles(tuple(subjects), failures=inputs.report_errors(errors, bool(subjects)))
 
 
 def _report(comparison: LockComparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
     document = cache(lambda file: read_document(_beside(folder, file)))
     cases = []
-    for one, case in comparison.cases():
-        if not isinstance(one, Subject):
+    for subject, case in comparison.cases():
+        if not isinstance(subject, Subject):
             cases.append(case)
-        elif one.place:
-            cases.append(replace(case, place=one.place))
+        elif subject.place:
+            cases.append(replace(case, place=subject.place))
         else:
-            cases.append(locate_operands(case, document(one.file), one.table))
+            cases.append(locate_operands(case, document(subject.file), subject.table))
     report = Report(tuple(cases))
     if options.format != "text":
         return output.report(report, options, loaded)
@@ -149,12 +151,12 @@ def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
         if options.verbose and not wrong[case.name]:
             yield f"{case.name}  as locked"
         for verdict in wrong[case.name]:
-            found = verdict.counterexample
-            if found is not None:
+            difference = verdict.counterexample
+            if difference is not None:
                 place = verdict.place or case.place
                 where = f"   {place}" if place else ""
-                yield f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {found.statement}{where}"
-                yield from (f"  {line}" for line in found.damage)
+                yield f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {difference.statement}{where}"
+                yield from (f"  {line}" for line in difference.damage)
     changed = sum(map(bool, wrong.values()))
     counts = f"{len(report.cases) - changed} as locked, {changed} not"
     yield f"{count_of(len(report.cases), 'subject')}: {counts}; exit {int(report.exit())}"

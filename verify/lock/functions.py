@@ -44,22 +44,26 @@ def of_file(path: Path, file: str, pool: Mapping[str, Any], allowed: bool = True
     """
     kind = kinds.of_file(path)
     if kind.read is None or kind.functions is None:
-        lockable = [one.plural for one in kinds.all() if one.functions is not None and one.signs is not None]
+        lockable = [
+            candidate.plural
+            for candidate in kinds.all()
+            if candidate.functions is not None and candidate.signs is not None
+        ]
         raise UsageError(f"{path}: {in_words(lockable)} can be locked; {purpose(path)}")
-    found = kind.read(path)
+    entries = kind.read(path)
     return ReadTables(
-        tuple(_subject(kind, one, file, Resources(atoms=pool), allowed) for one in found.items), found.errors
+        tuple(_subject(kind, entry, file, Resources(atoms=pool), allowed) for entry in entries.items), entries.errors
     )
 
 
-def _subject(kind: Kind[Any], one: Any, file: str, resources: Resources, allowed: bool) -> Subject:
-    if kind.runs_code is not None and kind.runs_code(one):
+def _subject(kind: Kind[Any], entry: Any, file: str, resources: Resources, allowed: bool) -> Subject:
+    if kind.runs_code is not None and kind.runs_code(entry):
         check_execution(allowed)
     try:
-        found: Functions = kind.functions(one, resources) if kind.functions is not None else Functions({})
+        functions: Functions = kind.functions(entry, resources) if kind.functions is not None else Functions({})
     except SpecError as error:
-        raise SpecError(error.key, error.problem, error.entry or f"{file}: {one.name}") from error
-    return Subject(one.name, file, "" if found.place else kind.table(one), *found)
+        raise SpecError(error.key, error.problem, error.entry or f"{file}: {entry.name}") from error
+    return Subject(entry.name, file, "" if functions.place else kind.table(entry), *functions)
 
 
 def pool_of(paths: Sequence[Path]) -> Mapping[str, Any]:
@@ -69,5 +73,5 @@ def pool_of(paths: Sequence[Path]) -> Mapping[str, Any]:
         with suppress(AtomFileError):  # it is reported where its entries are read
             kind = kinds.of_file(path)
             if kind.shipped is not None and kind.read is not None:
-                own |= {one.name: one for one in kind.read(path).items}
+                own |= {subject.name: subject for subject in kind.read(path).items}
     return kinds.with_shipped(own)

@@ -45,18 +45,18 @@ NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 def write(subjects: Sequence[Subject]) -> str:
     """Return the text of a lock; the same subjects give the same text."""
-    return "\n".join([HEAD, *(line for one in subjects for line in _subject(one))])
+    return "\n".join([HEAD, *(line for subject in subjects for line in _subject(subject))])
 
 
-def _subject(one: Subject) -> Iterator[str]:
-    path = f"{_quote(one.file)}.{_quote(one.name)}"
+def _subject(subject: Subject) -> Iterator[str]:
+    path = f"{_quote(subject.file)}.{_quote(subject.name)}"
     yield f"[{path}]"
-    yield from (f"{_quote(name) if ' ' in name else name} = {_quote(text)}" for name, text in one.says.items())
+    yield from (f"{_quote(name) if ' ' in name else name} = {_quote(text)}" for name, text in subject.says.items())
     yield ""
-    for operand, found in one.maps.items():
+    for operand, fragment in subject.maps.items():
         yield f"[{path}.{_quote(operand)}]"
-        yield f"map = {_quote(signature(found))}"
-        yield from _function(found)
+        yield f"map = {_quote(signature(fragment))}"
+        yield from _function(fragment)
         yield ""
 
 
@@ -65,23 +65,23 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _function(found: FragmentMap) -> Iterator[str]:
-    if text := _layout(found):
+def _function(fragment: FragmentMap) -> Iterator[str]:
+    if text := _layout(fragment):
         yield f"layout = {_quote(text)}"
         return
-    rows: dict[int, list[str]] = {axis: [] for axis in range(found.inputs[0].extent)}
-    for point in grid(found.inputs):
-        rows[point[0]].append("|".join(",".join(map(str, image)) for image in found.at(*point)) or "-")
+    rows: dict[int, list[str]] = {axis: [] for axis in range(fragment.inputs[0].extent)}
+    for point in grid(fragment.inputs):
+        rows[point[0]].append("|".join(",".join(map(str, image)) for image in fragment.at(*point)) or "-")
     yield "points = ["
     yield from (f'  "{" ".join(row)}",' for row in rows.values())
     yield "]"
 
 
-def _layout(found: FragmentMap) -> str:
+def _layout(fragment: FragmentMap) -> str:
     """Return the layout of a function that is read from it again as the same; empty where there is none."""
     try:
-        text = as_layout(found)
-        return text if of_layout(read_layout(text), found.outputs, _names(found.inputs)) == found else ""
+        text = as_layout(fragment)
+        return text if of_layout(read_layout(text), fragment.outputs, _names(fragment.inputs)) == fragment else ""
     except MapError:
         return ""
 
@@ -116,15 +116,15 @@ def read_lock(path: Path) -> list[Locked]:
         raise UsageError(f"{path}: is no lock: {' '.join(str(error).split())}") from error
     if document.pop("schema", None) != SCHEMA:
         raise UsageError(f"{path}: is no lock: expected schema = {SCHEMA}")
-    found = []
+    locked = []
     for file, entries in document.items():
         for name, table in _table(entries, path, file).items():
             where = f"{path}: {_quote(file)}.{_quote(name)}"
             inner = _table(table, path, f"{file}.{name}")
             says = {key: value for key, value in inner.items() if isinstance(value, str)}
             maps = {key: _map(value, f"{where}.{key}") for key, value in inner.items() if key not in says}
-            found.append(Locked(name, file, says, maps))
-    return found
+            locked.append(Locked(name, file, says, maps))
+    return locked
 
 
 def _table(value: object, path: Path, where: str) -> Mapping[str, Any]:
@@ -136,18 +136,18 @@ def _table(value: object, path: Path, where: str) -> Mapping[str, Any]:
 def _map(table: object, where: str) -> FragmentMap:
     """Return the function of a table; UsageError for what is none."""
     given = table if isinstance(table, dict) else {}
-    sides = [[AXIS.fullmatch(one) for one in side.split(", ")] for side in str(given.get("map")).split(" -> ")]
-    inputs, outputs = ([Axis(one[1], int(one[2])) for one in side if one] for side in (*sides, [], [])[:2])
+    sides = [[AXIS.fullmatch(text) for text in side.split(", ")] for side in str(given.get("map")).split(" -> ")]
+    inputs, outputs = ([Axis(match[1], int(match[2])) for match in side if match] for side in (*sides, [], [])[:2])
     written = [key for key in ("layout", "points") if key in given]
     known = [len(side) for side in sides] == [len(inputs), len(outputs)] and inputs and outputs
     if not known or len(written) != 1 or set(given) != {"map", *written}:
         raise UsageError(f"{where}: expected map, such as 'thread 32, value 4 -> m 16, n 8', and layout or points")
     try:
         if "layout" in given:
-            found = of_layout(read_layout(str(given["layout"])), outputs, _names(inputs))
-            if list(found.inputs) != inputs:
+            fragment = of_layout(read_layout(str(given["layout"])), outputs, _names(inputs))
+            if list(fragment.inputs) != inputs:
                 raise MapError(f"has other extents than {given['map']}")
-            return found
+            return fragment
         return _of_points(given["points"], inputs, outputs)
     except (LayoutError, MapError, ValueError) as error:
         raise UsageError(f"{where}.{written[0]}: {error}") from error
@@ -157,20 +157,20 @@ def _of_points(rows: object, inputs: Sequence[Axis], outputs: Sequence[Axis]) ->
     first, *rest = inputs
     if not isinstance(rows, list) or len(rows) != first.extent or prod(axis.extent for axis in inputs) > LARGEST:
         raise MapError(f"expected a list of {first.extent} lines")
-    others = list(grid(rest))
+    places = list(grid(rest))
     images: dict[Point, tuple[Point, ...]] = {}
     for number, row in enumerate(rows):
         words = str(row).split(" ")
-        if len(words) != len(others):
-            raise MapError(f"line {number} has {len(words)} points, not {len(others)}")
+        if len(words) != len(places):
+            raise MapError(f"line {number} has {len(words)} points, not {len(places)}")
         for place, word in enumerate(words):
             if word != "-":
-                images[number, *others[place]] = tuple(_point(one, len(outputs)) for one in word.split("|"))
+                images[number, *places[place]] = tuple(_point(text, len(outputs)) for text in word.split("|"))
     return FragmentMap(tuple(inputs), tuple(outputs), images)
 
 
 def _point(word: str, length: int) -> Point:
-    found = word.split(",")
-    if len(found) != length or not all(map(NUMBER.fullmatch, found)):
+    parts = word.split(",")
+    if len(parts) != length or not all(map(NUMBER.fullmatch, parts)):
         raise MapError(f"expected {length} numbers with commas, found {word!r:.40}")
-    return tuple(map(int, found))
+    return tuple(map(int, parts))

@@ -67,7 +67,7 @@ class LockChecker(Run):
 
     def units(self, subject: ComparedSubject, scope: str) -> Sequence[ComparedPart]:
         """Return the parts that have a function; or, for the whole, whether the subject is in both."""
-        return [one for one in subject.parts if bool(one.part) == (scope == Scope.OPERAND)]
+        return [part for part in subject.parts if bool(part.part) == (scope == Scope.OPERAND)]
 
 
 @dataclass(frozen=True)
@@ -81,29 +81,29 @@ class LockComparison:
 
     def cases(self) -> list[tuple[Subject | Locked, Case]]:
         """Each subject of the files with its verdicts, then each that only the lock has."""
-        before = {(one.file, one.name): one for one in self.locked}
-        after = {(one.file, one.name) for one in self.now}
-        gone = [one for key, one in before.items() if key not in after]
-        found: list[tuple[Subject | Locked, Case]] = []
+        before = {(kept.file, kept.name): kept for kept in self.locked}
+        after = {(subject.file, subject.name) for subject in self.now}
+        gone = [kept for key, kept in before.items() if key not in after]
+        cases: list[tuple[Subject | Locked, Case]] = []
         for subject in self.now:
             locked = before.get((subject.file, subject.name))
             if locked is not None:
-                found.append((subject, self._compare_case(subject, locked)))
+                cases.append((subject, self._compare_case(subject, locked)))
                 continue
-            old = next((one for one in gone if _alike(one, subject)), None)
+            old = next((kept for kept in gone if _alike(kept, subject)), None)
             if old is not None:
                 gone.remove(old)
             how = f"renamed: the lock has it as {old.name} of {old.file}" if old else "added: the lock has it not"
-            found.append((subject, self._case_of_listing(subject, how)))
-        return found + [(one, self._case_of_listing(one, "missing: only the lock has it")) for one in gone]
+            cases.append((subject, self._case_of_listing(subject, how)))
+        return cases + [(kept, self._case_of_listing(kept, "missing: only the lock has it")) for kept in gone]
 
-    def _case_of_listing(self, one: Subject | Locked, how: str) -> Case:
-        return self._case(one, [ComparedPart("", Counterexample({}, how))])
+    def _case_of_listing(self, subject: Subject | Locked, how: str) -> Case:
+        return self._case(subject, [ComparedPart("", Counterexample({}, how))])
 
     def _compare_case(self, now: Subject, locked: Locked) -> Case:
         parts = []
         for key in dict.fromkeys((*locked.says, *now.says)):
-            was, is_ = (one.says.get(key, "nothing") for one in (locked, now))
+            was, is_ = (side.says.get(key, "nothing") for side in (locked, now))
             parts.append(ComparedPart(key, None if was == is_ else Counterexample({}, f"was {was}, now {is_}")))
         for operand in dict.fromkeys((*locked.maps, *now.maps)):
             old, new = locked.maps.get(operand), now.maps.get(operand)
@@ -113,12 +113,12 @@ class LockComparison:
                 parts.append(ComparedPart(operand, _difference(old, new, self.points), len(new)))
         return replace(self._case(now, parts), alone=Alone(f"as {self.lock} has it", "the lock"))
 
-    def _case(self, one: Subject | Locked, parts: Sequence[ComparedPart]) -> Case:
+    def _case(self, subject: Subject | Locked, parts: Sequence[ComparedPart]) -> Case:
         """Return the case of a subject with these parts."""
-        compared = ComparedSubject(one.name, one.file, self.lock, tuple(parts))
+        compared = ComparedSubject(subject.name, subject.file, self.lock, tuple(parts))
         replay = shlex.join(["lanecheck", "lock", "--check", "--lock", self.lock])
-        found = LockChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, compared)
-        return Case(one.name, tuple(add_replay(verdict, lambda: replay) for verdict in found))
+        verdicts = LockChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, compared)
+        return Case(subject.name, tuple(add_replay(verdict, lambda: replay) for verdict in verdicts))
 
 
 def _alike(locked: Locked, now: Subject) -> bool:
@@ -127,13 +127,13 @@ def _alike(locked: Locked, now: Subject) -> bool:
 
 
 def _difference(old: FragmentMap, new: FragmentMap, points: int) -> Counterexample | None:
-    found = change(old, new, points)
-    if found is None:
+    difference = change(old, new, points)
+    if difference is None:
         return None
     names = [axis.name for axis in new.inputs]
     return Counterexample(
-        dict(zip(names, found.point, strict=True)),
-        found.statement,
-        damage=found.lines,
+        dict(zip(names, difference.point, strict=True)),
+        difference.statement,
+        damage=difference.lines,
         unique=len(search.list_differences(new, old)) == 1,
     )

@@ -46,7 +46,7 @@ def tables() -> Sequence[PropertyTable]:
 
 MOVEMENT: Kind[Movement] = Kind(
     name="movement",
-    one="a movement",
+    singular="a movement",
     plural="movements",
     example=("examples/movement.toml",),
     command="verify.movement.command",

@@ -38,7 +38,7 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
     A mutant must start from a right atom: known defects, atoms with an ill-formed layout and operands without a formula
     in the ISA tables are left out.
     """
-    found: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
+    operands: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
     for atom in atoms:
         bound = prepare_atom(atom)
         if atom.known_defect or bound.by is None or any(p.layout is None for p in bound.parts):
@@ -47,8 +47,8 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
             if part.formulas:
                 # What a copy reads and what it writes are two claims.
                 operand = part.name if isinstance(atom, CopyAtom) else ""
-                found.setdefault((part.text, part.extent, atom.thr, part.keys, operand), (atom, part.name))
-    return list(found.values())
+                operands.setdefault((part.text, part.extent, atom.thr, part.keys, operand), (atom, part.name))
+    return list(operands.values())
 
 
 def mutants(atom: AnyAtom, operand: str) -> Iterator[Mutant]:
@@ -137,4 +137,6 @@ def same_functions(layout: Layout, changed: Sequence[Layout]) -> list[bool]:
     [False, True]
     """
     faults = batched.first_difference(batched.batch(changed), layout)
-    return [fault < 0 and walks(one) == walks(layout) for fault, one in zip(faults.tolist(), changed, strict=True)]
+    return [
+        fault < 0 and walks(mutant) == walks(layout) for fault, mutant in zip(faults.tolist(), changed, strict=True)
+    ]

@@ -132,10 +132,10 @@ def sample_atoms(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[AnyAtom]:
             members.setdefault(counted if atom.family is None else atom.family.name, []).append(atom)
     for listed in members.values():
         least = min(listed, key=_extent)
-        other = Random(seed).choice(
+        drawn = Random(seed).choice(
             [atom for atom in listed if isinstance(atom, Atom) or _extent(atom) <= LARGEST] or [least]
         )
-        chosen += [least] if other.name == least.name else [least, other]
+        chosen += [least] if drawn.name == least.name else [least, drawn]
     return sorted(chosen, key=lambda atom: int((re.findall(r"\d+", atom.name) or ["0"])[0]))
 
 
@@ -161,10 +161,10 @@ class Checkers:
         Z3 decides equality only.
         """
         subject, parts = prepare_atom(mutant.atom), (*mutant.parts, *WHOLE)
-        found = self.observers.judge(subject, lambda claim: claim.prop in COUNTED and claim.part in parts)
+        verdicts = self.observers.judge(subject, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
-            found += self.prover.judge(subject, lambda claim: claim.prop == EQUALS and claim.part in parts)
-        return found
+            verdicts += self.prover.judge(subject, lambda claim: claim.prop == EQUALS and claim.part in parts)
+        return verdicts
 
 
 def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:

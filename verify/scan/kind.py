@@ -96,7 +96,7 @@ def tables() -> Sequence[PropertyTable]:
 
 HEADER: Kind[HeaderEntry] = Kind(
     name="header",
-    one="a header",
+    singular="a header",
     plural="headers",
     argument="a CUTLASS header or folder",
     example=("examples/headers",),

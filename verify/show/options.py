@@ -20,9 +20,9 @@ def readers() -> dict[str, tuple[str, frozenset[str]]]:
     for kind in kinds.all():
         pictures = frozenset(kind.pictures)
         if kind.shipped is not None and kind.verifier is not None:
-            sorts[kind.name] = kind.one, pictures | {"atoms"}
+            sorts[kind.name] = kind.singular, pictures | {"atoms"}
         if kind.drawing is not None:
-            sorts[kind.name] = kind.one, frozenset(kind.drawing.options)
+            sorts[kind.name] = kind.singular, frozenset(kind.drawing.options)
         if kind.signs is not None and kind.verifier is not None:
             allowed = {"allow_exec"} if kind.runs_code is not None else set()
             named = {"atoms"} if kind.names_atoms else set()

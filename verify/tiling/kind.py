@@ -94,7 +94,7 @@ def tables() -> Sequence[PropertyTable]:
 
 TILING: Kind[TilingSpec] = Kind(
     name="tiling",
-    one="a tiling",
+    singular="a tiling",
     plural="tilings",
     example=("examples/tilings.toml",),
     command="verify.tiling.command",
