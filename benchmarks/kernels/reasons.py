@@ -220,7 +220,7 @@ class Hasty(Interpretation):
         def end(kind: str, severity: Severity, text: str, section: str = "") -> None:
             add(kind, severity, text, section)
             if severity not in _GO_ON:
-                raise Refuted(self.findings.found[kind, self.findings.line])
+                raise Refuted(self.findings.reported[kind, self.findings.line])
 
         self.findings.add = end  # type: ignore[method-assign]
 

@@ -90,7 +90,8 @@ def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int,
         return {bisect_right(starts, one.line) - 1: one.text for one in missing.findings}
     except (Unclear, PtxError) as error:
         return {bisect_right(starts, error.line) - 1: error.problem}
-    found_there = [one for one in run.findings.found.values() if one.kind != GUARD_LOST]  # each form has a guard here
+    # Each form has a guard here.
+    found_there = [one for one in run.findings.reported.values() if one.kind != GUARD_LOST]
     alarms = {bisect_right(starts, one.line) - 1: one.text for one in found_there}
     stored = run.regions[1].stored
     assert stored is not None

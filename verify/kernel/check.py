@@ -249,7 +249,7 @@ def _outcome(
             from verify.kernel.formulas import compare_functions  # most kernels need neither this nor `explain`
 
             extra.append(compare_functions(run, comparison, seed, budget))
-    findings = tuple(locate_finding(finding, run.kernel) for finding in (*run.findings.found.values(), *extra))
+    findings = tuple(locate_finding(finding, run.kernel) for finding in (*run.findings.reported.values(), *extra))
     lines = [inst.line for inst, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if not done]
     name = comparison.name if comparison else ""
     return LaunchOutcome(

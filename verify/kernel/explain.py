@@ -47,10 +47,10 @@ def explain(
     watched = ProductWatch(again, list_sources(again.regions, term), where)
     again.machine.watch = watched
     cause, ended = None, again.finish(cta)
-    if ended and exponents and not watched.found:
+    if ended and exponents and not watched.finding:
         watched = watch_powers(run, seed, budget, cta) or watched
-    if ended and watched.found:
-        words.append(watched.found)
+    if ended and watched.finding:
+        words.append(watched.finding)
         cause = watched.cause
     text = "" if exponents else _terms(run, comparison, first, cta, term, budget)  # an exponential has no terms
     if text:

@@ -157,10 +157,10 @@ class Interpretation:
             except (Missing, Unclear) as error:
                 why = error.findings[0].text if isinstance(error, Missing) else error.problem
                 raise Unclear(0, f"in {run.kernel.name}, which was launched before: {why}") from None
-            for (kind, _), finding in run.findings.found.items():
+            for (kind, _), finding in run.findings.reported.items():
                 if finding.severity not in (*WARNINGS, Severity.PRECISION):
                     raise Unclear(0, f"in {run.kernel.name}, which was launched before: {finding.text}")
-                self.findings.found.setdefault((kind, 0), finding._replace(line=0))
+                self.findings.reported.setdefault((kind, 0), finding._replace(line=0))
             for note in run.findings.notes:
                 self.findings.notes.setdefault(note, set()).add(0)
             for region in self.regions:

@@ -76,7 +76,7 @@ def _compare_again(
         again.interpret()
     except (Unclear, Missing):
         return None
-    return None if again.findings.found.keys() - run.findings.found.keys() else (again, Comparison(again))
+    return None if again.findings.reported.keys() - run.findings.reported.keys() else (again, Comparison(again))
 
 
 # ---- what a loop may forget, as a change of the claim

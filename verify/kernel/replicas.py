@@ -74,7 +74,7 @@ def settle_rounded(run: Interpretation, seed: int, budget: int, findings: tuple[
         again.interpret()
     except (Missing, Unclear):
         return findings
-    known = [*again.findings.found.values()]
+    known = [*again.findings.reported.values()]
     equal = {finding.line for finding in known if finding.severity is Severity.EQUAL}
     equal -= list_open(known) | {finding.line for finding in known if finding.severity is Severity.RACE}
     kept = [finding for finding in findings if finding.kind != f"race: {NEARLY}" or finding.line not in equal]

@@ -83,7 +83,9 @@ def _interpret(
         extra += missing.findings
     except Unclear as error:
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
-    raw = _settle_reached(run, seed, budget, _settle_twice(run, seed, budget, [*run.findings.found.values(), *extra]))
+    raw = _settle_reached(
+        run, seed, budget, _settle_twice(run, seed, budget, [*run.findings.reported.values(), *extra])
+    )
     raw = _settle_unused(run, seed, budget, raw)
     findings = tuple(locate_finding(_as_safety(finding), kernel) for finding in raw)
     severities = {finding.severity for finding in findings}
@@ -117,7 +119,7 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, findings: Sequenc
         again.interpret()
     except (Missing, Unclear):
         ended = False
-    known, settled = again.findings.found, list[Finding]()
+    known, settled = again.findings.reported, list[Finding]()
     open_ = list_open([*known.values()])
     for finding in findings:
         equal = known.get((TWICE[finding.kind], finding.line)) if finding in twice else None
@@ -143,7 +145,7 @@ def _settle_unused(run: Interpretation, seed: int, budget: int, findings: list[F
     except (Missing, Unclear):
         return findings
     known = {(finding.kind, finding.line) for finding in findings}
-    more = [finding for finding in again.findings.found.values() if (finding.kind, finding.line) not in known]
+    more = [finding for finding in again.findings.reported.values() if (finding.kind, finding.line) not in known]
     return findings if more or again.memory.meetings.several else [*warn_unused(findings)]
 
 
@@ -160,7 +162,7 @@ def _settle_reached(run: Interpretation, seed: int, budget: int, findings: Seque
         with suppress(Missing, Unclear):
             again.interpret()
         if not _reaches(again):
-            settled = _settle_twice(again, seed, budget, [*again.findings.found.values()])
+            settled = _settle_twice(again, seed, budget, [*again.findings.reported.values()])
             shown |= {finding.line for finding in settled if finding.severity is Severity.RACE}
     return [
         finding._replace(

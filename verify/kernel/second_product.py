@@ -53,7 +53,7 @@ def watch_powers(run: Interpretation, seed: int, budget: int, cta: int) -> Produ
     ]
     watched = ProductWatch(again, sources, where, strangers)
     again.machine.watch = watched
-    return watched if again.finish(cta) and watched.found else None
+    return watched if again.finish(cta) and watched.finding else None
 
 
 def find_power_term(node: Node) -> tuple[str, Apply, Element] | None:

@@ -83,12 +83,12 @@ class ProductWatch:
         """Look at the elements of these arrays; `where` names one of several products, which have no `strangers`."""
         self.machine, self.own, self.where = run.machine, len(sources), where
         self.sources = [*sources, *strangers]
-        self.found: Finding | None = None
+        self.finding: Finding | None = None
         self.cause: WrongProduct | None = None
 
     def __call__(self, product: Product) -> None:
         """Look at a product as it is executed; the first wrong one is kept."""
-        if self.found is not None:
+        if self.finding is not None:
             return
         names = {"A": product.a, "B": product.b}
         tiles = {name: self._coordinates(ids) for name, ids in names.items()}
@@ -160,7 +160,7 @@ class ProductWatch:
         text = f"{self.where}{product.name} of {self._who(product, warp)}: {'; '.join(texts)}"
         text += f"; out of place: {(' or ' if tied else ' and ').join(counts)}" if counts else ""
         self.cause = WrongProduct(product.line, product.name, tuple(operands), not tied)
-        self.found = Finding(CAUSE, Severity.VALUE, product.line, text)
+        self.finding = Finding(CAUSE, Severity.VALUE, product.line, text)
 
     def _say_stranger(self, product: Product, tiles: dict[str, Ints], number: int) -> None:
         """Name the first element of an array that doesn't belong into the product."""
@@ -173,7 +173,7 @@ class ProductWatch:
         )
         text = f"{self.where}{product.name} of {self._who(product, warp)}: {name} holds {self._element(tile[place])}, "
         text += f"an element of {element.name}; only those of {own} belong there"
-        self.found = Finding(CAUSE, Severity.VALUE, product.line, text)
+        self.finding = Finding(CAUSE, Severity.VALUE, product.line, text)
 
     def _who(self, product: Product, warp: int) -> str:
         """Return who executed a product."""

@@ -139,7 +139,9 @@ def _digest(machine: Machine, run: Interpretation, before: list[int], top: int) 
     _tell_engines(machine, said)
     for copy in shared.copies:
         said.update(_labels(machine, copy.labels, top) + copy.plain.tobytes())
-    said.update(repr((sorted(machine.findings.found), sorted(machine.findings.notes), machine.offsets_read)).encode())
+    said.update(
+        repr((sorted(machine.findings.reported), sorted(machine.findings.notes), machine.offsets_read)).encode()
+    )
     said.update(repr((_unit(machine, RegisterCounts), _unit(machine, MadeMaps), machine.loading)).encode())
     return said.hexdigest()
 

@@ -214,7 +214,7 @@ def test_a_late_waiter_is_refuted_only_by_what_it_uses_itself(loose: set[int], s
     findings.add(LATE, Severity.LETTER, "thread 5 may be late")
     findings.late, findings.loose = {5}, loose
     judge_late(findings)
-    assert [one.severity for one in findings.found.values()] == [severity]
+    assert [one.severity for one in findings.reported.values()] == [severity]
 
 
 def test_a_phase_that_nobody_waits_for_breaks_the_letter() -> None:

@@ -89,7 +89,7 @@ class Forks:
 
     def _take_both(self, who: Mask, number: int, join: int, stores: bool) -> None:
         machine = self.machine
-        branch, before = machine.kernel.instructions[number], dict(machine.findings.found)
+        branch, before = machine.kernel.instructions[number], dict(machine.findings.reported)
         registers, loading = list(machine.registers), dict(machine.loading)
         memories = self._memories() if stores else []
         kept = [(labels.copy(), plain.copy()) for labels, plain in memories]
@@ -131,7 +131,7 @@ class Forks:
 
     def _doubt(self, before: Container[tuple[str, int]], line: int) -> None:
         """Make what was found on one of the ways unknown: no data may go there."""
-        known = self.machine.findings.found
+        known = self.machine.findings.reported
         for key, finding in known.items():
             if key not in before and finding.severity not in (*WARNINGS, Severity.UNKNOWN):
                 text = f"{finding.text}; that is if data let the branch in line {line} go there"

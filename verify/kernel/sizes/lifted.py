@@ -68,7 +68,7 @@ class _Heads(Loops):
         if number == self.number:
             if not mask[: self.machine.real].all():  # type: ignore[attr-defined]
                 raise NotLifted(self.machine.findings.line, "threads part at the end of a trip")
-            self.head(self.found[number].rounds)
+            self.head(self.by_branch[number].rounds)
 
 
 class RunStopped(Exception):

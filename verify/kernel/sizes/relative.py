@@ -107,7 +107,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         "lines": _TEXT,
     },
     Reads: {**dict.fromkeys(("shared", "order", "findings"), _SAME), **dict.fromkeys(("reading_line", "lines"), _TEXT)},
-    Loops: {"machine": _SAME, "found": "counts trips", "number": _SAME, "head": _SAME},
+    Loops: {"machine": _SAME, "by_branch": "counts trips", "number": _SAME, "head": _SAME},
 }
 REFUSED = (Executed, Phases)  # objects that no lifted kernel has
 

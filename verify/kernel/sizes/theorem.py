@@ -319,13 +319,13 @@ def count_rounds(proof: Proof, probe: int) -> tuple[list[dict[int, int]], list[i
         run = Interpretation(proof.kernel, claim.launches[0], Values(proof.seed), BUDGET, {}, LiftedMachine)
         machine = start(run, statement.cta)
         go(machine, None, -1, lambda trips: None)
-        rounds.append({number: loop.rounds for number, loop in machine.loops.found.items()})
+        rounds.append({number: loop.rounds for number, loop in machine.loops.by_branch.items()})
     return rounds, sizes
 
 
 def check_findings(run: LiftedRun) -> None:
     """Raise NotLifted for anything but a warning that the run found."""
-    for finding in run.run.findings.found.values():
+    for finding in run.run.findings.reported.values():
         if finding.severity not in WARNINGS:
             raise NotLifted(finding.line, f"{finding.kind} at the sample ({run.trips} trips)", finding.text)
 

@@ -118,7 +118,7 @@ class Findings:
     """The findings of a run, one for each kind and line."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[str, int], Finding] = {}
+        self.reported: dict[tuple[str, int], Finding] = {}  # by kind and line
         self.line = 0  # of the instruction that is executed
         self.notes: dict[str, set[int]] = {}  # what a verdict takes for granted -> the lines that rest on it
         self.flags: set[int] = set()  # addresses of strong accesses
@@ -132,21 +132,21 @@ class Findings:
 
     def add(self, kind: str, severity: Severity, text: str, section: str = "") -> None:
         """Keep a finding at the line that is executed, the first of its kind there."""
-        self.found.setdefault((kind, self.line), Finding(kind, severity, self.line, text, section))
+        self.reported.setdefault((kind, self.line), Finding(kind, severity, self.line, text, section))
 
     def new(self, kind: str) -> bool:
         """Whether no finding of the kind is known at this line: a text need not be made again."""
-        return (kind, self.line) not in self.found
+        return (kind, self.line) not in self.reported
 
     def worsen(self, kind: str, severity: Severity) -> None:
         """Give the findings of a kind another severity."""
-        for key, finding in self.found.items():
+        for key, finding in self.reported.items():
             if finding.kind == kind:
-                self.found[key] = finding._replace(severity=severity)
+                self.reported[key] = finding._replace(severity=severity)
 
     def withdrawn(self, kind: str) -> bool:
         """Take back the finding at this line whose kind begins so; whether there was one."""
-        keys = [key for key in self.found if key[1] == self.line and key[0].startswith(kind)]
+        keys = [key for key in self.reported if key[1] == self.line and key[0].startswith(kind)]
         for key in keys:
-            del self.found[key]
+            del self.reported[key]
         return bool(keys)

@@ -74,14 +74,14 @@ class Loops:
 
     def __init__(self, machine: Threads) -> None:
         self.machine = machine
-        self.found: dict[int, Loop] = {}
+        self.by_branch: dict[int, Loop] = {}  # by the instruction that closes a loop
 
     def back(self, number: int, target: int, mask: Mask) -> None:
         """Count a trip of the threads that a branch takes back; report a loop that does not end."""
         machine = self.machine
-        loop = self.found.get(number)
+        loop = self.by_branch.get(number)
         if loop is None:
-            loop = self.found[number] = Loop(np.ones(machine.count, np.int32), target, number, machine.steps)
+            loop = self.by_branch[number] = Loop(np.ones(machine.count, np.int32), target, number, machine.steps)
         loop.trips += mask
         loop.rounds += 1
         machine.trips[target] = max(machine.trips.get(target, 1), int(loop.trips.max()))
@@ -93,7 +93,7 @@ class Loops:
     def describe_unfinished(self) -> str:
         """Why the budget ends the run: the loop with the most trips."""
         text = f"the kernel has not ended after {self.machine.budget} instructions (--budget)"
-        most = max(self.found.values(), key=lambda loop: loop.rounds, default=None)
+        most = max(self.by_branch.values(), key=lambda loop: loop.rounds, default=None)
         return f"{text}: {self._name_loop(most)} has run {most.rounds} times" if most else text
 
     def _name_loop(self, loop: Loop) -> str:

@@ -212,6 +212,6 @@ def judge_late(findings: Findings) -> None:
     memory they race. In Tensor Memory the same breaks the letter of the ISA, and `loose` has the threads. What a wgmma
     reads is no such use: its warpgroup has issued it, and so looked, before any wait for it returns.
     """
-    race = any(finding.severity is Severity.RACE for finding in findings.found.values())
+    race = any(finding.severity is Severity.RACE for finding in findings.reported.values())
     if race or findings.late & findings.loose:
         findings.worsen(LATE, Severity.RACE)
