@@ -188,6 +188,7 @@ class FurtherCause(NamedTuple):
     text: str  # a line of the counterexample's damage
     place: Place | None  # where it is written
     causes: tuple[str, ...]  # as those of the counterexample
+    general: str  # the text without its example
 
 
 class Counterexample(NamedTuple):
@@ -206,6 +207,7 @@ class Counterexample(NamedTuple):
     proposals: tuple[Proposal, ...] = ()  # repairs that are not verified yet: never shown
     causes: tuple[str, ...] = ()  # all that is wrong, without numbers of a run, for a baseline; empty: its words
     further: tuple[FurtherCause, ...] = ()  # that have an alert of their own
+    general: tuple[str, ...] = ()  # the statement and the damage without an example, if that depends on sizes
 
 
 class ProductOperand(NamedTuple):

@@ -20,6 +20,7 @@ from verify.core.verdict import Check, Place
 from verify.kernel.check import BUDGET, LaunchOutcome, elections, locate_finding, name_elections
 from verify.kernel.claims.claim import KernelClaim
 from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.consequences import name_consequences
 from verify.kernel.data.intervals import fill_ones
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.points import Points
@@ -226,6 +227,7 @@ def safety_case(
     """Return the case of an outcome: SAFE where no property of safety is refuted or unknown."""
     judged = JudgedKernel(outcome, "", strict, replay, file, compiled, "memory", mending)
     verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(SAFETY, judged), mending)
+    verdicts = name_consequences(verdicts, judged.of)
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes,

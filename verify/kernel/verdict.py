@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The outcomes of a check as a report: one claim for each thing that can go wrong, each with its evidence."""
+"""The outcomes of a check as a report: one claim for each thing that can go wrong, each with its evidence.
+
+Main declarations: `PROPERTIES` (the claims), `JudgedKernel` (their subject), `case` (of an outcome), `spell_finding`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -24,6 +27,8 @@ from verify.core.verdict import (
 )
 from verify.evidence.run import Run
 from verify.kernel.check import LaunchOutcome
+from verify.kernel.consequences import name_consequences
+from verify.kernel.general import leave_out_example
 from verify.kernel.mends import Mending, mend, propose
 from verify.kernel.state.findings import (
     CAUSE,
@@ -104,7 +109,9 @@ class JudgedKernel:
         first, *rest = groups
         follows = [each for each in rest if _follows(each[0], first[0])]
         further = (
-            FurtherCause(spell_finding(tell_once(each)), _place(self, each), self._name_cause(each))
+            FurtherCause(
+                spell_finding(tell_once(each)), _place(self, each), self._name_cause(each), spell_general(each[0])
+            )
             for each in rest if each not in follows
         )  # fmt: skip
         return self._name_cause([finding for each in (first, *follows) for finding in each]), tuple(further)
@@ -163,6 +170,7 @@ def case(
     """
     judged = JudgedKernel(outcome, text, strict, replay, file, compiled, mending=mending)
     verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, judged), mending)
+    verdicts = name_consequences(verdicts, judged.of)
     first = {
         key: outcome.findings.index(judged.of(key)[0])
         for key, evidence in judged.evidence.items()
@@ -242,7 +250,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
             proposals=propose(
                 [certain[0], *(finding for finding in findings if finding.line != certain[0].line)], judged.mending
             ),
-            causes=causes, further=further,
+            causes=causes, further=further, general=_generalize(judged, groups, {one.text for one in further}),
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
@@ -262,6 +270,14 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         return Evidence(Check.ISA, Status.UNCHECKED, method, points=outcome.compared, reason=reason)
     status = Status.PROVED if outcome.proved or key != "values" else Status.AGREES
     return Evidence(Check.ISA, status, method, points=outcome.compared if key == "values" else 0)
+
+
+def _generalize(judged: JudgedKernel, groups: Sequence[Sequence[Finding]], apart: Collection[str]) -> tuple[str, ...]:
+    """Return what is told of findings, whatever the sizes are, without those that have an alert of their own."""
+    (first, *_), *others = groups
+    told = (each[0] for each in others if spell_finding(tell_once(each)) not in apart)
+    spelled = (f"{'so: ' * _follows(one, first)}{spell_general(one)}" for one in told)
+    return tuple(dict.fromkeys((spell_general(first), *judged.quote(first), *spelled)))
 
 
 def _spell_next(finding: Finding, first: Finding) -> str:
@@ -293,6 +309,11 @@ def spell_finding(finding: Finding) -> str:
     section = f" (ISA {finding.section}{_describe_observation(finding)})" if finding.section else ""
     kind = "" if finding.text.startswith(finding.kind) else f"{finding.kind}: "
     return f"{where}{kind}{finding.text}{section}"
+
+
+def spell_general(one: Finding) -> str:
+    """Return a finding in a line, without its example."""
+    return spell_finding(one._replace(text=leave_out_example(one.text)))
 
 
 def find_source(finding: Finding, file: str) -> Place | None:

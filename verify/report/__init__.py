@@ -222,10 +222,16 @@ class Case(Judgement):
         return f", {wrong}" if wrong else ""
 
 
-def consequence(verdict: Verdict) -> str:
-    """Return a refutation that another one explains, in a line."""
+_QUOTE = re.compile(r" *\d* \| ")  # how a line of source begins that is quoted, and the caret's below it
+
+
+def consequence(verdict: Verdict, general: bool = False) -> str:
+    """Return a refutation that another one explains, in a line; `general` leaves out its example."""
     wrong, claim = verdict.counterexample, verdict.claim
-    told = "" if wrong is None else f": {'; '.join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))}"
+    told = ""
+    if wrong is not None:
+        words = wrong.general if general and wrong.general else (wrong.statement, wrong.extent, *wrong.damage)
+        told = f": {'; '.join(text for text in words if text and not _QUOTE.match(text))}"
     part = f"{claim.part} " if verdict.explained_by[0] != claim.part and claim.part else ""
     return f"so too {verdict.status} {part}{claim.text}{told}"
 

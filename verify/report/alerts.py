@@ -107,7 +107,8 @@ def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
             known = report.why_accepted(case) if verdict.status.refuted else ""
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
             level = Level.NOTE if known else Level.ERROR if decided else Level.WARNING
-            yield from _split_causes(_of_verdict(case, verdict, level, _text(case, verdict), known), verdict)
+            exact, text = _text(case, verdict), _text(case, verdict, general=True)
+            yield from _split_causes(_of_verdict(case, verdict, level, exact, known, text), verdict)
     if report.is_unchecked(case) and not case.expects.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)
@@ -123,14 +124,16 @@ def _open(verdict: Verdict) -> bool:
     return missing or verdict.status is Status.UNCHECKED
 
 
-def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: str = "") -> Alert:
+def _of_verdict(case: Case, verdict: Verdict, level: Level, exact: str, known: str = "", general: str = "") -> Alert:
     prop, part = verdict.claim.prop, verdict.claim.part
     place = verdict.place or case.place
     elsewhere = [effect for effect in case.consequences(verdict) if effect.place is not None and effect.place != place]
-    related = tuple((consequence(effect), effect.place) for effect in elsewhere if effect.place is not None)
-    exact = text.replace(case.name, case.family) if case.family else text
+    related = tuple(
+        (consequence(effect, general=True), effect.place) for effect in elsewhere if effect.place is not None
+    )
+    exact = exact.replace(case.name, case.family) if case.family else exact
     # the text and the fingerprint of an alert stay as they are with other sizes and seeds
-    text = re.sub(r" --seed \d+", "", exact) if case.family else text
+    text = re.sub(r" --seed \d+", "", (general or exact).replace(case.name, case.family)) if case.family else exact
     fixes = tuple(fix for fix in verdict.fixes if fix.edits)
     causes = verdict.counterexample.causes if verdict.counterexample is not None else ()
     subject = case.family or case.name
@@ -138,10 +141,11 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
 
 
 def _split_causes(alert: Alert, verdict: Verdict) -> Iterator[Alert]:
-    """Yield the alert of a verdict, and one for each further cause, where that is."""
+    """Yield the alert of a verdict, and one for each further cause, where that is; what one repair mends is one."""
     yield alert
-    for cause in verdict.counterexample.further if verdict.counterexample is not None else ():
-        text, exact = (_tell_instead(cause.text, whole) for whole in (alert.text, alert.exact))
+    wrong = verdict.counterexample
+    for cause in wrong.further if wrong is not None and not wrong.repair else ():
+        text, exact = _tell_instead(cause.general, alert.text), _tell_instead(cause.text, alert.exact)
         place = cause.place or alert.place
         yield replace(alert, text=text, exact=exact, place=place, causes=cause.causes, related=(), fixes=())
 
@@ -152,7 +156,8 @@ def _tell_instead(cause: str, whole: str) -> str:
     return "\n".join([head, cause, *(line for line in rest if line.startswith(REPLAY))])
 
 
-def _text(case: Case, verdict: Verdict) -> str:
+def _text(case: Case, verdict: Verdict, general: bool = False) -> str:
+    """Return an alert's text; `general` leaves out the example of what differs with sizes."""
     head = f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {case.word(verdict)}: {verdict.claim.text}"
     wrong = verdict.counterexample
     if wrong is None:
@@ -160,7 +165,8 @@ def _text(case: Case, verdict: Verdict) -> str:
     apart = {cause.text for cause in wrong.further}
     damage = (line for line in wrong.damage if line not in apart)
     lines = [head, "; ".join(filter(None, (wrong.statement, wrong.arithmetic, wrong.extent))), *damage]
+    lines = [head, *wrong.general] if general and wrong.general else lines
     lines += [f"repair: {wrong.repair}"] if wrong.repair else []
     lines += [f"{REPLAY}{wrong.replay}"] if wrong.replay else []
-    lines += map(consequence, case.consequences(verdict))
+    lines += [consequence(effect, general) for effect in case.consequences(verdict)]
     return "\n".join([*lines, *(case.contradictions if case.contradicts(verdict) else [])])
