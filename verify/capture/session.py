@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from verify.capture.safety import INSTRUCTIONS, Numbers, TooLong, give_numbers
 from verify.core.errors import SpecError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import KernelClaim, claim_of
+from verify.kernel.interpretation import is_large, is_too_large
 from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.source import PtxError
@@ -28,7 +30,12 @@ from verify.kernel.verdict import spell_finding
 SECONDS = 60.0  # that one launch may take
 FAR = 3  # times the seconds: a launch that would take longer is not begun in full
 BESIDE = 10.0  # seconds for the sizes beside those of a kernel's launches, a sixth of what a launch may take at most
+TO_INPUT = "write to an input"  # the kind of a finding
 WRONG = (Severity.MEMORY, Severity.RACE, Severity.STUCK, Severity.VALUE)
+
+
+class Soon(Exception):
+    """Raised to end the run of a part: all CTAs of the launch may end within its time."""
 
 
 class Clock:
@@ -73,11 +80,33 @@ class KernelSession:
         if key not in self.known:
             earlier = [((folder / file).read_text("utf-8"), earlier_table) for file, earlier_table in before]
             ptx = (folder / variant["ptx"]).read_text("utf-8")
-            self.known[key] = self._interpret(ptx, table, earlier, numbers or {})
+            inputs = table if before else {**table, "arrays": self._keep_inputs(folder, variant, table)}
+            interpreted = self._interpret(ptx, inputs, earlier, numbers or {})
+            if not isinstance(interpreted, str) and any(one.kind == TO_INPUT for one in interpreted.findings):
+                interpreted = self._interpret(ptx, table, earlier, numbers or {})  # the text doesn't show all stores
+            self.known[key] = interpreted
         outcome = self.known[key]
         if isinstance(outcome, str):
             raise Unchecked(outcome)
         return outcome
+
+    def _keep_inputs(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arrays of a claim: those through which the kernel's text stores nothing are inputs."""
+        arrays = dict(table["arrays"])
+        if variant.get("pointers") or variant["problem"]:
+            return arrays
+        stored, given = self.list_stored(folder, variant), zip(variant["params"], table["params"], strict=False)
+        names = [
+            (x.get("tensor", x.get("map")), y["map"] if isinstance(y, dict) else y)
+            for x, y in given
+            if isinstance(x, dict)
+        ]
+        written = {array for argument, array in names if argument in stored}
+        about = table.get("claim", "").partition("[")[0].strip()
+        for _, array in names:
+            if array in arrays and array not in written and array != about and arrays[array].get("out"):
+                arrays[array] = {key: value for key, value in arrays[array].items() if key != "out"}
+        return arrays
 
     def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
         """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
@@ -114,6 +143,10 @@ class KernelSession:
 
     def _interpret_all(self, ptx: str, claim: KernelClaim, chained: bool) -> LaunchOutcome | str:
         """Return the outcome of all CTAs of a launch, or of some if all of them take too long."""
+        if not chained and (is_large(claim.launches[0]) or is_too_large(claim.launches[0])):
+            part = self._interpret_part(ptx, claim, if_longer=True)
+            if part is not None:
+                return part
         clock = Clock()
 
         def tick(steps: int) -> None:
@@ -130,7 +163,7 @@ class KernelSession:
             return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
         except TooLong:
             late = f"not interpreted within {self.seconds:g} s, with the launches before it"
-            return late if chained else self._interpret_part(ptx, claim)
+            return late if chained else self._interpret_part(ptx, claim) or late
 
     def note_neighbours(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
         """Return what would be wrong at sizes beside those of a launch; empty if nothing is, or it isn't known.
@@ -164,13 +197,17 @@ class KernelSession:
             return note  # what isn't known is no note, as the first line says; no verdict rests on it
         return note
 
-    def _interpret_part(self, ptx: str, claim: KernelClaim) -> LaunchOutcome | str:
-        """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""
+    def _interpret_part(self, ptx: str, claim: KernelClaim, *, if_longer: bool = False) -> LaunchOutcome | str | None:
+        """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must.
+
+        None if all of them may end within it, and that is asked for: the first one shows how long one takes.
+        """
         late = f"not interpreted within {self.seconds:g} s"
-        kernel = parse_kernel(ptx, claim.kernel)
-        if exchange := find_exchange(kernel):
-            return f"{late}, and its CTAs are not independent ({exchange})"
-        clock, (launch,) = Clock(), claim.launches
+        kernel, clock, (launch,) = parse_kernel(ptx, claim.kernel), Clock(), claim.launches
+        exchange = find_exchange(kernel)
+        if exchange:
+            why = f"{late}, and its CTAs are not independent ({exchange})"
+            return None if if_longer and not is_too_large(launch) else why
         part = claim._replace(launches=(launch._replace(ctas=choose_ctas(launch.grid, self.seed)),))
 
         def tick(steps: int) -> None:
@@ -178,9 +215,14 @@ class KernelSession:
                 raise TooLong
 
         def pace(done: int, total: int) -> bool:
+            every = clock.read_time() * prod(launch.grid) / done
+            if if_longer and every < FAR * self.seconds and not is_too_large(launch):
+                raise Soon
             return clock.read_time() >= self.seconds
 
         try:
             return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]
         except TooLong:
             return f"{late}, nor one of its CTAs"
+        except Soon:
+            return None

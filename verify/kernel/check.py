@@ -21,7 +21,7 @@ from verify.kernel.claims.claim import KernelClaim
 from verify.kernel.claims.defaults import SQUARE, list_blind_spots, list_unreached
 from verify.kernel.claims.expression import LARGEST, functions
 from verify.kernel.claims.launch import Launch
-from verify.kernel.comparison import Comparison, numbers_of
+from verify.kernel.comparison import Comparison, compare, numbers_of
 from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
@@ -34,6 +34,7 @@ from verify.kernel.state.meetings import Numbers
 from verify.kernel.unwritten import WAYS, blame_contents, fill_registers
 
 _ONCE = "the kernel differs from the claim on one sample and not on another: doubles are rounded, or the case is rare"
+_VAGUE = "elements of {} are functions that were not shown to be equal to the claim's or different"
 _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it is not if the maximum was subtracted"
 _LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
@@ -232,12 +233,12 @@ def _outcome(
     cause: WrongProduct | None = None
     try:
         run.interpret()
+        comparison = compare(run)
     except Missing as missing:
         extra += missing.findings
     except Unclear as error:
         extra.append(Finding(_NO_MEANING, Severity.UNKNOWN, error.line, error.problem))
     else:
-        comparison = Comparison(run)
         if run.values.choices.stand_for:
             run.findings.notes[_LOG2_E] = {0}
         if run.values.above:
@@ -245,6 +246,8 @@ def _outcome(
         extra += comparison.findings
         if comparison.wrong.any() and not briefly:
             extra, cause = _explain(run, comparison, seed, budget, samples)
+        elif comparison.vague.any() and not comparison.wrong.any() and run.paged:
+            extra.append(Finding("functions", Severity.UNKNOWN, 0, _VAGUE.format(comparison.name)))
         elif comparison.vague.any() and not comparison.wrong.any():
             from verify.kernel.formulas import compare_functions  # most kernels need neither this nor `explain`
 
@@ -259,7 +262,7 @@ def _outcome(
         steps=run.machine.steps, never_ran=tuple(lines),
         domain=_domain(run.launch, run.machine.placement.align), output={name: comparison.sample} if comparison else {},
         expected={name: comparison.wanted} if comparison else {}, ended=comparison is not None,
-        elements=int(comparison.judged.sum()) if comparison else 0, compared=comparison.compared if comparison else 0,
+        elements=comparison.elements if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[at].line, trips) for at, trips in sorted(run.machine.trips.items())),
         cause=cause, target=run.kernel.target, written=_list_written(run),
@@ -272,6 +275,10 @@ def _explain(
     run: Interpretation, comparison: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
 ) -> tuple[list[Finding], WrongProduct | None]:
     """Return what is said of wrong elements, and the matrix product that is their first cause, if one is."""
+    if run.paged and (run.machine.kinds or run.values.pairs):  # which took another run with all of the tables
+        return [Finding("functions", Severity.UNKNOWN, 0, _VAGUE.format(comparison.name))], None
+    if run.paged:
+        return comparison.findings, None
     if run.machine.kinds and _differs_rearranged(run, comparison, seed, budget, samples):
         return [Finding("unspecified fragment", Severity.UNKNOWN, 0, _OPEN, "9.7.14.4.1")], None
     if run.values.pairs and not _wrong_again(run, comparison, seed, budget):

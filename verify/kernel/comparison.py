@@ -3,26 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verify.kernel.chance import ClaimGrowth, bound_chance
 from verify.kernel.claims.evaluation import Evaluation, NamedTensor, Residues
 from verify.kernel.claims.expression import Node, elements, functions, list_summed
-from verify.kernel.claims.launch import Launch
+from verify.kernel.claims.launch import MAX_ELEMENTS, Launch, sort_axes
 from verify.kernel.data import levels
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS, largest
 from verify.kernel.data.histories import NAN, History
 from verify.kernel.data.registers import join_octets, word
-from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask
+from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask, Values
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.state.findings import NOWHERE, Finding, Severity, not_beyond
+from verify.kernel.state.findings import NOWHERE, Finding, Severity, Unclear, not_beyond
+from verify.kernel.state.paged import PagedRegion
+from verify.kernel.state.region import Region
 
 PART = 256  # values of an index of the claim's target that are computed at once
 WHOLE = 2.0**53  # every integer below it is a double
@@ -31,15 +35,20 @@ WHOLE = 2.0**53  # every integer below it is a double
 class Comparison:
     """The claim's target array after the run, against the claim's value."""
 
-    def __init__(self, of: Interpretation) -> None:
+    def __init__(self, of: Interpretation, box: Sequence[slice] = ()) -> None:
+        """Compare all elements, or those of a box of an array of which only that is known."""
         self.values, self.launch, self.line = of.values, of.launch, 0
-        region = next(candidate for candidate in of.regions if candidate.array.name == of.launch.target.name)
+        region = find_target(of)
         self.region, self.array, self.name = region, region.array, region.array.name
+        self.places = region.places
+        if isinstance(region, PagedRegion):
+            self.array = region.array.cut_box(box)
+            self.places = region.find_rows([np.arange(one.start, one.stop) for one in box]).ravel()
         self.findings: list[Finding] = []
         self.ids = self._stored_ids()
         stored = region.stored
         assert stored is not None
-        self.written: Mask = stored.writer[region.places * region.size] >= 0
+        self.written: Mask = stored.writer[self.places * region.size] >= 0
         # of a part of the launch, what its CTAs wrote is judged: the others may write the rest
         self.judged: Mask = np.ones(len(self.ids), bool) if of.part is None else self.written
         self.values.flush()
@@ -60,7 +69,7 @@ class Comparison:
         """Return the ids of the array's elements after the run."""
         region, size = self.region, self.region.size
         assert region.stored is not None
-        places = region.places[:, None] * size + np.arange(size)
+        places = self.places[:, None] * size + np.arange(size)
         held = word(join_octets(region.stored.plain[places].astype(np.uint64)), region.stored.labels[places])
         ids: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
         return np.broadcast_to(ids, (len(places),)) if len(ids) == 1 else ids
@@ -71,20 +80,23 @@ class Comparison:
         """Return the value of a tree for each element that is judged, over the target's indices; 0 for the others."""
         values, launch = self.values, self.launch
         arrays, summed = read_tensors(of, value), list_summed(value)
-        target, shape = launch.target.indices, self.array.shape
+        target, shape, origin = launch.target.indices, self.array.shape, self.array.origin or (0,) * self.array.ndim
+        whole = find_target(of).array.shape
         made, number = np.zeros((len(values.primes), *shape), np.uint64), np.zeros(shape)
         infinite = np.zeros(shape, bool)
         for box in self._list_boxes(summed):
+            there = [slice(x.start + at, x.stop + at) for x, at in zip(box, origin, strict=True)]
             cut = [
-                x != slice(0, extent) and name not in summed for name, x, extent in zip(target, box, shape, strict=True)
+                x != slice(0, extent) and name not in summed
+                for name, x, extent in zip(target, there, whole, strict=True)
             ]
-            part = {name: x for name, x, needs in zip(target, box, cut, strict=True) if needs}
+            part = {name: x for name, x, needs in zip(target, there, cut, strict=True) if needs}
             choose: Choices = values.choices
             tensor = kind(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
             residues, sample, below = tensor.align(target)
             # an index that a sum has too can't be cut before it is summed over: its axis has all of its values here
             here = tuple(slice(None) if needs or extent == 1 else x
-                         for needs, extent, x in zip(cut, sample.shape, box, strict=True))  # fmt: skip
+                         for needs, extent, x in zip(cut, sample.shape, there, strict=True))  # fmt: skip
             made[:, *box], number[box] = residues[:, *here], sample[here]
             if below is not None:
                 infinite[box] = np.broadcast_to(below, sample.shape)[here]
@@ -158,6 +170,7 @@ class Comparison:
         if values.pairs:  # equal residues of numbers that differ: a residue lacks its meaning somewhere
             differs |= shown & self.judged
         self.vague: Mask = differs & clear & ~self.wrong  # functions that were not shown to be equal or different
+        self.elements = int(self.judged.sum())
         self.compared = int(((self.wrong | nan | (clear & ~self.vague)) & self.judged).sum())
 
     def _may_not_choose(self) -> Mask:
@@ -237,6 +250,66 @@ class Comparison:
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
 
 
+@dataclass(frozen=True, slots=True)
+class PagedTensor:
+    """A large array at the points of a run."""
+
+    region: PagedRegion
+    values: Values
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return its extents."""
+        return self.region.array.shape
+
+    def pick(self, picked: Sequence[NDArray[np.int64] | None]) -> tuple[Residues, NDArray[np.float64]]:
+        """Return the residues and the samples at some indices of each axis, at all where it is None."""
+        places = [np.arange(extent) if one is None else one for one, extent in zip(picked, self.shape, strict=True)]
+        ids = self.region.first + self.region.find_rows(places)
+        return self.values.residues[:, ids].astype(np.uint64), self.values.sample[ids]
+
+
+def compare(of: Interpretation) -> Comparison:
+    """Return the comparison of a run; of a large array that of its boxes, with what is wrong in one of them."""
+    region = find_target(of)
+    if not isinstance(region, PagedRegion):
+        return Comparison(of)
+    nothing = (slice(0, 1),) * region.array.ndim  # of which nothing is judged, if nothing was written
+    each = [Comparison(of, box) for box in list_written(region) or [nothing]]
+    first = next((one for mark in ("wrong", "vague") for one in each if getattr(one, mark).any()), each[0])
+    first.findings = list(dict.fromkeys(finding for one in each for finding in one.findings))
+    first.elements, first.compared = sum(one.elements for one in each), sum(one.compared for one in each)
+    first.bound, first.alike = sum(one.bound for one in each), all(one.alike for one in each)
+    return first
+
+
+def find_target(of: Interpretation) -> Region:
+    """Return the array that the claim is about."""
+    return next(one for one in of.regions if one.array.name == of.launch.target.name)
+
+
+def list_written(region: PagedRegion) -> list[tuple[slice, ...]]:
+    """Return boxes of an array that have all of the elements that were written."""
+    assert region.stored is not None and region.kept is not None
+    rows = np.flatnonzero((region.stored.writer[: region.used * region.size : region.size] >= 0) &
+                          (region.elements[: region.used] >= 0))  # fmt: skip
+    rest, found = region.kept[rows] - region.array.offset, [np.zeros(len(rows), np.int64)] * region.array.ndim
+    for axis, _, step in sort_axes(region.array) or ():
+        found[axis], rest = np.divmod(rest, step)
+    axes = [sort_distinct(one) for one in found]
+    spread = [np.cumsum(np.diff(one, prepend=one[:1]) > 1) + np.arange(len(one)) for one in axes]  # 0 where a gap is
+    shape = tuple(int(one[-1]) + 1 if len(one) else 0 for one in spread)
+    if prod(shape) > MAX_ELEMENTS:
+        raise Unclear(0, f"the elements of {region.array.name} that were written are spread too far")
+    mask = np.zeros(shape, bool)
+    mask[tuple(at[np.searchsorted(one, each)] for at, one, each in zip(spread, axes, found, strict=True))] = True
+    boxes = []
+    for box in find_boxes(mask) if mask.size else ():
+        first = [int(one[np.searchsorted(at, x.start)]) for one, at, x in zip(axes, spread, box, strict=True)]
+        boxes.append(tuple(slice(start, start + x.stop - x.start) for start, x in zip(first, box, strict=True)))
+    return boxes
+
+
 def find_boxes(mask: Mask) -> Iterator[tuple[slice, ...]]:
     """Yield boxes that have all set elements: for each run of the first axis those of the axes after it.
 
@@ -252,11 +325,14 @@ def find_boxes(mask: Mask) -> Iterator[tuple[slice, ...]]:
             yield slice(start, stop), *rest
 
 
-def read_tensors(of: Interpretation, value: Node) -> dict[str, NamedTensor]:
+def read_tensors(of: Interpretation, value: Node) -> dict[str, Any]:
     """Return the arrays of a claim's tree at the points of a run."""
-    arrays, values = {}, of.values
+    arrays, values = dict[str, Any](), of.values
     for element in elements(value):
         region = next(candidate for candidate in of.regions if candidate.array.name == element.name)
+        if isinstance(region, PagedRegion):
+            arrays[element.name] = PagedTensor(region, values)
+            continue
         span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
         sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
         residues = values.residues[:, span].astype(np.uint64).reshape(len(values.primes), *shape)

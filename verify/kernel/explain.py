@@ -154,6 +154,7 @@ class _Picked(Evaluation):
     def __call__(self, node: Node) -> NamedTensor:
         if isinstance(node, Element):
             tensor = self.arrays[node.name]
+            assert isinstance(tensor, NamedTensor)
             pick = tuple(
                 slice(self.at[index], self.at[index] + 1) if index in self.at else slice(None) for index in node.indices
             )

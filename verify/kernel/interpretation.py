@@ -12,17 +12,21 @@ from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
 from verify.kernel.claims.expression import LARGEST, functions
-from verify.kernel.claims.launch import MAX_PLACES, Array, Launch
-from verify.kernel.data.values import LIMITS, SIZE, Values
+from verify.kernel.claims.launch import MAX_ELEMENTS, MAX_PLACES, Array, Launch, sort_axes
+from verify.kernel.data.values import CODE, LIMITS, SIZE, Values
 from verify.kernel.instructions import handlers
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
+from verify.kernel.state.order import Ints
+from verify.kernel.state.paged import BLOCK, MOST_PLACES, ROWS, PagedRegion
 from verify.kernel.state.phases import judge_late
 from verify.kernel.state.region import Region, store
 from verify.kernel.state.windows import WINDOW
 
+PAGED = 1 << 23  # elements of a launch's arrays beyond which tables of a part have what it touches
+MAX_THREADS = 1 << 20  # of a grid of which all CTAs run
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
 STEPS = 16  # from one end of a range of floats to the other
@@ -38,6 +42,17 @@ class Missing(Exception):
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("no meaning")
         self.findings = findings
+
+
+def is_large(launch: Launch) -> bool:
+    """Return whether tables of all elements of a launch would take gigabytes."""
+    return sum(int(np.prod(one.shape, dtype=object)) for one in launch.arrays) > PAGED
+
+
+def is_too_large(launch: Launch) -> bool:
+    """Return whether not all CTAs of a launch can run, however long they may take."""
+    elements = max(int(np.prod(one.shape, dtype=object)) for one in launch.arrays)
+    return elements > MAX_ELEMENTS or int(np.prod((*launch.grid, *launch.block), dtype=object)) > MAX_THREADS
 
 
 def list_bases(launch: Launch) -> dict[str, int]:
@@ -56,8 +71,10 @@ class Interpretation:
         machine: type[Machine] = Machine, regions: Sequence[Region] = (),
     ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
+        self.paged = bool(launch.ctas) and is_large(launch)
         self.regions = [*regions] or [
-            self._region(at, array, samples.get(array.name)) for at, array in enumerate(launch.arrays)
+            self._page(at, one) if self.paged else self._region(at, one, samples.get(one.name))
+            for at, one in enumerate(launch.arrays)
         ]
         self.earlier = [Interpretation(*pair, values, budget, {}, machine, self.regions) for pair in launch.before]
         self.values.floor = launch.floor if self.values.levels else 0.0
@@ -82,6 +99,10 @@ class Interpretation:
 
     def _region(self, number: int, array: Array, sample: Samples | None) -> Region:
         """Return an array with its elements as unknowns, or as zeros."""
+        if int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS:
+            raise SpecError(
+                f"arrays.{array.name}", f"at most {MAX_ELEMENTS} elements in a launch of which all CTAs run"
+            )
         places, size = array.places, SIZE[array.kind]
         there = places >= 0
         kept: NDArray[np.int64] | None = None
@@ -119,6 +140,34 @@ class Interpretation:
                 span = slice(first, first + len(places))
                 self.values.residues[:, span] = 0
             region.stored = store(labels, plain)
+        return region
+
+    def _page(self, number: int, array: Array) -> Region:
+        """Return an array whose elements get their unknowns when they are touched."""
+        if sort_axes(array) is None or array.content is not None or array.end > MOST_PLACES:
+            raise SpecError(f"arrays.{array.name}", "too large for an order of elements that isn't read by strides")
+        writable, size = array.out or array.scratch, SIZE[array.kind]
+        rows = min(ROWS // 4 if writable else ROWS, -(-array.end // BLOCK) * BLOCK)
+        first, limits = self.values.new(rows, CODE[array.kind]), (0, 0) if array.zero else array.limits
+        self.values.inputs = self.values.top
+
+        def draw(new: Ints) -> None:
+            numbers = np.zeros(len(new)) if array.zero else self._draw(array._replace(shape=(len(new),)))
+            self.values.give_variables(
+                slice(first + int(new[0]), first + int(new[-1]) + 1), array.kind, numbers, limits
+            )
+            if array.zero:
+                self.values.residues[:, first + new] = 0
+            elif region.stored is not None:
+                labels = ((first + new).astype(np.uint32) << np.uint32(3))[:, None] + np.arange(size, dtype=np.uint32)
+                region.stored.labels[new[0] * size : (new[-1] + 1) * size] = labels.ravel()
+
+        region = PagedRegion(
+            array, first, np.full(rows, -1, np.int64), np.zeros(0, np.int64), size, number, draw=draw,
+            kept=np.zeros(rows, np.int64), blocks=np.zeros(array.end // BLOCK + 1, np.int32),
+        )  # fmt: skip
+        if writable:
+            region.stored = store(np.zeros(rows * size, np.uint32), np.zeros(rows * size, np.uint8))
         return region
 
     def _draw(self, array: Array) -> Samples:
@@ -170,13 +219,15 @@ class Interpretation:
     def interpret(self, only: int | None = None) -> None:
         """Interpret all CTAs, a batch at a time, or one of them, or a part; Unclear where the run cannot go on."""
         self._run_earlier()
+        if self.launch.ctas and only is None:
+            self._run_part()
+            return
         x, y, z = self.launch.grid
+        if only is None and (threads := x * y * z * self.machine.threads) > MAX_THREADS:
+            raise SpecError("grid", f"{threads} threads; at most {MAX_THREADS} in a launch of which all CTAs run")
         ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
         if only is not None:
             ctas = ctas[only : only + 1]
-        elif self.launch.ctas:
-            self._run_part(ctas)
-            return
         first, per = 0, max(1, THREADS // self.machine.threads)
         if len(ctas) * self.machine.threads > FEW:
             per = 1  # how much memory does one take?
@@ -196,13 +247,16 @@ class Interpretation:
         total = int(np.prod(self.launch.grid))
         return (self.done, total) if self.launch.ctas and self.done < total else None
 
-    def _run_part(self, ctas: Sequence[tuple[int, int, int]]) -> None:
-        """Interpret the CTAs of a part, one at a time, until `paced` has seen enough."""
+    def _run_part(self) -> None:
+        """Interpret the CTAs of a part, one at a time, until `paced` has seen enough or tables are nearly full."""
+        x, y, _ = self.launch.grid
         for number in self.launch.ctas:
             before = self.values.top
-            self._run_batch([ctas[number]], number)
+            self._run_batch([(number % x, number // x % y, number // (x * y))], number)
             self.done += 1
-            if self.paced(self.done, len(self.launch.ctas)):
+            pages = [one for one in self.regions if isinstance(one, PagedRegion)]
+            full = any(one.used + one.used // self.done > one.room for one in pages)
+            if self.paced(self.done, len(self.launch.ctas)) or full:
                 break
             self._next(self.values.top - before)
         self.values.flush()

@@ -18,18 +18,17 @@ from verify.kernel.claims import defaults, expression, sparsity
 from verify.kernel.claims.evaluation import index_places
 from verify.kernel.claims.every import concrete, for_all
 from verify.kernel.claims.expression import whole
-from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, require_known
+from verify.kernel.claims.launch import MAX_ELEMENTS, MAX_PLACES, Array, Launch, require_known, sort_axes
 from verify.kernel.claims.rewriting import divide_by_logged, settle_roots
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import largest
 from verify.kernel.data.values import LIMITS, SIZE
 
-MAX_ELEMENTS = 1 << 24  # of an array
 MAX_BYTES = 1 << 39  # from the start of an array's memory to its end: more than any GPU has
 MAX_SPARSE = 1 << 20  # of a sparse one
 MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MOST_FLOOR = -1000.0  # exp2 of it is 0 in f32, whatever is added to it that is small
-MAX_THREADS = 1 << 20  # of a grid
+MAX_THREADS = 1 << 30  # of a grid; a run of all its CTAs takes fewer
 KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
     *("narrow", "arrays", "smem_align", "given", "floor", "elected", "ptx"),
@@ -265,10 +264,14 @@ def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array,
 
 
 def _check_places(array: Array, key: str) -> None:
-    if array.offset < 0 or int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS:
+    large = int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS
+    apart = min(array.strides) >= 0 and sort_axes(array) is not None
+    if array.offset < 0 or (large and not apart):
         raise SpecError(key, f"at most {MAX_ELEMENTS} elements, from an offset of 0 up")
     if min(array.strides) < 0 or array.end * SIZE[array.kind] > MAX_BYTES:
         raise SpecError(f"{key}.strides", f"strides from 0 up, within {MAX_BYTES} bytes")
+    if apart:
+        return
     places = array.places[array.places >= 0]
     if not places.size:
         return

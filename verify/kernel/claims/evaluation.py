@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,19 @@ class NamedTensor(NamedTuple):
         below = None if self.below is None else self.expand(self.below, dims)
         return self.expand(self.residues, dims, first=1), self.expand(self.sample, dims), below
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return its extents."""
+        return self.sample.shape
+
+    def pick(self, picked: Sequence[NDArray[np.int64] | None]) -> tuple[Residues, Samples]:
+        """Return the residues and the samples at some indices of each axis, at all where it is None."""
+        residues, sample = self.residues, self.sample
+        for axis, places in enumerate(picked):
+            if places is not None:
+                residues, sample = residues.take(places, axis + 1), sample.take(places, axis)
+        return residues, sample
+
     def expand(self, table: NDArray[Any], dims: Sequence[str], first: int = 0) -> NDArray[Any]:
         """Return a table of its elements, `first` axes before them, with an axis for each of `dims`."""
         order = sorted(range(len(self.dims)), key=lambda axis: dims.index(self.dims[axis]))
@@ -70,11 +83,22 @@ class NamedTensor(NamedTuple):
         return np.zeros(self.sample.shape, bool) if self.below is None else self.below
 
 
+class PickedTensor(Protocol):
+    """A tensor of which some elements are asked for: one of a large array has no others."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return its extents."""
+
+    def pick(self, picked: Sequence[NDArray[np.int64] | None]) -> tuple[Residues, Samples]:
+        """Return the residues and the samples at some indices of each axis, at all where it is None."""
+
+
 class Evaluation:
     """The value of a claim's tree at the points of a run."""
 
     def __init__(
-        self, primes: Sequence[Any], arrays: Mapping[str, NamedTensor], scalars: Mapping[str, Fraction],
+        self, primes: Sequence[Any], arrays: Mapping[str, PickedTensor], scalars: Mapping[str, Fraction],
         choose: Choices, extents: Mapping[str, int], sizes: Mapping[str, int], part: Mapping[str, slice] | None = None,
     ) -> None:  # fmt: skip
         """Keep what the names of a claim stand for; `part` has the indices of which some values are enough."""
@@ -131,15 +155,14 @@ class Evaluation:
 
     def _element(self, node: Element) -> NamedTensor:
         """Return an element of an array: along an axis with an expression for an index, at what that is."""
-        array = self.arrays[node.name]
-        residues, sample, dims = array.residues, array.sample, []
+        array, dims, picked = self.arrays[node.name], list[str](), list[NDArray[np.int64] | None]()
         for axis, text in enumerate(node.indices):
             name, places = index_places(text, self.extents, self.sizes)
             dims.append(name)
             if name in self.part:
-                places = (np.arange(sample.shape[axis]) if places is None else places)[self.part[name]]
-            if places is not None:
-                residues, sample = residues.take(places, axis + 1), sample.take(places, axis)
+                places = (np.arange(array.shape[axis]) if places is None else places)[self.part[name]]
+            picked.append(places)
+        residues, sample = array.pick(picked)
         if len(set(dims)) < len(dims):
             raise SpecError("claim", f"{node.name} has one index twice")
         return NamedTensor(tuple(dims), residues, sample)

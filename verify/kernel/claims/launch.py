@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verify.kernel.ptx.source import Kernel
 
 PARAM_KEYS = ("struct", "values", "maps", "map", "box", "swizzle", "dims", "unused", "value", "type")
+MAX_ELEMENTS = 1 << 24  # of an array of which each element has its place in tables
 MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a larger one has tables of its elements alone
 MAP_BYTES, MAP_ALIGN = 128, 64  # of a tensor map: CUtensorMap of the CUDA driver API
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
@@ -40,6 +41,12 @@ class Array(NamedTuple):
     stored: NDArray[np.int64] | None = None  # of a sparse matrix: the column of each element that has a place
     content: NDArray[np.int64] | None = None  # of metadata: the numbers that it holds
     limits: tuple[float, float] | None = None  # the least and the greatest that it holds before the kernel runs
+    origin: tuple[int, ...] = ()  # of a box of a larger array: the indices of its first element there
+
+    @property
+    def ndim(self) -> int:
+        """Return how many indices an element has."""
+        return len(self.shape)
 
     @property
     def end(self) -> int:
@@ -65,8 +72,14 @@ class Array(NamedTuple):
 
     def element(self, number: int) -> str:
         """Return an element by its number, as A[m=2,k=0]."""
-        indices = np.unravel_index(number, self.shape)
+        indices = np.add(np.unravel_index(number, self.shape), self.origin or 0)
         return f"{self.name}[{','.join(f'{dim}={int(at)}' for dim, at in zip(self.dims, indices, strict=True))}]"
+
+    def cut_box(self, box: Sequence[slice]) -> Array:
+        """Return a box of it."""
+        shape, first = tuple(one.stop - one.start for one in box), tuple(one.start for one in box)
+        offset = self.offset + sum(at * step for at, step in zip(first, self.strides, strict=True))
+        return self._replace(shape=shape, offset=offset, origin=first)
 
     def where(self, place: int) -> str:
         """Return a place of its memory in words, also where no element is."""
@@ -75,6 +88,22 @@ class Array(NamedTuple):
             indices[axis], rest = divmod(rest, self.strides[axis]) if self.strides[axis] else (0, rest)
         extent = "x".join(map(str, self.shape))
         return f"{self.name}[{','.join(map(str, indices))}] of {extent}"
+
+
+def sort_axes(array: Array) -> list[tuple[int, int, int]] | None:
+    """Return (axis, extent, stride) of an array with the largest strides first; None unless each spans those after it.
+
+    So every place has one element at most, and it is found by division; not so in a sparse matrix.
+    """
+    if array.stored is not None:
+        return None
+    axes = [(axis, extent, step) for axis, (extent, step) in enumerate(zip(array.shape, array.strides, strict=True))]
+    found, span = sorted((one for one in axes if one[1] > 1), key=lambda one: -one[2]), 1
+    for _, extent, step in reversed(found):
+        if step < span:
+            return None
+        span = step * extent
+    return found
 
 
 class TensorMap(NamedTuple):

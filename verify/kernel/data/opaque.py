@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from isa_tables.formula import Tree
 from verify.kernel.data.intervals import Interval, fill_ones, of_mask, settle
 from verify.kernel.data.registers import Word, octets, word
-from verify.kernel.data.values import FIRST, LIMITS, SIZE, Bits, Ids, Values
+from verify.kernel.data.values import FIRST, LIMITS, SIZE, Bits, Ids, Samples, Values
 
 DATA = FIRST  # the id of data without bounds
 MOST = 1 << 23  # ids of a batch; data beyond keep their zero bits alone
@@ -74,14 +74,11 @@ class OpaqueValues(Values):
             self.history[made] = self._class(of_mask(mask), 8)
         return self.constants[mask, 0]
 
-    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
-        """Return the first id of an array's elements: data within their limits."""
-        first, width = self.new(samples.size, 0), 8 * SIZE[kind]
-        integers = LIMITS.get(kind)  # of floats any bits: their order is another
+    def give_variables(self, at: slice, kind: str, samples: Samples, limits: tuple[float, float] | None = None) -> None:
+        """Make data within their limits of ids that are new."""
+        width, integers = 8 * SIZE[kind], LIMITS.get(kind)  # of floats any bits: their order is another
         low, high = map(int, (limits if integers else None) or integers or (0, fill_ones(width)))
-        self.history[first : self.top] = self._class(settle(low, high - low, fill_ones(width), width), SIZE[kind])
-        self.inputs = self.top
-        return first
+        self.history[at], self.kind[at] = self._class(settle(low, high - low, fill_ones(width), width), SIZE[kind]), 0
 
     def reason(self, text: str, line: int | None = None) -> int:
         """Return data: a number that is not known here may be any."""

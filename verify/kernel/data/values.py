@@ -54,6 +54,7 @@ from verify.kernel.data.residues import DEPTH, Stack, random_prime, reduce_in_pl
 Ids: TypeAlias = NDArray[np.uint32]
 Bits: TypeAlias = NDArray[np.uint64]
 Mask: TypeAlias = NDArray[np.bool_]
+Samples: TypeAlias = NDArray[np.float64]
 
 BITS, UNWRITTEN, OUTSIDE, FIRST = 0, 1, 2, 4096  # ids with a meaning of their own; ids of values begin at FIRST
 KINDS = ("", "f16", "bf16", "f32", "tf32", "f64", "s8", "u8", "s32", "u32", "e4m3", "e5m2", "s16", "u16", "s64", "u64")
@@ -131,9 +132,7 @@ class Values:
 
     def reserve(self, size: int) -> None:
         """Make room for so many values."""
-        if size <= len(self.sample):
-            return
-        for name in _TABLES:
+        for name in _TABLES if size > len(self.sample) else ():
             old = getattr(self, name)
             grown = np.zeros((*old.shape[:-1], size), old.dtype)
             grown[..., : self.top] = old[..., : self.top]
@@ -161,17 +160,20 @@ class Values:
         self.origin[len(old) : self.top] = self.signs[len(old) : self.top] = 0
         self.top, self.copies = len(old), []
 
-    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
+    def variables(self, kind: str, samples: Samples, limits: tuple[float, float] | None = None) -> int:
         """Return the first id of an array's elements: independent unknowns, at random points, within limits."""
         first = self.new(samples.size, CODE[kind])
-        place = slice(first, self.top)
-        for row, prime in zip(self.residues, self.primes, strict=True):
-            row[place] = self.points.draw(int(prime), samples.size)
-        self.sample[place] = samples.ravel()
-        low, high = limits or LIMITS.get(kind) or (-inf, inf)
-        self.history[place] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))
         self.inputs = self.top
+        self.give_variables(slice(first, self.top), kind, samples, limits)
         return first
+
+    def give_variables(self, at: slice, kind: str, samples: Samples, limits: tuple[float, float] | None = None) -> None:
+        """Make independent unknowns of ids that are new."""
+        for row, prime in zip(self.residues, self.primes, strict=True):
+            row[at] = self.points.draw(int(prime), samples.size)
+        self.sample[at] = samples.ravel()
+        low, high = limits or LIMITS.get(kind) or (-inf, inf)
+        self.history[at] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))
 
     def join_bytes(self, bits: Bits, labels: Ids, size: int) -> Ids:
         """Return the ids of values of so many bytes, if these are read without their types."""

@@ -99,6 +99,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),
         "order": "that of shared memory, which is compared",
         **dict.fromkeys(("grid", "meetings"), _TEXT),
+        "known_before": "made of the arrays when it is asked for",
         "fenced": "read by bulk copies of global memory, which no lifted kernel has",
     },
     Stored: {"labels": "nobody has written them", "plain": "nobody has written them"},

@@ -7,7 +7,6 @@ Array i of the claim starts at address (i + 1) << 40. `region` has what is known
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class Global:
         self.flies = False  # whether any bulk copy wrote
         self.fetching: list[tuple[Fetches, Ints]] = []  # what the copy engine reads for the load under way
         self.constants = False  # whether any ld.global.nc read an array that may be written
-        self.meetings = Meetings()
+        self.meetings, self.known_before = Meetings(), ([(-1, 0)], np.zeros(0, np.uint32))  # ids, their residues
 
     def _find(
         self, addresses: Bits, threads: Ints, count: int, verb: str, align: int = 0
@@ -65,12 +64,14 @@ class Global:
                 self.findings.add("misaligned access", Severity.MEMORY, f"{text}{align} bytes at once")
             yield region, here, offset
 
-    @cached_property
+    @property
     def before(self) -> Ids:
         """The residues, modulo the first prime, of what outputs hold before the grid writes them, ascending."""
-        outputs = [region for region in self.arrays if region.array.out and not region.array.zero]
-        spans = (self.values.residues[0, output.first : output.first + len(output.places)] for output in outputs)
-        return np.sort(np.concatenate([np.zeros(0, np.uint32), *spans]))
+        spans = [(one.first, one.count) for one in self.arrays if one.array.out and not one.array.zero]
+        if self.known_before[0] != spans:  # a page that was touched since then
+            each = [self.values.residues[0, first : first + count] for first, count in spans]
+            self.known_before = spans, np.sort(np.concatenate(each or [np.zeros(0, np.uint32)]))
+        return self.known_before[1]
 
     def who(self, thread: int) -> str:
         """Return a thread of the grid in words."""

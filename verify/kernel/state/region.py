@@ -75,6 +75,11 @@ class Region:
     stored: Stored | None = None  # its bytes, if the kernel may write it
     kept: Ints | None = None  # of an array too large for tables of its places: those with elements, ascending
 
+    @property
+    def count(self) -> int:
+        """Return how many ids its elements have."""
+        return len(self.places)
+
     def find_kept(self, octets: Ints) -> Ints:
         """Return the bytes of the tables that bytes of the array's memory are; negative ones where it has none."""
         if self.kept is None:
