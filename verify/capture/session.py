@@ -82,7 +82,7 @@ class KernelSession:
             ptx = (folder / variant["ptx"]).read_text("utf-8")
             inputs = table if before else {**table, "arrays": self._keep_inputs(folder, variant, table)}
             interpreted = self._interpret(ptx, inputs, earlier, numbers or {})
-            if not isinstance(interpreted, str) and any(one.kind == TO_INPUT for one in interpreted.findings):
+            if not isinstance(interpreted, str) and any(finding.kind == TO_INPUT for finding in interpreted.findings):
                 interpreted = self._interpret(ptx, table, earlier, numbers or {})  # the text doesn't show all stores
             self.known[key] = interpreted
         outcome = self.known[key]

@@ -43,7 +43,7 @@ class Comparison:
         self.places = region.places
         if isinstance(region, PagedRegion):
             self.array = region.array.cut_box(box)
-            self.places = region.find_rows([np.arange(one.start, one.stop) for one in box]).ravel()
+            self.places = region.find_rows([np.arange(span.start, span.stop) for span in box]).ravel()
         self.findings: list[Finding] = []
         self.ids = self._stored_ids()
         stored = region.stored
@@ -264,7 +264,10 @@ class PagedTensor:
 
     def pick(self, picked: Sequence[NDArray[np.int64] | None]) -> tuple[Residues, NDArray[np.float64]]:
         """Return the residues and the samples at some indices of each axis, at all where it is None."""
-        places = [np.arange(extent) if one is None else one for one, extent in zip(picked, self.shape, strict=True)]
+        places = [
+            np.arange(extent) if indices is None else indices
+            for indices, extent in zip(picked, self.shape, strict=True)
+        ]
         ids = self.region.first + self.region.find_rows(places)
         return self.values.residues[:, ids].astype(np.uint64), self.values.sample[ids]
 
@@ -276,16 +279,16 @@ def compare(of: Interpretation) -> Comparison:
         return Comparison(of)
     nothing = (slice(0, 1),) * region.array.ndim  # of which nothing is judged, if nothing was written
     each = [Comparison(of, box) for box in list_written(region) or [nothing]]
-    first = next((one for mark in ("wrong", "vague") for one in each if getattr(one, mark).any()), each[0])
-    first.findings = list(dict.fromkeys(finding for one in each for finding in one.findings))
-    first.elements, first.compared = sum(one.elements for one in each), sum(one.compared for one in each)
-    first.bound, first.alike = sum(one.bound for one in each), all(one.alike for one in each)
+    first = next((box for mark in ("wrong", "vague") for box in each if getattr(box, mark).any()), each[0])
+    first.findings = list(dict.fromkeys(finding for box in each for finding in box.findings))
+    first.elements, first.compared = sum(box.elements for box in each), sum(box.compared for box in each)
+    first.bound, first.alike = sum(box.bound for box in each), all(box.alike for box in each)
     return first
 
 
 def find_target(of: Interpretation) -> Region:
     """Return the array that the claim is about."""
-    return next(one for one in of.regions if one.array.name == of.launch.target.name)
+    return next(region for region in of.regions if region.array.name == of.launch.target.name)
 
 
 def list_written(region: PagedRegion) -> list[tuple[slice, ...]]:
@@ -293,19 +296,21 @@ def list_written(region: PagedRegion) -> list[tuple[slice, ...]]:
     assert region.stored is not None and region.kept is not None
     rows = np.flatnonzero((region.stored.writer[: region.used * region.size : region.size] >= 0) &
                           (region.elements[: region.used] >= 0))  # fmt: skip
-    rest, found = region.kept[rows] - region.array.offset, [np.zeros(len(rows), np.int64)] * region.array.ndim
+    rest, indices = region.kept[rows] - region.array.offset, [np.zeros(len(rows), np.int64)] * region.array.ndim
     for axis, _, step in sort_axes(region.array) or ():
-        found[axis], rest = np.divmod(rest, step)
-    axes = [sort_distinct(one) for one in found]
-    spread = [np.cumsum(np.diff(one, prepend=one[:1]) > 1) + np.arange(len(one)) for one in axes]  # 0 where a gap is
-    shape = tuple(int(one[-1]) + 1 if len(one) else 0 for one in spread)
+        indices[axis], rest = np.divmod(rest, step)
+    axes = [sort_distinct(each) for each in indices]
+    spread = [
+        np.cumsum(np.diff(axis, prepend=axis[:1]) > 1) + np.arange(len(axis)) for axis in axes
+    ]  # 0 where a gap is
+    shape = tuple(int(each[-1]) + 1 if len(each) else 0 for each in spread)
     if prod(shape) > MAX_ELEMENTS:
         raise Unclear(0, f"the elements of {region.array.name} that were written are spread too far")
     mask = np.zeros(shape, bool)
-    mask[tuple(at[np.searchsorted(one, each)] for at, one, each in zip(spread, axes, found, strict=True))] = True
+    mask[tuple(at[np.searchsorted(axis, each)] for at, axis, each in zip(spread, axes, indices, strict=True))] = True
     boxes = []
     for box in find_boxes(mask) if mask.size else ():
-        first = [int(one[np.searchsorted(at, x.start)]) for one, at, x in zip(axes, spread, box, strict=True)]
+        first = [int(axis[np.searchsorted(at, x.start)]) for axis, at, x in zip(axes, spread, box, strict=True)]
         boxes.append(tuple(slice(start, start + x.stop - x.start) for start, x in zip(first, box, strict=True)))
     return boxes
 

@@ -46,12 +46,12 @@ class Missing(Exception):
 
 def is_large(launch: Launch) -> bool:
     """Return whether tables of all elements of a launch would take gigabytes."""
-    return sum(int(np.prod(one.shape, dtype=object)) for one in launch.arrays) > PAGED
+    return sum(int(np.prod(array.shape, dtype=object)) for array in launch.arrays) > PAGED
 
 
 def is_too_large(launch: Launch) -> bool:
     """Return whether not all CTAs of a launch can run, however long they may take."""
-    elements = max(int(np.prod(one.shape, dtype=object)) for one in launch.arrays)
+    elements = max(int(np.prod(array.shape, dtype=object)) for array in launch.arrays)
     return elements > MAX_ELEMENTS or int(np.prod((*launch.grid, *launch.block), dtype=object)) > MAX_THREADS
 
 
@@ -73,8 +73,8 @@ class Interpretation:
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
         self.paged = bool(launch.ctas) and is_large(launch)
         self.regions = [*regions] or [
-            self._page(at, one) if self.paged else self._region(at, one, samples.get(one.name))
-            for at, one in enumerate(launch.arrays)
+            self._page(at, array) if self.paged else self._region(at, array, samples.get(array.name))
+            for at, array in enumerate(launch.arrays)
         ]
         self.earlier = [Interpretation(*pair, values, budget, {}, machine, self.regions) for pair in launch.before]
         self.values.floor = launch.floor if self.values.levels else 0.0
@@ -254,8 +254,8 @@ class Interpretation:
             before = self.values.top
             self._run_batch([(number % x, number // x % y, number // (x * y))], number)
             self.done += 1
-            pages = [one for one in self.regions if isinstance(one, PagedRegion)]
-            full = any(one.used + one.used // self.done > one.room for one in pages)
+            pages = [region for region in self.regions if isinstance(region, PagedRegion)]
+            full = any(page.used + page.used // self.done > page.room for page in pages)
             if self.paced(self.done, len(self.launch.ctas)) or full:
                 break
             self._next(self.values.top - before)

@@ -77,7 +77,7 @@ class Array(NamedTuple):
 
     def cut_box(self, box: Sequence[slice]) -> Array:
         """Return a box of it."""
-        shape, first = tuple(one.stop - one.start for one in box), tuple(one.start for one in box)
+        shape, first = tuple(span.stop - span.start for span in box), tuple(span.start for span in box)
         offset = self.offset + sum(at * step for at, step in zip(first, self.strides, strict=True))
         return self._replace(shape=shape, offset=offset, origin=first)
 
@@ -98,12 +98,12 @@ def sort_axes(array: Array) -> list[tuple[int, int, int]] | None:
     if array.stored is not None:
         return None
     axes = [(axis, extent, step) for axis, (extent, step) in enumerate(zip(array.shape, array.strides, strict=True))]
-    found, span = sorted((one for one in axes if one[1] > 1), key=lambda one: -one[2]), 1
-    for _, extent, step in reversed(found):
+    ordered, span = sorted((axis for axis in axes if axis[1] > 1), key=lambda axis: -axis[2]), 1
+    for _, extent, step in reversed(ordered):
         if step < span:
             return None
         span = step * extent
-    return found
+    return ordered
 
 
 class TensorMap(NamedTuple):

@@ -162,8 +162,7 @@ class Values:
 
     def variables(self, kind: str, samples: Samples, limits: tuple[float, float] | None = None) -> int:
         """Return the first id of an array's elements: independent unknowns, at random points, within limits."""
-        first = self.new(samples.size, CODE[kind])
-        self.inputs = self.top
+        first, self.inputs = self.new(samples.size, CODE[kind]), self.top
         self.give_variables(slice(first, self.top), kind, samples, limits)
         return first
 
@@ -171,8 +170,7 @@ class Values:
         """Make independent unknowns of ids that are new."""
         for row, prime in zip(self.residues, self.primes, strict=True):
             row[at] = self.points.draw(int(prime), samples.size)
-        self.sample[at] = samples.ravel()
-        low, high = limits or LIMITS.get(kind) or (-inf, inf)
+        self.sample[at], (low, high) = samples.ravel(), limits or LIMITS.get(kind) or (-inf, inf)
         self.history[at] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))
 
     def join_bytes(self, bits: Bits, labels: Ids, size: int) -> Ids:

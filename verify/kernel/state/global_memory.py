@@ -67,7 +67,7 @@ class Global:
     @property
     def before(self) -> Ids:
         """The residues, modulo the first prime, of what outputs hold before the grid writes them, ascending."""
-        spans = [(one.first, one.count) for one in self.arrays if one.array.out and not one.array.zero]
+        spans = [(array.first, array.count) for array in self.arrays if array.array.out and not array.array.zero]
         if self.known_before[0] != spans:  # a page that was touched since then
             each = [self.values.residues[0, first : first + count] for first, count in spans]
             self.known_before = spans, np.sort(np.concatenate(each or [np.zeros(0, np.uint32)]))
