@@ -415,7 +415,12 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "extents of 1, strides of 0 or below",
         "2:(E<0> + E<1>) in (2,2)",
     ),
-    "docs/pytest.md": ("drew, 27 were refuted, and the compiler rejected 3", "Of 30 bugs", "at most 65,536", "a product of 4096x4096 matrices takes 0.9 GB"),
+    "docs/pytest.md": (
+        "drew, 27 were refuted, and the compiler rejected 3",
+        "Of 30 bugs",
+        "at most 65,536",
+        "a product of 4096x4096 matrices takes 0.9 GB",
+    ),
     "docs/mutants.md": ("2 of them by a time-out", "found 68 killed and 3 not", "with 95 % confidence"),
     "docs/reports/README.md": ("for MFMA with k = 64",),
     "docs/reports/tilelang-mfma-b-64x16.md": ("for MFMA with k = 64", "for k = 4, 16 and 32, and those of the 32x32"),
