@@ -106,7 +106,7 @@ def campaign(every_part: Sequence[CampaignPart], pool: Executor, folder: str) ->
         with results.open_results(next(files)) as kept:
             one = CampaignRun(every_part, kept, Implementation())
             one.go(pool, lambda: JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
-            assert len(kept.found) == sum(len(part.tasks) for part in every_part)
+            assert len(kept.tallies) == sum(len(part.tasks) for part in every_part)
             return None
 
     return run

@@ -153,7 +153,7 @@ def test_two_kinds_that_recognize_a_text_equally_are_a_usage_error() -> None:
 def test_every_kind_has_a_command_and_words_of_its_own() -> None:
     ours = [kind for kind in kinds.all() if kind is not TOY]
     assert {kind.command for kind in ours} - {""} <= {module for module, _ in COMMANDS.values()}
-    for words in ("name", "one", "plural"):
+    for words in ("name", "singular", "plural"):
         assert len({getattr(kind, words) for kind in ours}) == len(ours)
 
 
