@@ -53,8 +53,11 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
             parser.error("--write measures what its page shows, and no suite")
         page = importlib.import_module("benchmarks.performance.page")
         missing = page.write(arguments.python or sys.executable, arguments.seconds or SECONDS)
-        for one in missing:
-            print(f"benchmarks: the page lacks {one['name']} ({one['install']}): {one['missing']}", file=sys.stderr)
+        for library in missing:
+            print(
+                f"benchmarks: the page lacks {library['name']} ({library['install']}): {library['missing']}",
+                file=sys.stderr,
+            )
         return INCOMPLETE if missing else MET
     if arguments.python or arguments.seconds:
         parser.error("--python and --seconds are for --write")
@@ -64,7 +67,7 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     if record and suites != ["gpu"]:
         parser.error("--record is of the suite gpu: python -m benchmarks gpu --record")
     given = (record,) if record else ()
-    code = measured({one: partial(figures, one, *given) for one in suites or SUITES}, named=bool(suites))
+    code = measured({suite: partial(figures, suite, *given) for suite in suites or SUITES}, named=bool(suites))
     if record == RECORDED and code != INCOMPLETE:
         importlib.import_module("benchmarks.performance.page").refresh()
     return code
@@ -84,15 +87,15 @@ def interpreter(file: str) -> str:
 def positive(text: str) -> float:
     """A number of seconds above 0; raises ArgumentTypeError for anything else."""
     with suppress(ValueError):
-        if 0 < (found := float(text)) < inf:
-            return found
+        if 0 < (seconds := float(text)) < inf:
+            return seconds
     raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
 
 
 def figures(suite: str, *given: Path) -> Iterable[Figure | Absolute]:
     """The figures of a suite, whose module is loaded only now: the memory of this process is small before."""
-    found: Iterable[Figure | Absolute] = importlib.import_module(f"benchmarks.{suite}").figures(*given)
-    return found
+    measurements: Iterable[Figure | Absolute] = importlib.import_module(f"benchmarks.{suite}").figures(*given)
+    return measurements
 
 
 def measured(suites: dict[str, Suite], named: bool) -> int:

@@ -43,11 +43,11 @@ def figures() -> Iterator[Figure]:
     for name, cases in inputs().items():
         theirs = getattr(pycute, name)
         mine = [tuple(made(Layout, argument) for argument in case) for case in cases]
-        other = [tuple(made(pycute.Layout, argument) for argument in case) for case in cases]
-        kept = [i for i in range(len(cases)) if accepted(ours[name], mine[i]) and accepted(theirs, other[i])]
+        foreign = [tuple(made(pycute.Layout, argument) for argument in case) for case in cases]
+        kept = [i for i in range(len(cases)) if accepted(ours[name], mine[i]) and accepted(theirs, foreign[i])]
         if not kept:
             raise Unmeasured(f"{name}: no input that both libraries accept")
-        run, base = loop(ours[name], [mine[i] for i in kept]), loop(theirs, [other[i] for i in kept])
+        run, base = loop(ours[name], [mine[i] for i in kept]), loop(theirs, [foreign[i] for i in kept])
         yield paired(f"{name}, {len(kept)} inputs", run, "pycute, the same inputs", base, 0.5, rounds=31)
 
 

@@ -39,7 +39,9 @@ def figures() -> Iterator[Figure]:
     )
     plain, ways = "(1024,1024):(1024,1)", {"swizzled": "Sw<3,3,3> o {}", "with coordinates": "(1024,1024):(1@0,1@1)"}
     for way, text in ways.items():
-        run, baseline = (partial(onto_tile, one, (1024, 1024), {Check.ISA}) for one in (text.format(plain), plain))
+        run, baseline = (
+            partial(onto_tile, written, (1024, 1024), {Check.ISA}) for written in (text.format(plain), plain)
+        )
         yield paired(f"a layout of 2^20 points {way}, verified", run, "the same, plain", baseline, 4)
 
 

@@ -41,33 +41,33 @@ SECONDS = 900
 
 def list_tests(text: str) -> dict[str, list[str]]:
     """Return for each kernel the tests that launch it, through helpers too, and of which all launches are compared."""
-    functions = {one.name: one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
-    names = {key: {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} for key, node in functions.items()}
+    functions = {function.name: function for function in ast.parse(text).body if isinstance(function, ast.FunctionDef)}
+    names = {key: {leaf.id for leaf in ast.walk(node) if isinstance(leaf, ast.Name)} for key, node in functions.items()}
     kernels = [key for key, node in functions.items() if "triton.jit" in map(ast.unparse, node.decorator_list)]
     right = set(re.findall(r"^def (test_\w+)\(.*\):  # (?:safety )*(?:compared ?)+$", text, re.MULTILINE))
-    found: dict[str, list[str]] = {one: [] for one in kernels}
-    for test in (one for one in functions if one in right):
+    launching: dict[str, list[str]] = {kernel: [] for kernel in kernels}
+    for test in (name for name in functions if name in right):
         reached, rest = set[str](), [test]
         while rest:
             fresh = (names[rest.pop()] & functions.keys()) - reached
             reached |= fresh
             rest += fresh
         for kernel in reached & set(kernels):
-            found[kernel].append(test)
-    return found
+            launching[kernel].append(test)
+    return launching
 
 
 def draw_bugs(text: str, count: int, seed: int) -> list[tuple[str, Mutant]]:
     """Return (kernel, bug) of some exchanged tokens that compile, in the bodies of kernels that have a test."""
     tests = list_tests(text)
     spans = {
-        one.name: range(one.body[0].lineno, (one.end_lineno or 0) + 1)
-        for one in ast.parse(text).body
-        if isinstance(one, ast.FunctionDef) and tests.get(one.name)
+        function.name: range(function.body[0].lineno, (function.end_lineno or 0) + 1)
+        for function in ast.parse(text).body
+        if isinstance(function, ast.FunctionDef) and tests.get(function.name)
     }
-    every = [(name, one) for one in mutants(FILE.name, text) for name, lines in spans.items() if one.line in lines]
+    every = [(name, bug) for bug in mutants(FILE.name, text) for name, lines in spans.items() if bug.line in lines]
     random.Random(seed).shuffle(every)
-    return list(islice((one for one in every if one[1].compiles(text)), count))
+    return list(islice((pair for pair in every if pair[1].compiles(text)), count))
 
 
 def run_bug(text: str, kernel: str, bug: Mutant) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def name_fate(output: str) -> dict[str, str]:
     """
     counts = count_launches(output)
     reasons = [line.partition("UNCHECKED: ")[2] for line in output.splitlines() if re.match(r"  \d+ UNCHECKED: ", line)]
-    why = next((one for one in reasons if "compares nothing" not in one), "")
+    why = next((reason for reason in reasons if "compares nothing" not in reason), "")
     if counts["refuted"]:
         return {"fate": "refuted", "why": ""}
     if counts["not captured"] or not counts["compared"]:
@@ -111,7 +111,7 @@ def read_log(log: Path) -> list[Mapping[str, Any]]:
 def run_campaign(count: int, seed: int, log: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the fate of each bug, those of the log first."""
     text = FILE.read_text("utf-8")
-    known = {(one["kernel"], one["line"], one["old"], one["new"], one["column"]): one for one in read_log(log)}
+    known = {(line["kernel"], line["line"], line["old"], line["new"], line["column"]): line for line in read_log(log)}
     for kernel, bug in draw_bugs(text, count, seed):
         key = (kernel, bug.code, bug.old, bug.new, bug.column)
         if key not in known:
@@ -131,10 +131,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     options.log.parent.mkdir(parents=True, exist_ok=True)
     fates: Counter[str] = Counter()
-    for number, one in enumerate(run_campaign(options.count, options.seed, options.log), 1):
-        fates[one["fate"]] += 1
-        what = f"{one['old']} -> {one['new'] or 'nothing'} in {one['line'][:70]}"
-        print(f"{number} of {options.count}  {one['fate']:9}  {one['kernel']}: {what}  {one['why'][:120]}", flush=True)
+    for number, fate in enumerate(run_campaign(options.count, options.seed, options.log), 1):
+        fates[fate["fate"]] += 1
+        what = f"{fate['old']} -> {fate['new'] or 'nothing'} in {fate['line'][:70]}"
+        print(
+            f"{number} of {options.count}  {fate['fate']:9}  {fate['kernel']}: {what}  {fate['why'][:120]}", flush=True
+        )
     print(", ".join(f"{many} {fate}" for fate, many in fates.most_common()))
     return int(bool(fates["survived"]))
 

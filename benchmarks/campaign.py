@@ -66,17 +66,17 @@ def spec_of(checked: str, points: int) -> LawsSpec:
 
     Of logical_product alone the largest result has them.
     """
-    one = GATES[checked]
+    gate = GATES[checked]
     return LawsSpec(
-        name="powers of 2", kind="laws", laws=tuple(LAWS) if checked == ALL else (checked,), rank=one.rank,
-        size=one.size or points, extents=one.extents or EXTENTS[points],
-        strides=tuple(1 << n for n in range(one.strides)),
+        name="powers of 2", kind="laws", laws=tuple(LAWS) if checked == ALL else (checked,), rank=gate.rank,
+        size=gate.size or points, extents=gate.extents or EXTENTS[points],
+        strides=tuple(1 << n for n in range(gate.strides)),
     )  # fmt: skip
 
 
 def figures() -> Iterator[Figure]:
-    for checked, one in GATES.items():
-        for points, faster in one.faster.items():
+    for checked, gate in GATES.items():
+        for points, faster in gate.faster.items():
             yield against_pycute(checked, points, faster)
 
 
@@ -95,7 +95,7 @@ def against_pycute(checked: str, points: int, every: int) -> Figure:
     name = f"{checked}, at most {points} points, {sum(part.cases for part in every_part)} cases"
     with executors.local(JOBS, in_child=True) as (pool, _), tempfile.TemporaryDirectory() as folder:
         base = f"pycute, one case in {every}"
-        return paired(name, campaign(every_part, pool, folder), base, lambda: sum(one() for one in loops), 1.0)
+        return paired(name, campaign(every_part, pool, folder), base, lambda: sum(run() for run in loops), 1.0)
 
 
 def campaign(every_part: Sequence[CampaignPart], pool: Executor, folder: str) -> Callable[[], object]:
@@ -104,8 +104,8 @@ def campaign(every_part: Sequence[CampaignPart], pool: Executor, folder: str) ->
 
     def run() -> object:
         with results.open_results(next(files)) as kept:
-            one = CampaignRun(every_part, kept, Implementation())
-            one.go(pool, lambda: JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
+            whole = CampaignRun(every_part, kept, Implementation())
+            whole.go(pool, lambda: JOBS, Progress(whole.cases, "cases", quiet=True), lambda *_: None)
             assert len(kept.tallies) == sum(len(part.tasks) for part in every_part)
             return None
 
@@ -126,15 +126,15 @@ def loop(pycute: Any, spec: LawsSpec, law: str, every: int) -> Callable[[], int]
     operation, wrong = getattr(pycute, law), WRONG[law]
 
     def run() -> int:
-        found = 0
+        mistakes = 0
         for case in cases:
-            arguments = [*(pycute.Layout(*one) for one in case), *cotarget]
+            arguments = [*(pycute.Layout(*layout) for layout in case), *cotarget]
             try:
                 result = operation(*arguments)
             except (AssertionError, ZeroDivisionError):
                 continue
-            found += wrong(pycute.size, *arguments, result)
-        return found
+            mistakes += wrong(pycute.size, *arguments, result)
+        return mistakes
 
     return run
 
@@ -154,9 +154,9 @@ def composed(size: Any, a: Any, b: Any, r: Any) -> bool:
 
 def complemented(size: Any, a: Any, target: int, r: Any) -> bool:
     rest = [r(j) for j in range(size(r))]
-    found = [a(i) + y for i in range(size(a)) for y in rest]
-    taken = set(found)
-    if len(taken) < len(found) or any(y <= x for x, y in pairwise(rest)):
+    sums = [a(i) + y for i in range(size(a)) for y in rest]
+    taken = set(sums)
+    if len(taken) < len(sums) or any(y <= x for x, y in pairwise(rest)):
         return True
     return any(x not in taken for x in range(target))
 

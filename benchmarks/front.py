@@ -81,8 +81,8 @@ def stale(recorded: Mapping[str, Any], name: str, calls: int, printed: str) -> l
 
 def load() -> Mapping[str, Any]:
     """Return the record."""
-    found: Mapping[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    return found
+    record: Mapping[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return record
 
 
 def day() -> str:
@@ -98,7 +98,7 @@ def day() -> str:
 def fill(text: str) -> str:
     """Return a page with the figures of the record."""
     kernel, atom = (f"{load()[name]['seconds']:.1f}" for name in COMMANDS)
-    return SENTENCE.sub(lambda found: f"{found[1]}{kernel}{found[2]}{atom}{found[3]}{day()}", text)
+    return SENTENCE.sub(lambda match: f"{match[1]}{kernel}{match[2]}{atom}{match[3]}{day()}", text)
 
 
 def measure() -> Iterator[tuple[str, dict[str, Any]]]:

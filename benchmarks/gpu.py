@@ -37,21 +37,21 @@ ROOT = Path(__file__).parents[1]
 
 def figures(record: Path | None = None) -> Iterator[Figure | Absolute]:
     """The figures; those of the probe are appended to a file of records too, where one is named."""
-    found = gpu_checks.device_info()
-    if isinstance(found, gpu_checks.Unavailable):
-        raise Unmeasured(found.reason)
-    if record and found.gpu != NAMED:
-        raise ValueError(f"seconds are recorded of an {NAMED} alone; the GPU of this machine is {found.gpu}")
+    device = gpu_checks.device_info()
+    if isinstance(device, gpu_checks.Unavailable):
+        raise Unmeasured(device.reason)
+    if record and device.gpu != NAMED:
+        raise ValueError(f"seconds are recorded of an {NAMED} alone; the GPU of this machine is {device.gpu}")
     if record:
         record.touch()  # before minutes of work, not after them
     runs = [*probes()]
     if record:
-        append(record, recorded(found, runs))
-    targets = TARGETS if found.gpu == NAMED else (None, None)
+        append(record, recorded(device, runs))
+    targets = TARGETS if device.gpu == NAMED else (None, None)
     whats = ("nothing compiled before", "compiled kernels kept")
     for what, turns, target in zip(whats, zip(*runs, strict=True), targets, strict=True):
-        name = f"{found.gpu}: probe --all, {what}"
-        yield Absolute(name, tuple(one.wall for one in turns), "s", target, "median")
+        name = f"{device.gpu}: probe --all, {what}"
+        yield Absolute(name, tuple(turn.wall for turn in turns), "s", target, "median")
     if not record:
         yield from domains()
 
@@ -66,22 +66,22 @@ def probes() -> Iterator[tuple[Observed, Observed]]:
 def probe(kept: str) -> Observed:
     """The whole command, its compiled kernels kept in a folder; RuntimeError where it has recorded nothing."""
     words = ("-m", "gpu_checks.probe", "--all", "-q", "--allow-unchecked", "-o", f"{kept}/recordings")
-    found = observed(*words, **dict.fromkeys(KEPT, kept))
-    if not instructions(found):
+    observation = observed(*words, **dict.fromkeys(KEPT, kept))
+    if not instructions(observation):
         raise RuntimeError("the probe has recorded no instruction")
-    return found
+    return observation
 
 
-def instructions(found: Observed) -> int:
+def instructions(observation: Observed) -> int:
     """How many instructions a probe has recorded, by its summary."""
-    counted = re.search(r"^(\d+) recorded", found.output, re.MULTILINE)
+    counted = re.search(r"^(\d+) recorded", observation.output, re.MULTILINE)
     return int(counted[1]) if counted else 0
 
 
 def recorded(info: gpu_checks.DeviceInfo, runs: list[tuple[Observed, Observed]]) -> dict[str, Any]:
     """What is known of probes: when and where they ran, which code; the seconds of each by the clock."""
     columns = {
-        f"{what}_wall": [round(one.wall, 1) for one in turns]
+        f"{what}_wall": [round(turn.wall, 1) for turn in turns]
         for what, turns in zip(("compiling", "kept"), zip(*runs, strict=True), strict=True)
     }
     return {

@@ -148,9 +148,9 @@ def sample(count: int, seed: int, only: str) -> list[Mutant]:
     """`count` mutants that compile, drawn with a seed, from the files whose path begins with `only`."""
     paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
-    every = [one for file, text in texts.items() if file.startswith(only) for one in mutants(file, text)]
+    every = [mutant for file, text in texts.items() if file.startswith(only) for mutant in mutants(file, text)]
     random.Random(seed).shuffle(every)
-    return list(islice((one for one in every if one.compiles(texts[one.file])), count))
+    return list(islice((mutant for mutant in every if mutant.compiles(texts[mutant.file])), count))
 
 
 def unnoticed(log: Path) -> tuple[list[Mutant], int]:
@@ -165,12 +165,12 @@ def unnoticed(log: Path) -> tuple[list[Mutant], int]:
     for file in sorted({mutant.file for mutant in before if (ROOT / mutant.file).is_file()}):
         for mutant in mutants(file, (ROOT / file).read_text(encoding="utf-8")):
             today.setdefault((*mutant.key, mutant.column), []).append(mutant)
-    found = []
+    moved = []
     for old in before:
         if same := today.get((*old.key, old.column)):
-            found.append(min(same, key=lambda new: abs(new.line - old.line)))
-            same.remove(found[-1])
-    return found, len(before) - len(found)
+            moved.append(min(same, key=lambda new: abs(new.line - old.line)))
+            same.remove(moved[-1])
+    return moved, len(before) - len(moved)
 
 
 def copy(name: str) -> Path:
@@ -217,13 +217,13 @@ class Executed:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that execute a mutant's line, cheapest first; of a line run at import, those that use its file."""
         by_line = self.lines.get(mutant.file, {})
-        found = set(by_line.get(mutant.line, ()))
+        executing = set(by_line.get(mutant.line, ()))
         if mutant.line not in by_line:  # a constant of several lines is executed at its first
             text = (ROOT / mutant.file).read_text(encoding="utf-8")
-            found = set(by_line.get(first_line(text, mutant.line), ()))
-        if found == {""}:
-            found = {test for tests in by_line.values() for test in tests}
-        return sorted(found - {""}, key=lambda test: (self.seconds.get(test, 0.0), test))
+            executing = set(by_line.get(first_line(text, mutant.line), ()))
+        if executing == {""}:
+            executing = {test for tests in by_line.values() for test in tests}
+        return sorted(executing - {""}, key=lambda test: (self.seconds.get(test, 0.0), test))
 
 
 def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
@@ -235,10 +235,10 @@ def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
         which = " ".join(tests) or "the whole gate"
         print(f"measuring which tests execute which lines: {which}, once", file=sys.stderr, flush=True)
         _measure(copy("measured"), jobs, kept, tests)
-    found = json.loads(kept.read_text(encoding="utf-8"))
-    names = found["tests"]
-    lines = {f: {int(n): [names[t] for t in ts] for n, ts in by.items()} for f, by in found["lines"].items()}
-    return Executed(lines, found["seconds"])
+    measurement = json.loads(kept.read_text(encoding="utf-8"))
+    names = measurement["tests"]
+    lines = {f: {int(n): [names[t] for t in ts] for n, ts in by.items()} for f, by in measurement["lines"].items()}
+    return Executed(lines, measurement["seconds"])
 
 
 def _measure(where: Path, jobs: int, kept: Path, tests: Sequence[str]) -> None:
@@ -267,8 +267,8 @@ def _keep(where: Path, kept: Path) -> None:
             line: sorted({names.setdefault(_node(test), len(names)) for test in tests if _node(test) not in failed})
             for line, tests in data.contexts_by_lineno(file).items()
         }
-    found = {"tests": list(names), "lines": lines, "seconds": seconds}
-    kept.write_text(json.dumps(found), encoding="utf-8")
+    measurement = {"tests": list(names), "lines": lines, "seconds": seconds}
+    kept.write_text(json.dumps(measurement), encoding="utf-8")
 
 
 def _node(context: str) -> str:
@@ -280,15 +280,15 @@ def _seconds(report: Path) -> tuple[dict[str, float], set[str]]:
     """The seconds of each test by its node id, and the tests that failed, from pytest's JUnit report."""
     from xml.etree import ElementTree
 
-    found, failed = {}, set()
+    seconds, failed = {}, set()
     for case in ElementTree.parse(report).iter("testcase"):
         file, classname, name = (case.get(key, "") for key in ("file", "classname", "name"))
         inner = classname.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".").replace(".", "::")
         test = re.sub(r"@\w+$", "", "::".join(filter(None, (file, inner, name))))
-        found[test] = float(case.get("time", 0))
+        seconds[test] = float(case.get("time", 0))
         if case.find("failure") is not None or case.find("error") is not None:
             failed.add(test)
-    return found, failed
+    return seconds, failed
 
 
 def decide(mutant: Mutant, where: Path, run: Executed, most: float) -> Fate:
@@ -322,7 +322,7 @@ def listed() -> dict[tuple[str, str, str, str], str]:
     """The mutants that no test of the gate has to kill, each with the reason."""
     text = (Path(__file__).parent / "equivalent.toml").read_text(encoding="utf-8")
     entries = tomllib.loads(text).get("mutant", [])
-    return {(one["file"], one["code"], one["old"], one["new"]): one["reason"] for one in entries}
+    return {(entry["file"], entry["code"], entry["old"], entry["new"]): entry["reason"] for entry in entries}
 
 
 def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, log: Path) -> Iterator[Fate]:
@@ -337,7 +337,7 @@ def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, lo
     for number in range(jobs):
         copies.put(copy(f"copy-{number}"))
 
-    def one(mutant: Mutant) -> Fate:
+    def try_mutant(mutant: Mutant) -> Fate:
         where = copies.get()
         try:
             return decide(mutant, where, run, most)
@@ -345,7 +345,7 @@ def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, lo
             copies.put(where)
 
     with ThreadPoolExecutor(jobs) as pool, log.open("a", encoding="utf-8") as written:
-        for fate in pool.map(one, [mutant for mutant in chosen if mutant not in known]):
+        for fate in pool.map(try_mutant, [mutant for mutant in chosen if mutant not in known]):
             written.write(json.dumps(asdict(fate)) + "\n")
             written.flush()
             yield fate

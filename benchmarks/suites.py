@@ -63,9 +63,9 @@ def list_tests(folder: Path, file: str, chosen: str, target: str) -> list[str]:
         task = {"folder": home, "target": target, "configs": "first", "seed": 1, "script": False}
         words = ["-p", "lanecheck.kernel_recording", "-p", "no:cacheprovider", "--collect-only", "-q"]
         done = run_pytest([*words, *(["-k", chosen] if chosen else []), file], folder, {TASK: json.dumps(task)})
-    found = [line for line in done.stdout.splitlines() if line.startswith(file + "::")]
+    tests = [line for line in done.stdout.splitlines() if line.startswith(file + "::")]
     errors = [line for line in done.stdout.splitlines() if line.startswith(("E ", "ERROR"))]
-    return found or [f"{file}: not collected: {(errors or ['no test is chosen'])[0].removeprefix('E ').strip()}"]
+    return tests or [f"{file}: not collected: {(errors or ['no test is chosen'])[0].removeprefix('E ').strip()}"]
 
 
 def run_pytest(words: Sequence[str], folder: Path, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -94,7 +94,7 @@ def measure(tests: Sequence[str], folder: Path, target: str, more: Sequence[str]
 def read_report(text: str) -> Iterator[dict[str, str]]:
     """Yield what became of each item of a JUnit report: its kind, and the reason."""
     for case in ElementTree.fromstring(text).iter("testcase"):
-        given = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+        given = {field.get("name", ""): field.get("value", "") for field in case.iter("property")}
         skipped = case.find("skipped")
         why = given.get("lanecheck-reason", "" if skipped is None else skipped.get("message", ""))
         kind = given.get("lanecheck", "not captured")
@@ -133,7 +133,7 @@ def run_suite(
     suite: Mapping[str, Any], checkout: Path, journal: Path, share: Share = (0, 1), seconds: float = inf
 ) -> None:
     """Measure what the journal of a suite lacks, of one share of the tests; begin nothing after so many seconds."""
-    done, late = {one["test"] for one in read_journal(journal)}, time.monotonic() + seconds
+    done, late = {line["test"] for line in read_journal(journal)}, time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as home:
         scripts = list(list_scripts(suite, checkout, Path(home)))
         for file, name, copy in scripts[share[0] :: share[1]]:
@@ -149,10 +149,10 @@ def run_suite(
             print(f"{file}: not measured, {folder / file} isn't there (a checkout of {suite['tag']})")
             continue
         tests = list_tests(folder, file, suite["select"].get(file, ""), suite["target"])
-        for test in (one for one in tests if ": not collected: " in one and one not in done):
+        for test in (missed for missed in tests if ": not collected: " in missed and missed not in done):
             keep_line(journal, file, test, [{"item": file, "kind": "not captured", "why": test.partition(": ")[2]}])
-        mine = take_turns([one for one in tests if ": not collected: " not in one])[share[0] :: share[1]]
-        rest = [one for one in mine if one not in done]
+        mine = take_turns([test for test in tests if ": not collected: " not in test])[share[0] :: share[1]]
+        rest = [test for test in mine if test not in done]
         print(f"{file}: {len(rest)} of {len(mine)} tests are left", flush=True)
         chunks.append([(file, rest[at : at + TOGETHER]) for at in range(0, len(rest), TOGETHER)])
     for file, chunk in filter(None, chain.from_iterable(zip_longest(*chunks))):  # a sample has some of each file
@@ -161,14 +161,14 @@ def run_suite(
         launches = measure(chunk, folder, suite["target"])
         for test in chunk:
             name = test.rpartition("::")[2]
-            keep_line(journal, file, test, [one for one in launches if one["item"].startswith(f"{name}[")])
+            keep_line(journal, file, test, [launch for launch in launches if launch["item"].startswith(f"{name}[")])
 
 
 def keep_line(journal: Path, file: str, test: str, launches: Sequence[Mapping[str, str]]) -> None:
     """Write what became of a test into the journal."""
     with journal.open("a", encoding="utf-8") as out:
         out.write(json.dumps({"file": file, "test": test, "launches": launches}) + "\n")
-    print(f"{test}: {', '.join(one['kind'] for one in launches)}", flush=True)
+    print(f"{test}: {', '.join(launch['kind'] for launch in launches)}", flush=True)
 
 
 def read_share(text: str) -> Share:
@@ -205,10 +205,10 @@ def summarise(journal: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for line in journal:
         counts = files.setdefault(line["file"], {"tests": 0, **dict.fromkeys(KINDS, 0)})
         counts["tests"] += 1
-        for one in line["launches"]:
-            counts[one["kind"]] += 1
-            if one["why"] and one["kind"] != "skipped":
-                reasons[one["kind"], shorten(one["why"])] += 1
+        for launch in line["launches"]:
+            counts[launch["kind"]] += 1
+            if launch["why"] and launch["kind"] != "skipped":
+                reasons[launch["kind"], shorten(launch["why"])] += 1
     return {"files": files, "reasons": [[kind, why, many] for (kind, why), many in reasons.most_common()]}
 
 
@@ -226,7 +226,7 @@ def write_table(data: Mapping[str, Any]) -> str:
     lines = [f"| file | tests | {' | '.join(KINDS)} |", "|---" * (len(KINDS) + 2) + "|"]
     for file, counts in data["files"].items():
         lines.append(
-            f"| {file.rpartition('/')[2]} | {counts['tests']} | {' | '.join(str(counts[one]) for one in KINDS)} |"
+            f"| {file.rpartition('/')[2]} | {counts['tests']} | {' | '.join(str(counts[kind]) for kind in KINDS)} |"
         )
     lines += ["", "| launches | kind | reason |", "|---|---|---|"]
     lines += [f"| {many} | {kind} | {why.replace('|', '/')} |" for kind, why, many in data["reasons"][:REASONS]]
@@ -253,21 +253,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", metavar="SOURCE", help="write suites.json; SOURCE says what the checkout is")
     options = parser.parse_args(argv)
     options.journal.parent.mkdir(parents=True, exist_ok=True)
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     least = 0
     for suite in read_suites().values():
         if options.seconds > 0:
             run_suite(suite, options.checkout, options.journal, options.share, options.seconds)
         least += suite["least"]
-    made = summarise([line for one in (options.journal, *options.more) for line in read_journal(one)])
+    made = summarise([line for journal in (options.journal, *options.more) for line in read_journal(journal)])
     for counts in made["files"].values():
-        found += Counter(counts)
-    print(", ".join(f"{found[kind]} {kind}" for kind in ("tests", *KINDS)))
+        totals += Counter(counts)
+    print(", ".join(f"{totals[kind]} {kind}" for kind in ("tests", *KINDS)))
     if options.write:
         DATA.write_text(json.dumps({"source": options.write, **made}, indent=1) + "\n", encoding="utf-8")
-    if not sum(found[kind] for kind in KINDS if kind != "skipped"):
+    if not sum(totals[kind] for kind in KINDS if kind != "skipped"):
         return 4
-    return int(bool(found["refuted"]) or found["compared"] < least)
+    return int(bool(totals["refuted"]) or totals["compared"] < least)
 
 
 if __name__ == "__main__":

@@ -58,9 +58,9 @@ def chained(tiling: Tiling) -> None:
     """Verify all properties of the tile, and of its movement through shared memory and registers."""
     verify(tiling, Prover())
     checker = MovementChecker()
-    for one in read_movements(CHAIN).items:
-        if any(not verdict.status.confirmed for verdict in checker.case(one).verdicts):
-            raise RuntimeError(f"{one.name} is not verified")
+    for movement in read_movements(CHAIN).items:
+        if any(not verdict.status.confirmed for verdict in checker.case(movement).verdicts):
+            raise RuntimeError(f"{movement.name} is not verified")
 
 
 def run(tiling: Tiling) -> None:

@@ -44,9 +44,9 @@ def _run(options: argparse.Namespace) -> int:
         for attempt in run(names, options.count, options.seed, log, options.processes):
             attempts.append(attempt)
             progress.step(f"{attempt.campaign} {attempt.number}")
-    faults = [one for one in attempts if one.fault]
-    for one in faults:
-        print(f"{one.fault}: {one.campaign} {one.number}: {one.given}: {one.truth}, {one.verdict}")
+    faults = [attempt for attempt in attempts if attempt.fault]
+    for failed in faults:
+        print(f"{failed.fault}: {failed.campaign} {failed.number}: {failed.given}: {failed.truth}, {failed.verdict}")
     print(score(attempts))
     return int(bool(faults))
 

@@ -25,88 +25,88 @@ def random_layout(rng: random.Random) -> str:
     return f"({','.join(map(str, shape))}):({','.join(map(str, step))})" if rank > 1 else f"{shape[0]}:{step[0]}"
 
 
-def _kept_by_coalesce(one: str, _: str, result: str, __: int) -> bool:
-    return oracle.images(result) == oracle.images(one)
+def _kept_by_coalesce(first: str, _: str, result: str, __: int) -> bool:
+    return oracle.images(result) == oracle.images(first)
 
 
-def _kept_by_composition(one: str, other: str, result: str, _: int) -> bool:
-    size = len(oracle.images(one))
-    inner = oracle.images(other)
+def _kept_by_composition(first: str, second: str, result: str, _: int) -> bool:
+    size = len(oracle.images(first))
+    inner = oracle.images(second)
     if max(inner) >= size:
         return True  # beyond the layout the last mode goes on: another definition than this equation
-    whole = oracle.images(one)
+    whole = oracle.images(first)
     return oracle.images(result) == [whole[place] for place in inner]
 
 
-def _kept_by_right_inverse(one: str, _: str, result: str, __: int) -> bool:
-    whole, places = oracle.images(one), oracle.images(result)
+def _kept_by_right_inverse(first: str, _: str, result: str, __: int) -> bool:
+    whole, places = oracle.images(first), oracle.images(result)
     return all(place < len(whole) and whole[place] == number for number, place in enumerate(places))
 
 
-def _kept_by_left_inverse(one: str, _: str, result: str, __: int) -> bool:
+def _kept_by_left_inverse(first: str, _: str, result: str, __: int) -> bool:
     _bits, shape, stride = oracle.parts(result)
     flat, steps = oracle.leaves(shape), oracle.leaves(stride)
-    return all(oracle.image(flat, steps, value) == number for number, value in enumerate(oracle.images(one)))
+    return all(oracle.image(flat, steps, value) == number for number, value in enumerate(oracle.images(first)))
 
 
-def _kept_by_complement(one: str, _: str, result: str, cotarget: int) -> bool:
-    inside, rest = oracle.images(one), oracle.images(result)
+def _kept_by_complement(first: str, _: str, result: str, cotarget: int) -> bool:
+    inside, rest = oracle.images(first), oracle.images(result)
     both = {a + b for a in inside for b in rest}
     ordered = rest[0] == 0 and all(a < b for a, b in pairwise(rest))
     distinct = len(both) == len(set(inside)) * len(rest)
     return ordered and distinct and both >= set(range(cotarget))
 
 
-def _kept_by_divide(one: str, other: str, result: str, _: int) -> bool:
-    whole, inner = oracle.images(one), oracle.images(other)
+def _kept_by_divide(first: str, second: str, result: str, _: int) -> bool:
+    whole, inner = oracle.images(first), oracle.images(second)
     if max(inner) >= len(whole):
         return True
-    found = oracle.images(result)
+    divided = oracle.images(result)
     tile = [whole[place] for place in inner]
-    return found[: len(tile)] == tile and (len(found) != len(whole) or sorted(found) == sorted(whole))
+    return divided[: len(tile)] == tile and (len(divided) != len(whole) or sorted(divided) == sorted(whole))
 
 
-def _kept_by_product(one: str, other: str, result: str, _: int) -> bool:
-    tile, found = oracle.images(one), oracle.images(result)
+def _kept_by_product(first: str, second: str, result: str, _: int) -> bool:
+    tile, tiled = oracle.images(first), oracle.images(result)
     size = len(tile)
     moved = [
-        [value - tile[place % size] for place, value in enumerate(found[at : at + size])]
-        for at in range(0, len(found), size)
+        [value - tile[place % size] for place, value in enumerate(tiled[at : at + size])]
+        for at in range(0, len(tiled), size)
     ]
     distinct = (
-        len(set(found)) == len(found)
+        len(set(tiled)) == len(tiled)
         or len(set(tile)) < size
-        or len(set(oracle.images(other))) < len(oracle.images(other))
+        or len(set(oracle.images(second))) < len(oracle.images(second))
     )
-    return found[:size] == tile and all(len(set(shift)) == 1 for shift in moved) and distinct
+    return tiled[:size] == tile and all(len(set(shift)) == 1 for shift in moved) and distinct
 
 
 Kept = Callable[[str, str, str, int], bool]
 OPERATIONS: dict[str, tuple[Callable[[Layout, Layout, int], object], Kept]] = {
-    "coalesce": (lambda one, other, size: layouts.coalesce(one), _kept_by_coalesce),
-    "composition": (lambda one, other, size: layouts.composition(one, other), _kept_by_composition),
-    "complement": (lambda one, other, size: layouts.complement(one, size), _kept_by_complement),
-    "right_inverse": (lambda one, other, size: layouts.right_inverse(one), _kept_by_right_inverse),
-    "left_inverse": (lambda one, other, size: layouts.left_inverse(one), _kept_by_left_inverse),
-    "logical_divide": (lambda one, other, size: layouts.logical_divide(one, other), _kept_by_divide),
-    "logical_product": (lambda one, other, size: layouts.logical_product(one, other), _kept_by_product),
+    "coalesce": (lambda a, b, size: layouts.coalesce(a), _kept_by_coalesce),
+    "composition": (lambda a, b, size: layouts.composition(a, b), _kept_by_composition),
+    "complement": (lambda a, b, size: layouts.complement(a, size), _kept_by_complement),
+    "right_inverse": (lambda a, b, size: layouts.right_inverse(a), _kept_by_right_inverse),
+    "left_inverse": (lambda a, b, size: layouts.left_inverse(a), _kept_by_left_inverse),
+    "logical_divide": (lambda a, b, size: layouts.logical_divide(a, b), _kept_by_divide),
+    "logical_product": (lambda a, b, size: layouts.logical_product(a, b), _kept_by_product),
 }  # fmt: skip
 
 
 def attempt(number: int, rng: random.Random) -> Attempt:
     """Apply one operation, and hold its result against the equation that defines it."""
     name = rng.choice(sorted(OPERATIONS))
-    one, other, cotarget = random_layout(rng), random_layout(rng), rng.randint(1, 48)
-    given = f"{name} of {one}, {other}, {cotarget}"
+    first, second, cotarget = random_layout(rng), random_layout(rng), rng.randint(1, 48)
+    given = f"{name} of {first}, {second}, {cotarget}"
     apply, kept = OPERATIONS[name]
     try:
-        result = str(apply(Layout.parse(one), Layout.parse(other), cotarget))
+        result = str(apply(Layout.parse(first), Layout.parse(second), cotarget))
     except LayoutError:
         return Attempt("algebra", number, given, Truth.UNDEFINED, "REJECTED")
     except Exception as error:  # whatever an input provokes is what the attack looks for
         return Attempt(
             "algebra", number, given, Truth.RIGHT, f"CRASHED: {type(error).__name__}: {error}"[:200], "crash"
         )
-    right = kept(one, other, result, cotarget)
+    right = kept(first, second, result, cotarget)
     truth, fault = (Truth.RIGHT, "") if right else (Truth.WRONG, "wrong result")
     return Attempt("algebra", number, f"{given} = {result}", truth, "VERIFIED", fault)

@@ -45,14 +45,14 @@ def toml(name: str, entry: Mapping[str, Any]) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {_value(part)}" for key, part in value.items()) + " }"
     return json.dumps(value)
 
 
-def same_function(one: str, other: str) -> bool:
+def same_function(first: str, second: str) -> bool:
     """Whether two (thread, value) layouts have equal images, by the oracle; False for a text that is none."""
     try:
-        return oracle.rows(one) == oracle.rows(other)
+        return oracle.rows(first) == oracle.rows(second)
     except ValueError:
         return False
 

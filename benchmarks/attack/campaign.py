@@ -36,7 +36,7 @@ def kept(log: Path, seed: int) -> dict[tuple[str, int], Attempt]:
 
     Raises ValueError for a log of another seed.
     """
-    found: dict[tuple[str, int], Attempt] = {}
+    attempts: dict[tuple[str, int], Attempt] = {}
     lines = log.read_text().splitlines(keepends=True) if log.exists() else []
     for line in lines:
         if not line.endswith("\n"):
@@ -45,8 +45,8 @@ def kept(log: Path, seed: int) -> dict[tuple[str, int], Attempt]:
         if table.pop("seed") != seed:
             raise ValueError(f"{log} is of another seed than {seed}: give --seed, or another log")
         attempt = Attempt(**{**table, "truth": Truth(table["truth"])})
-        found[attempt.key] = attempt
-    return found
+        attempts[attempt.key] = attempt
+    return attempts
 
 
 def run(names: Sequence[str], count: int, seed: int, log: Path, processes: int) -> Iterator[Attempt]:
@@ -56,7 +56,7 @@ def run(names: Sequence[str], count: int, seed: int, log: Path, processes: int) 
     yield from (done[task[:2]] for task in plan if task[:2] in done)
     left = [task for task in plan if task[:2] not in done]
     log.parent.mkdir(parents=True, exist_ok=True)
-    whole = "".join(f"{json.dumps({'seed': seed, **asdict(one)})}\n" for one in done.values())
+    whole = "".join(f"{json.dumps({'seed': seed, **asdict(attempt)})}\n" for attempt in done.values())
     log.write_text(whole)  # without a torn last line
     with log.open("a") as out, ProcessPoolExecutor(processes) as pool:
         for attempt in pool.map(made, left, chunksize=4):
@@ -70,12 +70,12 @@ def score(attempts: Sequence[Attempt]) -> str:
     head = "| attack | right | of these VERIFIED | wrong | of these REFUTED | rejected or undecided | "
     text = [head + " | ".join(FAULTS) + " |", "|" + "---|" * (6 + len(FAULTS))]
     rows: list[tuple[int, ...]] = []
-    for name in dict.fromkeys(one.campaign for one in attempts):
-        mine = [one for one in attempts if one.campaign == name]
-        counts = Counter((one.truth, one.verdict) for one in mine)
-        right, wrong = (sum(one.truth is truth for one in mine) for truth in (Truth.RIGHT, Truth.WRONG))
-        shy = sum(one.verdict in ("REJECTED", "UNDECIDED") for one in mine)
-        faults = Counter(one.fault for one in mine)
+    for name in dict.fromkeys(attempt.campaign for attempt in attempts):
+        mine = [attempt for attempt in attempts if attempt.campaign == name]
+        counts = Counter((attempt.truth, attempt.verdict) for attempt in mine)
+        right, wrong = (sum(attempt.truth is truth for attempt in mine) for truth in (Truth.RIGHT, Truth.WRONG))
+        shy = sum(attempt.verdict in ("REJECTED", "UNDECIDED") for attempt in mine)
+        faults = Counter(attempt.fault for attempt in mine)
         cells = (right, counts[Truth.RIGHT, "VERIFIED"], wrong, counts[Truth.WRONG, "REFUTED"], shy)
         rows.append((*cells, *(faults[fault] for fault in FAULTS)))
         text.append(f"| {name} | {' | '.join(map(str, rows[-1]))} |")

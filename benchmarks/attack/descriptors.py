@@ -53,15 +53,15 @@ def starts(bits: int, major: str, places: Mapping[Point, int], lbo: int, sbo: in
     A K-major tile wider than its swizzle is several parts, each from a start address of its own.
     """
     width = T * CHUNKS[bits] if major == "K" and bits else max(k for _, k in places) + 1
-    found: dict[int, set[int]] = {}
+    by_part: dict[int, set[int]] = {}
     for (mn, k), place in places.items():
         start = place - swizzled(address(bits, major, lbo, sbo, mn, k % width), bits)
-        found.setdefault(k // width, set()).add(start)
-    if any(len(each) > 1 for each in found.values()):
+        by_part.setdefault(k // width, set()).add(start)
+    if any(len(each) > 1 for each in by_part.values()):
         return set()
-    whole = {start for each in found.values() for start in each}
+    whole = {start for each in by_part.values() for start in each}
     period = 128 * CHUNKS[bits]
-    return whole if all(start % period == 0 for start in whole) and (len(found) > 1 or whole == {0}) else set()
+    return whole if all(start % period == 0 for start in whole) and (len(by_part) > 1 or whole == {0}) else set()
 
 
 def is_described(places: Mapping[Point, int]) -> bool:
@@ -71,7 +71,7 @@ def is_described(places: Mapping[Point, int]) -> bool:
         return False
     probe = {point: place for point, place in places.items() if {*point} & {0, 1, 8, 15}}
     tried = product(range(4), ("K", "MN"), STRIDES, STRIDES)
-    return any(starts(*one[:2], probe, *one[2:]) and starts(*one[:2], places, *one[2:]) for one in tried)
+    return any(starts(*trial[:2], probe, *trial[2:]) and starts(*trial[:2], places, *trial[2:]) for trial in tried)
 
 
 def random_layout(rng: random.Random) -> str:

@@ -15,16 +15,16 @@ def edited(text: str, rng: random.Random) -> str:
     """
     numbers = list(re.finditer(r"\d+", text))
     while True:
-        one = rng.choice(numbers)
-        value = int(one[0])
+        number = rng.choice(numbers)
+        value = int(number[0])
         if rng.random() < 0.3:
-            other = rng.choice(numbers)
-            first, second = sorted((one, other), key=re.Match.start)
-            found = text[: first.start()] + second[0] + text[first.end() : second.start()]
-            found += first[0] + text[second.end() :] if first is not second else first[0] + text[first.end() :]
-            found = found if first is not second else text
+            swapped = rng.choice(numbers)
+            first, second = sorted((number, swapped), key=re.Match.start)
+            changed = text[: first.start()] + second[0] + text[first.end() : second.start()]
+            changed += first[0] + text[second.end() :] if first is not second else first[0] + text[first.end() :]
+            changed = changed if first is not second else text
         else:
             new = rng.choice((value * 2, value // 2, value + 1, max(value - 1, 0), 0, 1))
-            found = text[: one.start()] + str(new) + text[one.end() :]
-        if found != text:
-            return found
+            changed = text[: number.start()] + str(new) + text[number.end() :]
+        if changed != text:
+            return changed

@@ -50,9 +50,9 @@ def random_term(rng: random.Random, depth: int = 2) -> str:
 
 def random_row(rng: random.Random) -> str:
     """Return the right row plus the difference of two expressions that people take for equal."""
-    one, other = rng.choice(PAIRS)
+    left, right = rng.choice(PAIRS)
     named = {"x": random_term(rng, rng.randint(0, 2)), "y": random_term(rng, rng.randint(0, 1))}
-    return f"{ROW} + (({one.format(**named)}) - ({other.format(**named)}))"
+    return f"{ROW} + (({left.format(**named)}) - ({right.format(**named)}))"
 
 
 def truth_of(row: str, kind: str, folder: Path) -> Truth:

@@ -34,13 +34,13 @@ VERDICTS = {0: "VERIFIED", 1: "REFUTED", 2: "REJECTED", 4: "UNDECIDED"}
 
 def layouts_of(text: str) -> list[list[int]]:
     """Return the images of every layout that a header writes out; a tile's size N is one that the shipped one uses."""
-    found = []
-    for one in LAYOUT.findall(text):
-        plain = re.sub(r"Int<N / (\d+)>", lambda part: str(16 // max(int(part[1]), 1)), one)
+    images = []
+    for written in LAYOUT.findall(text):
+        plain = re.sub(r"Int<N / (\d+)>", lambda part: str(16 // max(int(part[1]), 1)), written)
         shape, _, stride = re.sub(r"[\s_;]", "", plain).partition("Stride")
         turned = [re.sub(r"(Layout|Shape|Stride)?<", "(", part).replace(">", ")") for part in (shape, stride)]
-        found.append(oracle.images(f"{_balanced(turned[0])}:{_balanced(turned[1])}"))
-    return found
+        images.append(oracle.images(f"{_balanced(turned[0])}:{_balanced(turned[1])}"))
+    return images
 
 
 def _balanced(text: str) -> str:
@@ -73,16 +73,16 @@ def changed_mnemonic(text: str, rng: random.Random) -> str:
 def edits(text: str, rng: random.Random) -> Iterator[tuple[str, Truth]]:
     """Yield one edit of a header's layouts, and one of its mnemonics, each with what the oracle says of it."""
     if places := list(LAYOUT.finditer(text)):
-        one = rng.choice(places)
-        new = text[: one.start()] + edited(one[0], rng) + text[one.end() :]
+        place = rng.choice(places)
+        new = text[: place.start()] + edited(place[0], rng) + text[place.end() :]
         try:
             truth = Truth.RIGHT if layouts_of(new) == layouts_of(text) else Truth.WRONG
         except ValueError:
             truth = Truth.WRONG
         yield new, truth
     if places := list(MNEMONIC.finditer(text)):
-        one = rng.choice(places)
-        yield text[: one.start()] + changed_mnemonic(one[0], rng) + text[one.end() :], Truth.WRONG
+        place = rng.choice(places)
+        yield text[: place.start()] + changed_mnemonic(place[0], rng) + text[place.end() :], Truth.WRONG
 
 
 def attempt(number: int, rng: random.Random) -> Attempt:

@@ -20,10 +20,10 @@ def tree(text: str) -> Tree:
     >>> tree("((4,8),2)")
     ((4, 8), 2)
     """
-    found = re.sub(r"\s", "", text)
-    if not re.fullmatch(r"[\d(),]+", found):
+    plain = re.sub(r"\s", "", text)
+    if not re.fullmatch(r"[\d(),]+", plain):
         raise ValueError(f"not a tuple of integers: {text}")
-    value: Tree = ast.literal_eval(found)
+    value: Tree = ast.literal_eval(plain)
     return value
 
 

@@ -68,5 +68,9 @@ def attempt(number: int, rng: random.Random) -> Attempt:
 
 def _repairs(report: Report, operands: tuple[str, ...]) -> set[tuple[str, str]]:
     """Return the layouts that a report offers instead, each with its operand."""
-    wrong = [(one.claim.part, one.counterexample) for one in report.verdicts() if one.counterexample]
-    return {(part, found.repair) for part, found in wrong if found.repair and part in operands and ":" in found.repair}
+    wrong = [(verdict.claim.part, verdict.counterexample) for verdict in report.verdicts() if verdict.counterexample]
+    return {
+        (part, counterexample.repair)
+        for part, counterexample in wrong
+        if counterexample.repair and part in operands and ":" in counterexample.repair
+    }

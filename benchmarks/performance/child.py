@@ -33,12 +33,12 @@ def main(path, distribution):
     del sys.path[0]  # this folder
     try:
         adapter = load(path)
-        found = {"version": version_of(distribution)}
+        greeting = {"version": version_of(distribution)}
     except Exception as error:
-        found = {"missing": describe(error)}
-    print(json.dumps(found), file=out)
+        greeting = {"missing": describe(error)}
+    print(json.dumps(greeting), file=out)
     repeats = {}
-    for line in sys.stdin if "version" in found else ():
+    for line in sys.stdin if "version" in greeting else ():
         try:
             answer = work(adapter, json.loads(line), repeats)
         except Exception as error:
@@ -71,7 +71,7 @@ def work(adapter, request, repeats):
         return {"seconds": seconds} if least else {"seconds": seconds, "result": summary(values, request["values"])}
 
     def body():
-        cases = [[made(adapter, one, request["space"]) for one in case] for case in request["cases"]]
+        cases = [[made(adapter, argument, request["space"]) for argument in case] for case in request["cases"]]
         operation = adapter.OPERATIONS[request["operation"]]
         seconds, results = timed(lambda: [operation(*case) for case in cases], least, key, repeats)
         return {"seconds": seconds} if least else {"seconds": seconds, "result": [adapter.plain(r) for r in results]}
@@ -102,8 +102,8 @@ def summary(values, shown):
     """A digest of values as 64-bit integers, and the values where they are wanted."""
     whole = values.whole() if hasattr(values, "whole") else values
     whole = whole if hasattr(whole, "__array_interface__") else array("q", whole)
-    found = {"count": len(whole), "digest": hashlib.sha256(whole).hexdigest()}
-    return {**found, "values": [int(v) for v in whole]} if shown and len(whole) <= SHOWN else found
+    digested = {"count": len(whole), "digest": hashlib.sha256(whole).hexdigest()}
+    return {**digested, "values": [int(v) for v in whole]} if shown and len(whole) <= SHOWN else digested
 
 
 def made(adapter, given, space):

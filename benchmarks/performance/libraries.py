@@ -98,11 +98,11 @@ class Running:
             )
         except OSError as error:
             raise Failed(f"{self.python}: {error.strerror}") from None
-        found = self._answer(PATIENCE)
-        if "missing" in found:
+        greeting = self._answer(PATIENCE)
+        if "missing" in greeting:
             self.close()
-            raise Failed(found["missing"])
-        self.version = found["version"]
+            raise Failed(greeting["missing"])
+        self.version = greeting["version"]
 
     def _answer(self, patience: float) -> dict[str, Any]:
         """The next line of the process; Failed where it ends, or takes too long."""
@@ -115,10 +115,10 @@ class Running:
             code = self.process.returncode
             self.close()
             raise Failed(f"its process ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
 
 def start(python: str) -> list[Running]:
     """Every library, ours in this interpreter and the others in the one that is named."""
-    return [Running(one, sys.executable if one.ours else python) for one in LIBRARIES]
+    return [Running(peer, sys.executable if peer.ours else python) for peer in LIBRARIES]

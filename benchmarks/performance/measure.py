@@ -55,22 +55,22 @@ def measured(python: str, seconds: float) -> dict[str, Any]:
     libraries, baseline = start(python), Running(NUMPY, sys.executable)  # the baseline does nothing else
     base = unit(baseline)
     try:
-        usable = [one for one in libraries if not one.missing]
+        usable = [library for library in libraries if not library.missing]
         evaluated, applied = [*evaluations(usable)], [*operations(usable)]
-        differences = [found for column in evaluated for found in compared(column, seconds)]
-        differences += [found for name in OPERATIONS for found in agreement(name, applied)]
+        differences = [line for column in evaluated for line in compared(column, seconds)]
+        differences += [line for name in OPERATIONS for line in agreement(name, applied)]
         cells = [cell for column in evaluated for cell in timed(column, base, seconds)]
         cells += [cell for name in OPERATIONS for cell in side_by_side(name, applied, base, seconds)]
     finally:
-        for one in (*libraries, baseline):
-            one.close()
+        for library in (*libraries, baseline):
+            library.close()
     cells += [*atoms(seconds), *campaigns()]
     return {
         "machine": {**machine(), "load": round(load, 1), "allowance": seconds,
                     "minutes": round((time.monotonic() - started) / 60, 1)},
         "libraries": [
-            {"name": one.peer.name, "version": one.version, "install": one.peer.install, "missing": one.missing}
-            for one in libraries
+            {"name": row.peer.name, "version": row.version, "install": row.peer.install, "missing": row.missing}
+            for row in libraries
         ],
         "inputs": {"unit": inputs.UNIT, "points": inputs.POINTS},
         "differences": differences,
@@ -85,22 +85,22 @@ def evaluations(usable: list[Running]) -> Iterator[Column]:
         "ranks": {rank: inputs.flat(inputs.POINTS, rank) for rank in inputs.RANKS},
     }
     for table, layouts in tables.items():
-        for one in usable:
-            for way in one.peer.ways:
+        for library in usable:
+            for way in library.peer.ways:
                 requests = {at: {"way": way, "shape": s, "stride": d} for at, (s, d) in layouts.items()}
-                yield Column(table, f"{one.peer.name}, {way}", one, requests, {}, {})
+                yield Column(table, f"{library.peer.name}, {way}", library, requests, {}, {})
 
 
 def operations(usable: list[Running]) -> Iterator[Column]:
     """A column for each library and each of its operations."""
     for name in OPERATIONS:
-        for one in usable:
-            if name in one.peer.operations:
+        for library in usable:
+            if name in library.peer.operations:
                 requests = {
                     rank: {"operation": name, "cases": inputs.algebra(rank)[name], "space": inputs.POINTS}
                     for rank in inputs.RANKS
                 }
-                yield Column(name, one.peer.name, one, requests, {}, {})
+                yield Column(name, library.peer.name, library, requests, {}, {})
 
 
 def compared(column: Column, allowance: float) -> Iterator[str]:
@@ -142,16 +142,16 @@ def difference(request: Request, values: Any) -> str:
 
 def agreement(name: str, columns: list[Column]) -> Iterator[str]:
     """Apply an operation to all inputs, and yield for each library the first result that is another function."""
-    ours, *others = (column for column in columns if column.table == name)
+    ours, *rest = (column for column in columns if column.table == name)
     say(f"values of {name}")
     different: set[str] = set()
     for rank, request in ours.requests.items():
         wanted = results(ours, rank)
-        for column in others:
-            found = results(column, rank)
-            if found is None:
+        for column in rest:
+            theirs = results(column, rank)
+            if theirs is None:
                 yield f"{column.name}, {name}, rank {rank}: no result: {column.why[rank]}"
-            elif wanted is not None and (words := first_difference(request["cases"], wanted, found)):
+            elif wanted is not None and (words := first_difference(request["cases"], wanted, theirs)):
                 column.why[rank] = "another function"
                 if column.name not in different:
                     yield f"{column.name}, {name} of {words}"
@@ -169,16 +169,16 @@ def results(column: Column, rank: int) -> Any:
         return None
 
 
-def first_difference(cases: Any, wanted: Any, found: Any) -> str | None:
+def first_difference(cases: Any, wanted: Any, theirs: Any) -> str | None:
     """The first case in which two results are different functions, and where, in words."""
-    for case, (s, d), (t, e) in zip(cases, wanted, found, strict=True):
-        name = " and ".join(str(one) if isinstance(one, int) else text(*one) for one in case)
-        right, other = definition(s, d), definition(t, e)
-        if len(right) != len(other):
-            return f"{name} has {len(other)} points: {text(t, e)}, ours {len(right)}: {text(s, d)}"
-        if (right != other).any():
-            i = int((right != other).argmax())
-            return f"{name} at {i} is {other[i]}: {text(t, e)}, ours {right[i]}: {text(s, d)}"
+    for case, (s, d), (t, e) in zip(cases, wanted, theirs, strict=True):
+        name = " and ".join(str(argument) if isinstance(argument, int) else text(*argument) for argument in case)
+        right, got = definition(s, d), definition(t, e)
+        if len(right) != len(got):
+            return f"{name} has {len(got)} points: {text(t, e)}, ours {len(right)}: {text(s, d)}"
+        if (right != got).any():
+            i = int((right != got).argmax())
+            return f"{name} at {i} is {got[i]}: {text(t, e)}, ours {right[i]}: {text(s, d)}"
     return None
 
 
@@ -196,10 +196,10 @@ def definition(shape: Any, stride: Any, start: int = 0, stop: int | None = None)
 @cache
 def digest(shape: Any, stride: Any, chunk: int = 1 << 22) -> tuple[int, str]:
     """The number of values, and the digest of them all as 64-bit integers."""
-    points, found = prod(leaves(shape)), hashlib.sha256()
+    points, hasher = prod(leaves(shape)), hashlib.sha256()
     for first in range(0, points, chunk):
-        found.update(definition(shape, stride, first, min(first + chunk, points)))
-    return points, found.hexdigest()
+        hasher.update(definition(shape, stride, first, min(first + chunk, points)))
+    return points, hasher.hexdigest()
 
 
 def leaves(modes: Any) -> list[int]:
@@ -208,8 +208,8 @@ def leaves(modes: Any) -> list[int]:
 
 def text(shape: Any, stride: Any) -> str:
     """A layout as CuTe prints it."""
-    one, other = (str(part).replace(" ", "").replace("[", "(").replace("]", ")") for part in (shape, stride))
-    return f"{one}:{other}"
+    extents, strides = (str(part).replace(" ", "").replace("[", "(").replace("]", ")") for part in (shape, stride))
+    return f"{extents}:{strides}"
 
 
 def unit(baseline: Running) -> Callable[[], float]:
@@ -225,8 +225,8 @@ def pairs(cost: float, allowance: float) -> int:
 
 def figure(turns: list[Pair]) -> Cell:
     """The median of the ratios, their lower quartile, their number."""
-    found = Figure("", "", tuple(turns), inf)
-    return {"median": float(f"{found.ratio:.4g}"), "quartile": float(f"{found.quartile:.4g}"), "pairs": len(turns)}
+    summary = Figure("", "", tuple(turns), inf)
+    return {"median": float(f"{summary.ratio:.4g}"), "quartile": float(f"{summary.quartile:.4g}"), "pairs": len(turns)}
 
 
 def timed(column: Column, base: Callable[[], float], allowance: float) -> Iterator[Cell]:
@@ -238,10 +238,10 @@ def timed(column: Column, base: Callable[[], float], allowance: float) -> Iterat
             yield {**cell, "why": column.why[at]}
             continue
         try:
-            one = partial(column.running.ask, **request, least=LEAST, values=False)
+            ask = partial(column.running.ask, **request, least=LEAST, values=False)
             count = pairs(max(column.seconds[at], LEAST) + 2 * LEAST, allowance)
-            one()  # fills caches, and finds how many calls a measurement needs
-            yield {**cell, **figure([(one()["seconds"], base()) for _ in range(count)])}
+            ask()  # fills caches, and finds how many calls a measurement needs
+            yield {**cell, **figure([(ask()["seconds"], base()) for _ in range(count)])}
         except Failed as failed:
             yield {**cell, "why": str(failed)}
 
@@ -275,11 +275,11 @@ def atoms(allowance: float) -> Iterator[Cell]:
             run = partial(observed, "-m", "verify.atlas", "-q", *words, "--allow-unchecked", *chosen)
             try:
                 turns = together(run, partial(observed, "-c", BASELINE), ROW * allowance)
-                found = [figure([(getattr(a, one), getattr(b, one)) for a, b in turns]) for one in TAKEN.values()]
+                rows = [figure([(getattr(a, name), getattr(b, name)) for a, b in turns]) for name in TAKEN.values()]
             except ProgramFailed as error:
-                found = [{"why": str(error)}] * len(TAKEN)
-            for column, one in zip(TAKEN, found, strict=True):
-                yield {"table": "atoms", "column": f"{checks}: {column}", "at": count, **one}
+                rows = [{"why": str(error)}] * len(TAKEN)
+            for column, row in zip(TAKEN, rows, strict=True):
+                yield {"table": "atoms", "column": f"{checks}: {column}", "at": count, **row}
 
 
 def together(
@@ -299,15 +299,15 @@ def campaigns() -> Iterator[Cell]:
     """How many cases a campaign decides, by the clock, while pycute's own loop decides one."""
     from benchmarks import campaign
 
-    for law, one in campaign.GATES.items():
-        for points, every in one.faster.items():
+    for law, gate in campaign.GATES.items():
+        for points, every in gate.faster.items():
             say(f"campaigns: {law}, {points} points")
             try:
                 pairs = [(every * loop, mine) for mine, loop in campaign.against_pycute(law, points, every).pairs]
-                found = figure(pairs)
+                row = figure(pairs)
             except Unmeasured as missing:
-                found = {"why": str(missing)}
-            yield {"table": "campaigns", "column": law, "at": points, **found}
+                row = {"why": str(missing)}
+            yield {"table": "campaigns", "column": law, "at": points, **row}
 
 
 def machine() -> dict[str, Any]:

@@ -76,10 +76,10 @@ PROBE = ("date", "commit", "machine", "instructions", "nothing compiled", "kerne
 
 def write(python: str, seconds: float) -> list[dict[str, Any]]:
     """Measure, and write the data and the page; each cell may take so many CPU seconds. The libraries that it lacks."""
-    found = measured(python, seconds)
-    MEASURED.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    measurement = measured(python, seconds)
+    MEASURED.write_text(json.dumps(measurement, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     refresh()
-    return [one for one in found["libraries"] if one["missing"]]
+    return [library for library in measurement["libraries"] if library["missing"]]
 
 
 def refresh() -> None:
@@ -92,11 +92,15 @@ def data() -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads(MEASURED.read_text(encoding="utf-8")), tomllib.loads(RECORDED.read_text(encoding="utf-8"))
 
 
-def rendered(found: dict[str, Any], recorded: dict[str, Any]) -> str:
+def rendered(measurement: dict[str, Any], recorded: dict[str, Any]) -> str:
     """The page's text."""
-    cells, sizes, allowance = found["cells"], found["inputs"], found["machine"]["allowance"]
+    cells, sizes, allowance = measurement["cells"], measurement["inputs"], measurement["machine"]["allowance"]
     lines = [TOP.format(pairs=PAIRS, allowance=allowance, tolerance=TOLERANCE)]
-    lines += [*machine(found["machine"]), *libraries(found["libraries"]), *differences(found["differences"])]
+    lines += [
+        *machine(measurement["machine"]),
+        *libraries(measurement["libraries"]),
+        *differences(measurement["differences"]),
+    ]
     shown = {
         "evaluation": (EVALUATION, "points", lambda cell: plain(cell, sizes["unit"] / cell["at"])),
         "ranks": (RANKS, "rank", lambda cell: plain(cell, sizes["unit"] / sizes["points"])),
@@ -110,49 +114,49 @@ def rendered(found: dict[str, Any], recorded: dict[str, Any]) -> str:
             lines += [words.format(**sizes), *table(here, row, text), "", *grown(here), ""]
     if here := [cell for cell in cells if cell["table"] == "campaigns"]:
         whole = GATES[ALL].faster[32]
-        least = min(one.faster[1024] for one in GATES.values() if 1024 in one.faster)
+        least = min(gate.faster[1024] for gate in GATES.values() if 1024 in gate.faster)
         lines += [CAMPAIGNS.format(jobs=JOBS, whole=whole, least=least), *table(here, "points", plain), ""]
     lines += probe(recorded)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def machine(found: dict[str, Any]) -> Iterator[str]:
+def machine(facts: dict[str, Any]) -> Iterator[str]:
     """On what was measured, and when."""
     yield (
-        f"Measured on {found['date']}, in {found['minutes']:g} minutes: {found['processor']}, {found['cores']} cores, "
-        f"Python {found['python']}; the load was {found['load']:g} processes when it began.\n"
+        f"Measured on {facts['date']}, in {facts['minutes']:g} minutes: {facts['processor']}, {facts['cores']} cores, "
+        f"Python {facts['python']}; the load was {facts['load']:g} processes when it began.\n"
     )
 
 
-def libraries(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+def libraries(listed: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What was compared, and how it is installed."""
     yield from ("| library | version | installed by |", "|---|---|---|")
-    for one in found:
-        version = f"**missing**: {code(one['missing'])}" if one["missing"] else one["version"]
-        yield f"| {one['name']} | {version} | `{one['install']}` |"
+    for library in listed:
+        version = f"**missing**: {code(library['missing'])}" if library["missing"] else library["version"]
+        yield f"| {library['name']} | {version} | `{library['install']}` |"
     yield ""
 
 
-def differences(found: Sequence[str]) -> Iterator[str]:
+def differences(listed: Sequence[str]) -> Iterator[str]:
     """The results that differ, each with the smallest input."""
     yield "## Agreement\n"
-    if not found:
+    if not listed:
         yield "All libraries computed the same values on all inputs, as far as they have figures below.\n"
         return
     yield "What a library computes otherwise has no time. The smallest input of each:\n"
-    yield from (f"- {code(one)}" for one in found)
+    yield from (f"- {code(difference)}" for difference in listed)
     yield ""
 
 
 def table(cells: Sequence[dict[str, Any]], row: str, shown: Callable[[dict[str, Any]], str]) -> Iterator[str]:
     """A row for each size, a column for each library."""
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    found = {(cell["at"], cell["column"]): cell for cell in cells}
+    by_place = {(cell["at"], cell["column"]): cell for cell in cells}
     yield f"| {row} | {' | '.join(columns)} |"
     yield "|--:" * (len(columns) + 1) + "|"
     for at in sorted({cell["at"] for cell in cells}):
-        values = [found.get((at, column)) for column in columns]
-        texts = ["" if one is None else one.get("why") or shown(one) for one in values]
+        values = [by_place.get((at, column)) for column in columns]
+        texts = ["" if value is None else value.get("why") or shown(value) for value in values]
         yield f"| {at:,} | {' | '.join(texts)} |"
 
 
@@ -160,15 +164,15 @@ def grown(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
     """How each column of a table grows, a row each."""
     yield from ("| | slope | from size to size |", "|---|--:|---|")
     for column in dict.fromkeys(cell["column"] for cell in cells):
-        found = growth([(c["at"], c["median"]) for c in cells if c["column"] == column and "median" in c])
-        ranges = "; ".join(map(ranged, found.ranges)) if found else "too few sizes"
-        yield f"| {column} | {f'{found.slope:.2f}' if found else '-'} | {ranges} |"
+        growing = growth([(c["at"], c["median"]) for c in cells if c["column"] == column and "median" in c])
+        ranges = "; ".join(map(ranged, growing.ranges)) if growing else "too few sizes"
+        yield f"| {column} | {f'{growing.slope:.2f}' if growing else '-'} | {ranges} |"
 
 
-def ranged(found: Range) -> str:
+def ranged(span: Range) -> str:
     """A range of sizes and its slope."""
-    words = f"{found.start:,} to {found.stop:,}: {found.slope:.2f}"
-    return f"**{words}**" if found.linear else words
+    words = f"{span.start:,} to {span.stop:,}: {span.slope:.2f}"
+    return f"**{words}**" if span.linear else words
 
 
 def plain(cell: dict[str, Any], factor: float = 1.0) -> str:
@@ -192,13 +196,13 @@ def code(text: str) -> str:
     return "`" + text.replace("`", "'").replace("|", "/") + "`"
 
 
-def probe(found: dict[str, Any]) -> Iterator[str]:
+def probe(recorded: dict[str, Any]) -> Iterator[str]:
     """The section of what was measured on a GPU: a row for each time that it was."""
     limits = "`python -m benchmarks gpu` limits the medians of {} runs to {:g} s and {:g} s.".format(SAMPLES, *TARGETS)
-    yield f"## {found['title']}\n\n{found['what'].strip()} {limits}\n"
+    yield f"## {recorded['title']}\n\n{recorded['what'].strip()} {limits}\n"
     yield f"| {' | '.join(PROBE)} |"
     yield "|---" * len(PROBE) + "|"
-    for run in found["run"]:
+    for run in recorded["run"]:
         times = (run.get(f"{what}_wall") for what in ("compiling", "kept"))
         cells = (
             run.get("date", ""), run.get("commit", ""), hardware(run), str(run.get("instructions", "")),
@@ -206,7 +210,7 @@ def probe(found: dict[str, Any]) -> Iterator[str]:
         )  # fmt: skip
         yield f"| {' | '.join(cell or '-' for cell in cells)} |"
     yield ""
-    yield from (f"- {one}" for one in found["notes"])
+    yield from (f"- {note}" for note in recorded["notes"])
     yield ""
 
 

@@ -65,13 +65,13 @@ class Printed:
 def differences(lines: Sequence[str], before: Path, files: dict[str, str], jobs: int) -> list[str]:
     """A unified diff for every command line that prints something else in the working tree."""
 
-    def one(line: str) -> str:
+    def compare_line(line: str) -> str:
         old, new = (Printed.by(line, tree, files).text for tree in (before, ROOT))
         diff = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", lineterm="", n=1)
         return "" if old == new else f"$ python -m {line}\n" + "\n".join(list(diff)[:40])
 
     with ThreadPoolExecutor(jobs) as pool:
-        return [found for found in pool.map(one, lines) if found]
+        return [text for text in pool.map(compare_line, lines) if text]
 
 
 def main() -> int:
@@ -87,12 +87,12 @@ def main() -> int:
         before = Path(folder) / "before"
         subprocess.run(["git", "worktree", "add", "--detach", "-q", str(before), options.rev], cwd=ROOT, check=True)
         try:
-            found = differences(lines, before, listed["files"], options.jobs)
+            texts = differences(lines, before, listed["files"], options.jobs)
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", str(before)], cwd=ROOT, check=True)
-    print("\n\n".join(found))
-    print(f"{len(lines)} command lines: {len(lines) - len(found)} print the same, {len(found)} do not")
-    return 1 if found else 0
+    print("\n\n".join(texts))
+    print(f"{len(lines)} command lines: {len(lines) - len(texts)} print the same, {len(texts)} do not")
+    return 1 if texts else 0
 
 
 if __name__ == "__main__":

@@ -38,12 +38,12 @@ def modules() -> Mapping[str, Path]:
 def imports() -> Mapping[str, set[str]]:
     """By room the other rooms that it imports, at any place of its files."""
     known = modules()
-    found: dict[str, set[str]] = {room(name): set() for name in known}
+    arrows: dict[str, set[str]] = {room(name): set() for name in known}
     for name, path in known.items():
-        for other in _list_imported(path, known):
-            if room(other) != room(name):
-                found[room(name)].add(room(other))
-    return found
+        for target in _list_imported(path, known):
+            if room(target) != room(name):
+                arrows[room(name)].add(room(target))
+    return arrows
 
 
 def _list_imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
@@ -74,7 +74,7 @@ def floors(package: str, arrows: Mapping[str, set[str]]) -> list[list[str]]:
 
     def of(name: str) -> int:
         if name not in height:
-            below = (other for other in arrows[name] if other.startswith(f"{package}.") and other != package)
+            below = (target for target in arrows[name] if target.startswith(f"{package}.") and target != package)
             height[name] = 1 + max(map(of, below), default=-1)
         return height[name]
 
@@ -87,10 +87,13 @@ def picture() -> str:
     arrows = imports()
     lines = []
     for package in PACKAGES:
-        others = {
-            other.split(".")[0] for name, found in arrows.items() if name.split(".")[0] == package for other in found
+        imported = {
+            target.split(".")[0]
+            for name, targets in arrows.items()
+            if name.split(".")[0] == package
+            for target in targets
         }
-        lines.append(f"{package}   imports {', '.join(sorted(others - {package})) or 'none of ours'}")
+        lines.append(f"{package}   imports {', '.join(sorted(imported - {package})) or 'none of ours'}")
         for row in floors(package, arrows):
             lines.append("    " + "  ".join(name.partition(".")[2] for name in row))
     return "```\n" + "\n".join(lines) + "\n```\n"

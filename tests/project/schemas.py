@@ -50,8 +50,8 @@ PARAMS: Schema = {
 
 def table(properties: Mapping[str, Schema], required: Iterable[str] = ()) -> Schema:
     """The schema of a table with these keys and no others."""
-    found: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
-    return found | ({"required": list(required)} if required else {})
+    schema: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return schema | ({"required": list(required)} if required else {})
 
 
 def of_operands(names: Iterable[str], value: Schema) -> Schema:
@@ -127,9 +127,9 @@ def movements() -> Schema:
     later = {"width": {"type": "integer", "minimum": 8}, "narrow": {"enum": [8, 16, 32]}}
     sorts = []
     for sort in movement.SORTS.values():
-        found = keys(sort)
-        values = {name: later.get(name, describe_parser(key.parse)) for name, key in found.items()}
-        sorts.append(table(values, [name for name, key in found.items() if key.required]))
+        known = keys(sort)
+        values = {name: later.get(name, describe_parser(key.parse)) for name, key in known.items()}
+        sorts.append(table(values, [name for name, key in known.items() if key.required]))
     return entries({"oneOf": sorts})
 
 
@@ -137,9 +137,9 @@ def of_specs(specs: Iterable[type]) -> Schema:
     """The schema of a file whose tables have the fields of one of some specs."""
     forms = []
     for spec in specs:
-        found = keys(spec)
-        values = {name: {**describe_parser(key.parse), "description": key.help} for name, key in found.items()}
-        forms.append(table(values, [name for name, key in found.items() if key.required]))
+        known = keys(spec)
+        values = {name: {**describe_parser(key.parse), "description": key.help} for name, key in known.items()}
+        forms.append(table(values, [name for name, key in known.items() if key.required]))
     return entries(forms[0] if len(forms) == 1 else {"oneOf": forms})
 
 
@@ -155,7 +155,7 @@ def maps() -> Schema:
         "memory": {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
         "operand": {"type": "string", "pattern": f"^({index.OPERAND.pattern})$"},
     }
-    values = {name: {**special.get(name, WORD), "description": one.help} for name, one in index.options().items()}
+    values = {name: {**special.get(name, WORD), "description": key.help} for name, key in index.options().items()}
     own = {name: value for name, value in values.items() if name in keys(index.OperandSpec)}
     several = {
         **table({name: values[name] for name in index.SHARED}, ["ptx"]),
@@ -169,10 +169,10 @@ def campaigns() -> Schema:
     listed: Schema = {"type": "array", "items": WORD, "minItems": 1}
     kinds = []
     for kind, spec in campaign.KINDS.items():
-        found = keys(spec)
-        values = {name: {**describe_parser(key.parse), "description": key.help} for name, key in found.items()}
-        values |= {"kind": {"const": kind}} | ({"atoms": listed} if "atoms" in found else {})
-        kinds.append(table(values, [name for name, key in found.items() if key.required]))
+        known = keys(spec)
+        values = {name: {**describe_parser(key.parse), "description": key.help} for name, key in known.items()}
+        values |= {"kind": {"const": kind}} | ({"atoms": listed} if "atoms" in known else {})
+        kinds.append(table(values, [name for name, key in known.items() if key.required]))
     return entries({"oneOf": kinds})
 
 
@@ -253,7 +253,7 @@ def claims() -> Schema:
     columns: Schema = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "minItems": 1}
     array = {
         "dims": {"oneOf": [WORD, {**words, "minItems": 1, "uniqueItems": True}]},
-        "type": {"enum": [one for one in SIZE if one]},
+        "type": {"enum": [name for name in SIZE if name]},
         "strides": {"type": "array", "items": count, "minItems": 1},
         "offset": count,
         **dict.fromkeys(("out", "scratch", "zero"), flag),
@@ -285,7 +285,7 @@ def claims() -> Schema:
         "arrays": {"type": "object", "additionalProperties": table(array, ("dims", "type")), "minProperties": 1},
     }
     assert values.keys() == {*claim.KEYS} and array.keys() == {*claim.ARRAY_KEYS}
-    assert {key for one in tables for key in one["properties"]} | {"unused"} == {*PARAM_KEYS}
+    assert {key for form in tables for key in form["properties"]} | {"unused"} == {*PARAM_KEYS}
     values["triton"] = table({name: python[kind] for name, kind in compiled.KEYS.items()})
     return table(values, ["arrays"])
 
@@ -302,10 +302,10 @@ OF_THEIR_OWN = {  # kinds whose files have more to say than the fields of their 
 def schemas() -> dict[str, Callable[[], Schema]]:
     """The schema of a file of each kind, by the name of its file."""
     kept = [kind for kind in kinds.all() if kind.signs is not None]
-    found = {
+    by_file = {
         kind.plural.replace(" ", "_"): OF_THEIR_OWN.get(kind.name, partial(of_specs, kind.specs())) for kind in kept
     }
-    return {**found, "instruction": instructions, "claims": claims}
+    return {**by_file, "instruction": instructions, "claims": claims}
 
 
 def text(name: str) -> str:

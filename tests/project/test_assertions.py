@@ -37,15 +37,15 @@ class Asserting:
                     self.bodies[path, node.name] = node.body
                     self.namesakes[node.name].add((path, node.name))
         self.within: dict[ast.AST, list[ast.Call]] = {}  # the calls in an expression: each turn needs them again
-        self.found: set[Place] = set()
+        self.asserted: set[Place] = set()
         while more := {
-            place for place in self.bodies.keys() - self.found if not self.unasserted(place[0], self.bodies[place])
+            place for place in self.bodies.keys() - self.asserted if not self.unasserted(place[0], self.bodies[place])
         }:
-            self.found |= more
+            self.asserted |= more
 
     def vacuous(self) -> list[str]:
         """The tests that may pass without an assertion."""
-        return [f"{path}: {name}" for path, name in self.tests if (path, name) not in self.found]
+        return [f"{path}: {name}" for path, name in self.tests if (path, name) not in self.asserted]
 
     def calls(self, path: Path, node: ast.AST) -> bool:
         """Whether an expression of a file calls pytest.raises, pytest.fail or a function that asserts."""
@@ -54,7 +54,11 @@ class Asserting:
         for call in self.within[node]:
             called = getattr(call.func, "attr", getattr(call.func, "id", ""))
             meant = {(path, called)} if (path, called) in self.bodies else self.namesakes.get(called, set())
-            if called in {"raises", "fail", "warns"} or called.startswith("assert_") or (meant and meant <= self.found):
+            if (
+                called in {"raises", "fail", "warns"}
+                or called.startswith("assert_")
+                or (meant and meant <= self.asserted)
+            ):
                 return True
             if called == "assume" and self.answers(path, call.args[0]):
                 return True
@@ -113,9 +117,9 @@ def ways(node: ast.stmt) -> list[list[ast.stmt]]:
 @pytest.mark.long
 def test_every_test_asserts_whatever_happens() -> None:
     files = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
-    found = Asserting(files)
-    assert len(found.tests) > 1500
-    assert found.vacuous() == []
+    asserting = Asserting(files)
+    assert len(asserting.tests) > 1500
+    assert asserting.vacuous() == []
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,9 @@ def spoil(guest: Path) -> None:
 
 def run_action(**given: str) -> tuple[int, str, str]:
     """Exit code, log and outputs of the action's last step with these inputs."""
-    inputs = {name: given.get(name.replace("-", "_"), one.get("default", "")) for name, one in ACTION["inputs"].items()}
+    inputs = {
+        name: given.get(name.replace("-", "_"), spec.get("default", "")) for name, spec in ACTION["inputs"].items()
+    }
     step = ACTION["runs"]["steps"][-1]
     values = {
         name: inputs[re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1]] for name, text in step["env"].items()
@@ -138,7 +140,7 @@ def test_every_command_of_the_page_runs(guest: Path, capsys: pytest.CaptureFixtu
     assert len(lines) >= 5
     for line in lines:
         given = shlex.split(line)
-        words = [word for one in given for word in (glob.glob(one) or [one])]
+        words = [word for part in given for word in (glob.glob(part) or [part])]
         assert words[0] == "lanecheck" and lanecheck(words[1:]) == 0, (line, capsys.readouterr())
     assert all(Path(name).stat().st_size for name in ("hunk.sarif", "atoms.xml", "index.xml"))
 

@@ -23,11 +23,11 @@ EXAMPLES = [
 def test_an_example_is_verified(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = re.search(r"^#     lanecheck (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None and path.name in found[2]
+    match = re.search(r"^#     lanecheck (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert match is not None and path.name in match[2]
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)  # a campaign writes its results there
-    assert lanecheck([found[1], *shlex.split(found[2])]) == 0
+    assert lanecheck([match[1], *shlex.split(match[2])]) == 0
     out = capsys.readouterr().out
     last = out.rstrip().splitlines()[-1]  # of a campaign: mutants above it are refuted
     assert "verified" in out and not re.search(r"\b[1-9]\d* (?:refuted|unknown)\b", last)

@@ -96,12 +96,12 @@ def test_a_call_ends_with_the_code_of_the_rule(
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("CI", raising=False)  # where code of others needs --allow-exec
     try:
-        found = main(line.split(" "))
+        ended = main(line.split(" "))
     except SystemExit as end:  # argparse
-        found = end.code
+        ended = end.code
     out, err = capsys.readouterr()
-    assert (found, says in " ".join((out + err).split())) == (code, True), out + err
-    if found is Exit.OK and "--allow-unchecked" not in line:
+    assert (ended, says in " ".join((out + err).split())) == (code, True), out + err
+    if ended is Exit.OK and "--allow-unchecked" not in line:
         assert not re.search(r"\b1 subject: 1 unchecked|^0 equal|^0 recorded", out, re.MULTILINE)
 
 
@@ -127,7 +127,7 @@ def test_every_command_is_in_the_table() -> None:
     for line, code, _ in TABLE:
         codes.setdefault(line.split()[0], set()).add(code)
     assert sorted(codes) == sorted(COMMANDS)
-    assert all(Exit.USAGE in found for found in codes.values())
+    assert all(Exit.USAGE in listed for listed in codes.values())
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "gpu_checks.laws", "proofs.laws.certificates", "proofs.symbolic.campaign"])

@@ -19,13 +19,13 @@ def name_of(path: Path) -> str:
 
 def exports(path: Path) -> set[str]:
     """The public names that a package's `__init__` defines, or imports from its own modules."""
-    found = set()
+    names = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{name_of(path)}."):
-            found |= {alias.asname or alias.name for alias in node.names}
-    return {name for name in found if not name.startswith("_")}
+            names |= {alias.asname or alias.name for alias in node.names}
+    return {name for name in names if not name.startswith("_")}
 
 
 INITS = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("__init__.py"))
@@ -43,9 +43,9 @@ def test_every_exported_name_is_listed_and_resolves(path: Path) -> None:
 
 def test_what_is_promised_to_stay_is_exported() -> None:
     text = (ROOT / "docs" / "stability.md").read_text()
-    found = re.findall(r"`from (\w+) import ([^`]+)`", text)
-    assert found
-    for module, names in found:
+    promised = re.findall(r"`from (\w+) import ([^`]+)`", text)
+    assert promised
+    for module, names in promised:
         assert set(names.split(", ")) <= set(import_module(module).__all__)
     for module in re.findall(r"`(\w+)\.__init__`", text):
         assert import_module(module).__all__

@@ -37,9 +37,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python3*/site-packages")
     for name in set(list_required(NEEDED)):
-        found = distribution(name)
-        for part in {Path(str(file)).parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
-            (site / part).symlink_to(Path(str(found.locate_file(part))))
+        installed = distribution(name)
+        for part in {Path(str(file)).parts[0] for file in installed.files or ()} - {"..", "__pycache__"}:
+            (site / part).symlink_to(Path(str(installed.locate_file(part))))
     shell(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=ROOT)
     (wheel,) = folder.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "--python", python]

@@ -153,13 +153,13 @@ def test_a_command_is_run_in_one_way() -> None:
 
 def writes(text: str) -> list[int]:
     """The lines on which an attribute of `options` is set: what a command finds out is returned, not left there."""
-    found = []
+    lines = []
     for node in ast.walk(ast.parse(text)) if "options" in text else ():
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        of = [one.value for one in targets if isinstance(one, ast.Attribute)]
+        of = [target.value for target in targets if isinstance(target, ast.Attribute)]
         of += node.args[:1] if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" else []
-        found += [node.lineno for one in of if isinstance(one, ast.Name) and one.id == "options"]
-    return sorted(found)
+        lines += [node.lineno for value in of if isinstance(value, ast.Name) and value.id == "options"]
+    return sorted(lines)
 
 
 @pytest.mark.long

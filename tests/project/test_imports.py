@@ -31,8 +31,8 @@ OURS = {
 
 def modules() -> list[Path]:
     """Every module but adapters, which run in another project's interpreter and import that project."""
-    found = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return sorted(path for path in found if path.parent != ROOT / "verify" / "foreign" / "adapters")
+    paths = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for path in paths if path.parent != ROOT / "verify" / "foreign" / "adapters")
 
 
 def list_imported(path: Path) -> Iterator[str]:
@@ -79,8 +79,8 @@ def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
 
 def test_the_plugin_imports_pytest_alone_until_lanecheck_is_asked_for() -> None:
     path = ROOT / "lanecheck/pytest_plugin.py"
-    others = {name.split(".")[0] for name in list_imported(path)} - sys.stdlib_module_names
-    assert others == {"pytest", "verify", "lanecheck"}
+    imported = {name.split(".")[0] for name in list_imported(path)} - sys.stdlib_module_names
+    assert imported == {"pytest", "verify", "lanecheck"}
     ours = {*PACKAGES} - {"lanecheck"}
     program = f"import sys, lanecheck.pytest_plugin; print(*{ours} & {{name.split('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -56,10 +56,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("module", ["verify", "verify.layout", "gpu_checks.banks", "proofs.laws.certificates"])
 def test_a_package_of_our_name_that_pip_put_into_our_folder_is_named(module: str, site: Path, tmp_path: Path) -> None:
     """PyPI has a `verify`."""
-    other = site / "verify-1.1.1.dist-info"
-    other.mkdir()
+    stray = site / "verify-1.1.1.dist-info"
+    stray.mkdir()
     line = read_last_line(module, tmp_path, site)
-    other.rmdir()
+    stray.rmdir()
     assert "another package `verify` (verify-1.1.1.dist-info)" in line and "`pip uninstall verify`" in line
 
 

@@ -91,18 +91,18 @@ COUNTS: dict[str, Callable[[], list[str]]] = {
 
 @pytest.mark.parametrize("what", COUNTS)
 def test_the_count_does_not_rise(what: str) -> None:
-    found = COUNTS[what]()
-    assert len(found) <= LIMITS[what], f"{len(found)} {what}, at most {LIMITS[what]}: {of_this_change(found)}"
+    places = COUNTS[what]()
+    assert len(places) <= LIMITS[what], f"{len(places)} {what}, at most {LIMITS[what]}: {of_this_change(places)}"
 
 
-def of_this_change(found: list[str]) -> list[str]:
+def of_this_change(places: list[str]) -> list[str]:
     """Return what stands in files that were not committed yet, or that the last commit changed: one of them is new."""
     asked = ["status", "--porcelain", "-uall", "--no-renames"], ["show", "--name-only", "--format=", "HEAD"]
     answers = [
         subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False) for words in asked
     ]
     changed = [line.split()[-1] for line in (answers[0].stdout or answers[1].stdout).splitlines()]
-    return [one for one in found if any(f"{name}:" in one for name in changed)] or found[-20:]
+    return [place for place in places if any(f"{name}:" in place for name in changed)] or places[-20:]
 
 
 def test_every_count_has_its_limit() -> None:

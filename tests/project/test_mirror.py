@@ -55,12 +55,12 @@ def test_the_tests_of_a_room_are_named_by_its_modules_or_by_a_property() -> None
     assert len(files) > 70
     rooms = {path.parent.relative_to(ROOT / "tests").as_posix() for path in files}
     assert [room for room in rooms if not (ROOT / room).is_dir()] == []
-    others = {room: set() for room in PROPERTIES}
+    properties = {room: set() for room in PROPERTIES}
     for path in files:
         room, name = path.parent.relative_to(ROOT / "tests"), path.stem.removeprefix("test_")
         if name not in modules(ROOT / room):
-            others.setdefault(room.as_posix(), set()).add(name)
-    assert others == PROPERTIES
+            properties.setdefault(room.as_posix(), set()).add(name)
+    assert properties == PROPERTIES
 
 
 def test_every_module_of_verify_has_a_test_of_its_name() -> None:

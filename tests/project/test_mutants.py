@@ -21,8 +21,8 @@ def f(a: int | None, *rest: int) -> int | None:
 
 
 def test_a_mutant_exchanges_one_token_that_is_evaluated() -> None:
-    found = [(one.line, one.old, one.new) for one in mutants("f.py", TEXT)]
-    assert found == [
+    exchanged = [(mutant.line, mutant.old, mutant.new) for mutant in mutants("f.py", TEXT)]
+    assert exchanged == [
         (4, "*", "+"),
         (6, "+", "-"),
         (6, "1", "2"),
@@ -40,14 +40,14 @@ def test_sampled_mutants_compile_and_a_seed_draws_the_same() -> None:
     few = sample(9, 3, "verify/core/verdict.py")
     text = (ROOT / "verify/core/verdict.py").read_text(encoding="utf-8")
     assert few == sample(9, 3, "verify/core/verdict.py") != sample(9, 4, "verify/core/verdict.py")
-    assert len(few) == 9 and all(one.compiles(text) for one in few)
-    assert not all(one.compiles(TEXT) for one in mutants("f.py", TEXT))
+    assert len(few) == 9 and all(mutant.compiles(text) for mutant in few)
+    assert not all(mutant.compiles(TEXT) for mutant in mutants("f.py", TEXT))
 
 
 def test_the_text_of_a_mutant_differs_in_its_token_alone() -> None:
-    one = next(one for one in mutants("f.py", TEXT) if one.old == "<")
-    assert one.applied(TEXT) == TEXT.replace("a < 3", "a <= 3")
-    assert one.key == ("f.py", "return a + 1 if not rest and a < 3 else max(*rest)", "<", "<=")
+    mutant = next(mutant for mutant in mutants("f.py", TEXT) if mutant.old == "<")
+    assert mutant.applied(TEXT) == TEXT.replace("a < 3", "a <= 3")
+    assert mutant.key == ("f.py", "return a + 1 if not rest and a < 3 else max(*rest)", "<", "<=")
 
 
 @pytest.mark.long
@@ -55,7 +55,7 @@ def test_the_text_of_a_mutant_differs_in_its_token_alone() -> None:
 def test_what_is_listed_is_a_mutant_of_todays_code_and_has_a_reason(file: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
     mine = {key: reason for key, reason in listed().items() if key[0] == file}
-    today = {one.key for one in mutants(file, text) if one.key in mine and one.compiles(text)}
+    today = {mutant.key for mutant in mutants(file, text) if mutant.key in mine and mutant.compiles(text)}
     assert mine.keys() == today
     assert all(len(reason.split()) > 3 for reason in mine.values())
 
@@ -70,7 +70,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(benchmark, "ROOT", tmp_path)
     monkeypatch.setattr(benchmark, "WORK", tmp_path)
     (tmp_path / "f.py").write_text(MOVED)
-    numbers = [one for one in mutants("f.py", BEFORE) if one.old == "1"]
+    numbers = [mutant for mutant in mutants("f.py", BEFORE) if mutant.old == "1"]
     fates = [Fate(numbers[0], "killed", 1), Fate(numbers[1], "survived", 1), Fate(numbers[2], "unexecuted", 0)]
     fates.append(Fate(replace(numbers[1], file="gone.py"), "survived", 3))
     path = tmp_path / "earlier.jsonl"
@@ -101,7 +101,7 @@ def test_a_campaign_tried_again_accounts_for_every_mutant(
     )
     assert measured == [[], ["tests/a.py"]]
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda one: one[2:]))
+    assert lines[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda part: part[2:]))
     assert any(line.endswith("1 -> 2  in  return a * 1 + 1") for line in lines) == bool(code)
 
 
@@ -113,5 +113,5 @@ def test_a_constant_of_several_lines_has_the_tests_that_execute_its_first(
     text = "def f():\n    if g():\n        return (\n            1, 2,\n        )\n    return 7\n"
     (tmp_path / "f.py").write_text(text)
     run = Executed({"f.py": {1: [""], 2: ["t::a", "t::b"], 3: ["t::a"]}}, {})
-    folded, never = (next(one for one in mutants("f.py", text) if one.old == old) for old in "27")
+    folded, never = (next(mutant for mutant in mutants("f.py", text) if mutant.old == old) for old in "27")
     assert (run.tests(folded), run.tests(never)) == (["t::a"], [])

@@ -20,8 +20,10 @@ def list_missing(text: str) -> list[str]:
 
 
 def test_every_path_that_is_named_exists() -> None:
-    found = {path.relative_to(ROOT).as_posix(): list_missing(path.read_text(encoding="utf-8")) for path in TEXTS + CODE}
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    missing = {
+        path.relative_to(ROOT).as_posix(): list_missing(path.read_text(encoding="utf-8")) for path in TEXTS + CODE
+    }
+    assert {name: wrong for name, wrong in missing.items() if wrong} == {}
 
 
 def test_a_path_that_does_not_exist_is_found() -> None:

@@ -343,12 +343,12 @@ def test_the_page_shows_how_a_repository_is_gated(guest: Guest) -> None:
 def test_the_projects_list_is_read_where_no_ini_option_is(guest: Guest) -> None:
     guest.write(maps__mine_toml=MINE, tests__test_it_py=PLAIN)
     guest.write(pyproject_toml='[tool.lanecheck]\nfiles = ["maps"]\n')
-    assert any("mine.toml" in one for one in guest.collected())
+    assert any("mine.toml" in node for node in guest.collected())
     guest.write(
         pyproject_toml='[tool.lanecheck]\nfiles = ["maps"]\n[tool.pytest.ini_options]\nlanecheck = "none.toml"\n'
     )
     (guest.pytester.path / "none.toml").write_text("", encoding="utf-8")
-    assert not any("mine.toml" in one for one in guest.collected())
+    assert not any("mine.toml" in node for node in guest.collected())
     guest.write(pyproject_toml='[tool.lanecheck]\nfile = ["maps"]\n')
     done = guest.run()
     assert done.ret == pytest.ExitCode.USAGE_ERROR

@@ -16,7 +16,7 @@ from verify import kinds
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
 ROOT = Path(__file__).parents[2]
 FILES = {  # of every kind its example
-    **{kind.plural.replace(" ", "_"): [ROOT / one for one in kind.example] for kind in kinds.all() if kind.signs},
+    **{kind.plural.replace(" ", "_"): [ROOT / file for file in kind.example] for kind in kinds.all() if kind.signs},
     "atoms": [*ROOT.glob("layouts/atoms/*.toml"), ROOT / "examples" / "my_atoms.toml"],
     "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
     "claims": [*ROOT.glob("examples/kernel/*.toml"), *ROOT.glob("tests/kernels/compiled/*.toml")],
@@ -96,7 +96,7 @@ WRONG = {
 def test_what_a_reader_rejects_for_its_form_breaks_the_schema(name: str) -> None:
     fits = validator(name)
     wrong = [{"one": {"no such key": 1}}, {"one": 1}, *WRONG.get(name, ())]
-    assert [one for one in wrong if not list(fits.iter_errors(one))] == []
+    assert [document for document in wrong if not list(fits.iter_errors(document))] == []
 
 
 def test_the_examples_name_their_schemas() -> None:

@@ -37,12 +37,16 @@ def steps(job: dict[str, Any], action: str) -> Iterator[dict[str, Any]]:
 def test_an_action_is_pinned_to_the_commit_of_a_version(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     used = re.findall(r"uses: (.*)", text)
-    assert used and [one for one in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)] == []
+    assert (
+        used
+        and [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)]
+        == []
+    )
 
 
 def test_an_action_has_one_version_in_all_files() -> None:
     texts = [path.read_text(encoding="utf-8") for path in (*WORKFLOWS, ROOT / "action.yml")]
-    used = {tuple(one.split("@")) for text in texts for one in re.findall(r"uses: (.*)", text)}
+    used = {tuple(use.split("@")) for text in texts for use in re.findall(r"uses: (.*)", text)}
     assert len(used) == len({name for name, _ in used})
 
 

@@ -75,13 +75,13 @@ def teaching(target: Path) -> dict[str, str]:
     folder = target / "teaching"
 
     def both(claim: ledger.Claim) -> str:
-        found = []
+        lines = []
         for number, picture in enumerate(both_pictures(claim)):
             name = f"{claim.anchor}-{number}.svg"
             (folder / name).write_text(svg.text(svg.drawing(picture, words=False)), encoding="utf-8")
             marks = any(cell.expected for panel in picture.panels for cell in panel.every())
-            found.append(f"![{picture.title}{'; ≠ is what is right' * marks}]({name})")
-        return "\n".join(found)
+            lines.append(f"![{picture.title}{'; ≠ is what is right' * marks}]({name})")
+        return "\n".join(lines)
 
     return ledger.pages(ledger.load(), both)
 

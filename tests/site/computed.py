@@ -80,14 +80,14 @@ def show() -> list[Row]:
     wrong, right = int4()
     k = [[wrong(i) // 8 for i in range(size(wrong))].count(at) for at in range(32)]
     two, none = [at for at in range(32) if k[at] == 16], [at for at in range(32) if k[at] == 0]
-    other = [
+    moved = [
         at for at in range(32) if k[at] == 8 and any(wrong(i) != right(i) for i in range(256) if wrong(i) // 8 == at)
     ]
-    assert [*two, *other, *none] == list(range(two[0], 32))
+    assert [*two, *moved, *none] == list(range(two[0], 32))
     return [
         ("The rows of k from {} on have two owners, those from {} on have none", two[0], none[0]),
         ("k {} to {} have two owners each, k {} to {} another than the ISA's, k {} and up none",
-         two[0], two[-1], other[0], other[-1], none[0]),
+         two[0], two[-1], moved[0], moved[-1], none[0]),
         ("offsets and banks of {} rows of {} elements", *layout("(8,64):(64,1)").shape),
         TILE,
         ("C of {}x{} in row-major memory", 32, 32),

@@ -36,10 +36,10 @@ def with_pictures(target: Path) -> str:
     """The page, with the pictures that it writes to a folder `museum` beside it."""
     folder, text = target / "museum", page()
     folder.mkdir()
-    for one in REPORTS:
-        drawn = draw(one, folder) if one.refuted else ""
-        command = f"```\nlanecheck {one.refuted.strip()}\n    {one.says}\n```\n"
-        assert not drawn or command in text, one.where
+    for report in REPORTS:
+        drawn = draw(report, folder) if report.refuted else ""
+        command = f"```\nlanecheck {report.refuted.strip()}\n    {report.says}\n```\n"
+        assert not drawn or command in text, report.where
         text = text.replace(command, f"{command}\n{drawn}", 1) if drawn else text
     for name, verdict in list_verdicts().items():
         number, _, atom = name.partition(": ")
@@ -52,47 +52,48 @@ def list_verdicts() -> dict[str, str]:
     return {atom.name: f"museum-{atom.name.partition(':')[0]}.html" for atom in load(ROOT / WRONG)}
 
 
-def draw(one: Report, folder: Path) -> str:
+def draw(report: Report, folder: Path) -> str:
     """Return the Markdown of the pictures of a wrong map; empty if its command is about nothing that can be drawn."""
-    pictures = _pictures(one, folder)
+    pictures = _pictures(report, folder)
     if not pictures:
         return ""
     cells, near = sum(picture.cells for picture in pictures), zoom(pictures[0])
-    found = []
+    parts = []
     if near is not None and cells > FEW:
         first = svg.drawing(near[1], prefix="near", words=False)
-        (folder / f"{one.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
-        found.append(f"![What is wrong first in museum {one.number}](museum/{one.number}-near.svg)\n")
+        (folder / f"{report.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
+        parts.append(f"![What is wrong first in museum {report.number}](museum/{report.number}-near.svg)\n")
     if cells <= MOST:
-        names = [f"{one.number}{f'-{at}' if at else ''}.svg" for at in range(len(pictures))]
+        names = [f"{report.number}{f'-{at}' if at else ''}.svg" for at in range(len(pictures))]
         for name, picture in zip(names, pictures, strict=True):
             drawing.write(picture, folder / name)
-        found.append(
-            "\n".join(f"![The wrong map of museum {one.number}: {one.says}](museum/{name})" for name in names) + "\n"
+        parts.append(
+            "\n".join(f"![The wrong map of museum {report.number}: {report.says}](museum/{name})" for name in names)
+            + "\n"
         )
     else:
-        (folder / f"{one.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
-        found.append(f"[The wrong map of museum {one.number}](museum/{one.number}.svg) whole, {cells:,} cells.\n")
-    return "\n".join(found)
+        (folder / f"{report.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
+        parts.append(f"[The wrong map of museum {report.number}](museum/{report.number}.svg) whole, {cells:,} cells.\n")
+    return "\n".join(parts)
 
 
-def _pictures(one: Report, folder: Path) -> Sequence[Picture]:
+def _pictures(report: Report, folder: Path) -> Sequence[Picture]:
     """Return the pictures of a wrong map: of a layout beside another one, what should be there."""
-    name, *words = shlex.split(one.refuted)
+    name, *words = shlex.split(report.refuted)
     if name == "layout" and words[1] == "--equals":
         (case,) = compare(words[0], words[2]).cases
         assert case.picture
         drawn = case.picture(WINDOW)
         return [drawn] if drawn else []
-    entry = folder / f"{one.number}.toml"
+    entry = folder / f"{report.number}.toml"
     if name in ("index", "movement"):
         entry.write_text(_entry(words), encoding="utf-8")
     elif name != "layout":
         return []
     given = words if name == "layout" else [str(entry)]
-    found = subjects.draw_arguments(show.parser().parse_args(given)).pictures
+    pictures = subjects.draw_arguments(show.parser().parse_args(given)).pictures
     entry.unlink(missing_ok=True)
-    return found
+    return pictures
 
 
 def _entry(words: list[str]) -> str:

@@ -20,8 +20,8 @@ def compute_mutants() -> list[tuple[object, ...]]:
     unnoticed = again - caught
     survived, unexecuted = 12, 10  # by the campaign's log
     assert survived + unexecuted == unnoticed == killed + alike + slower + gone
-    other, found, torch, tested, equal, planted, removed = fourth
-    missed = other - found
+    last, seen, torch, tested, equal, planted, removed = fourth
+    missed = last - seen
     assert missed == torch + tested + equal + planted + removed
     assert isclose(at_once / all_of, 2 / 3, abs_tol=0.02) and since > 68
     right, _, wrong, refuted, _, *faults = attack
@@ -43,8 +43,8 @@ def compute_mutants() -> list[tuple[object, ...]]:
         ("*Unexecuted* ({}).", unexecuted),
         ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, "
          "{} is gone", unnoticed, killed, alike + slower, gone),
-        ("### Seed 2411 a day later: {} other mutants", other),
-        ("The gate noticed {} of {} ({} % to {} % with 95 % confidence), one", found, other, *interval(found, other)),
+        ("### Seed 2411 a day later: {} other mutants", last),
+        ("The gate noticed {} of {} ({} % to {} % with 95 % confidence), one", seen, last, *interval(seen, last)),
         ("; {} survived and {} were unexecuted. Each", 23, missed - 23),  # by the campaign's log
         ("Each of the {} was then tried", missed),
         ("*Listed*: {} compute the same. Of the {} that", equal, planted),

@@ -33,7 +33,7 @@ def _show(data: dict[str, Any], number: int) -> str:
     if "text/html" not in data:
         return f"```text\n{''.join(data['text/plain'])}\n```"
     text = STYLES.sub("", "".join(data["text/html"]).replace(' xmlns="http://www.w3.org/2000/svg"', ""))
-    drawn = DRAWINGS.sub(lambda found: _frame(found[0], number), text)
+    drawn = DRAWINGS.sub(lambda match: _frame(match[0], number), text)
     return f'<div class="lc-output">{rename_ids(drawn, f"cell{number}")}</div>'
 
 

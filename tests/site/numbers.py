@@ -35,7 +35,7 @@ NAMES = {
 
 def prose(text: str) -> str:
     """A page with spaces in place of all that is no prose, so that places stay."""
-    return CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def numbers(text: str) -> dict[int, str]:
@@ -44,14 +44,14 @@ def numbers(text: str) -> dict[int, str]:
     >>> numbers("The 16x8 result of `m16n8k16`, m16n8k16 too, has 1,024 bits.")
     {4: '16', 7: '8', 49: '1,024'}
     """
-    return {found.start(): found[0] for found in NUMBER.finditer(prose(text))}
+    return {match.start(): match[0] for match in NUMBER.finditer(prose(text))}
 
 
 def names(text: str) -> Iterator[int]:
     """Every place inside a number that is a name or a definition."""
     for pattern in NAMES.values():
-        for found in re.finditer(pattern, prose(text), re.MULTILINE):
-            yield from range(found.start(), found.end())
+        for match in re.finditer(pattern, prose(text), re.MULTILINE):
+            yield from range(match.start(), match.end())
 
 
 def equations(text: str) -> Iterator[tuple[range, bool]]:
@@ -60,13 +60,13 @@ def equations(text: str) -> Iterator[tuple[range, bool]]:
     >>> [list(equations(line)) for line in ("so 57 % 16 = 9 and", "so 57 % 16 = 8 and", "(5 / 4, 2·3) = (1, 6)")]
     [[(range(3, 14), True)], [(range(3, 14), False)], [(range(0, 21), True)]]
     """
-    for found in EQUATION.finditer(prose(text)):
-        written = found[0].rstrip(" ,(\n").replace("·", "*").replace("×", "*").replace("^", "**")
+    for match in EQUATION.finditer(prose(text)):
+        written = match[0].rstrip(" ,(\n").replace("·", "*").replace("×", "*").replace("^", "**")
         try:
-            first, *others = (eval(side.replace("//", "/").replace("/", "//")) for side in written.split(" = "))
+            first, *sides = (eval(side.replace("//", "/").replace("/", "//")) for side in written.split(" = "))
         except SyntaxError:
             continue
-        yield range(found.start(), found.start() + len(written)), all(side == first for side in others)
+        yield range(match.start(), match.start() + len(written)), all(side == first for side in sides)
 
 
 def blocks(text: str) -> Iterator[int]:
@@ -74,17 +74,19 @@ def blocks(text: str) -> Iterator[int]:
 
     This is weaker than a row: another number of the same block in its place is not noticed.
     """
-    heads = [0, *(found.start() for found in HEADING.finditer(prose(text))), len(text)]
+    heads = [0, *(match.start() for match in HEADING.finditer(prose(text))), len(text)]
     for start, end in pairwise(heads):
-        shown = {one for block in RUN.finditer(text, start, end) for one in re.findall(r"\d+", block[1])}
-        yield from (at for at, one in numbers(text).items() if start <= at < end and one.replace(",", "") in shown)
+        shown = {digits for block in RUN.finditer(text, start, end) for digits in re.findall(r"\d+", block[1])}
+        yield from (
+            at for at, number in numbers(text).items() if start <= at < end and number.replace(",", "") in shown
+        )
 
 
 def sums(text: str) -> Iterator[int]:
     """Every place inside a table of whole numbers whose last row, of all, is the sum of the others."""
-    for found in TABLE.finditer(text):
-        rows = [[cell.strip() for cell in line.strip("|\n").split("|")][1:] for line in found[0].splitlines()[2:]]
+    for match in TABLE.finditer(text):
+        rows = [[cell.strip() for cell in line.strip("|\n").split("|")][1:] for line in match[0].splitlines()[2:]]
         if len(rows) > 2 and all(cell.isdigit() for row in rows for cell in row):
             *parts, total = [[int(cell) for cell in row] for row in rows]
             if [sum(column) for column in zip(*parts, strict=True)] == total:
-                yield from range(found.start(), found.end())
+                yield from range(match.start(), match.end())

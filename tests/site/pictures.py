@@ -45,15 +45,15 @@ def write(picture: Picture, path: Path, prefix: str = "lc") -> None:
     below = [legend(picture, drawn.get("aria-labelledby", "").removesuffix("-title"))]
     below += [element("p", note, class_="lc-note") for note in picture.notes]
     below += [element("pre", "\n".join(formulas))] if formulas else []
-    parts = ("".join(tostring(one, "unicode", method="html") for one in some) for some in (lead, below))
+    parts = ("".join(tostring(part, "unicode", method="html") for part in some) for some in (lead, below))
     path.with_suffix(WORDS).write_text(DRAWING.join(parts), encoding="utf-8")
 
 
 def list_drawn() -> dict[str, list[str]]:
     """Return the arguments by which docs/show.md draws each picture of the folder docs/pictures."""
     text = (DOCS / "show.md").read_text(encoding="utf-8")
-    found = [shlex.split(line) for line in re.findall(r"^lanecheck show (.*) -o docs/pictures/", text, re.MULTILINE)]
-    return dict(zip(re.findall(r" -o docs/pictures/([\w-]+\.svg)$", text, re.MULTILINE), found, strict=True))
+    commands = [shlex.split(line) for line in re.findall(r"^lanecheck show (.*) -o docs/pictures/", text, re.MULTILINE)]
+    return dict(zip(re.findall(r" -o docs/pictures/([\w-]+\.svg)$", text, re.MULTILINE), commands, strict=True))
 
 
 def draw_anew(target: Path) -> None:
@@ -101,7 +101,7 @@ def draw(page: Path) -> str:
 def inline(page: Path) -> None:
     """Put the pictures into a page of the site."""
     text = page.read_text(encoding="utf-8")
-    with_pictures = IMAGES.sub(lambda found: figures(found[1], page.parent), text)
+    with_pictures = IMAGES.sub(lambda match: figures(match[1], page.parent), text)
     if with_pictures != text:
         page.write_text(with_pictures, encoding="utf-8")
 
@@ -123,7 +123,7 @@ def figure(words: str, picture: Path) -> str:
     above, _, below = said.partition(DRAWING)
     caption = f"<code>{words}</code>" if words.startswith(COMMAND) else f"{words.rstrip('.')}."
     width = re.search(r'<svg [^>]*?\bwidth="([\d.]+)"', drawn)
-    full = "".join(tostring(one, "unicode", method="html") for one in switch(float(width[1]) if width else 0))
+    full = "".join(tostring(part, "unicode", method="html") for part in switch(float(width[1]) if width else 0))
     keys = KEYS if "thread % 8" in drawn + below else ""
     made = (
         f'<figure class="lc-figure">{above}{full}<div class="lc-scroll lc-whole" tabindex="0" role="region" '

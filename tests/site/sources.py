@@ -37,8 +37,8 @@ def text(name: str) -> str:
 
 def constant(name: str, pattern: str) -> int:
     """Return the one number that a file has at a pattern."""
-    (found,) = set(re.findall(pattern, text(name), re.MULTILINE))
-    return int(eval(found))
+    (number,) = set(re.findall(pattern, text(name), re.MULTILINE))
+    return int(eval(number))
 
 
 def count(report: str) -> int:
@@ -61,11 +61,11 @@ def rejects(operation: Callable[[], object]) -> bool:
     return False
 
 
-def differing(one: Layout, other: Layout) -> int:
+def differing(first: Layout, second: Layout) -> int:
     """At how many indices two layouts differ."""
-    return sum(one(i) != other(i) for i in range(size(one)))
+    return sum(first(i) != second(i) for i in range(size(first)))
 
 
-def find_unowned(one: Layout) -> list[int]:
+def find_unowned(layout: Layout) -> list[int]:
     """The elements that no thread and value holds."""
-    return sorted(set(range(size(one))) - {one(i) for i in range(size(one))})
+    return sorted(set(range(size(layout))) - {layout(i) for i in range(size(layout))})

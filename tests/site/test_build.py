@@ -39,7 +39,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_museum_has_a_picture_of_each_wrong_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     text = museum.with_pictures(tmp_path)
-    without = [one.number for one in REPORTS if one.refuted and f"(museum/{one.number}.svg)" not in text]
+    without = [report.number for report in REPORTS if report.refuted and f"(museum/{report.number}.svg)" not in text]
     assert without in ([], [38])  # a misaligned access, which is not drawn
     for name in re.findall(r"\(museum/([\w-]+\.svg)\)", text):
         assert (tmp_path / "museum" / name).read_text(encoding="utf-8").startswith("<svg")
@@ -52,8 +52,8 @@ def test_each_section_of_a_chapter_with_a_layout_has_a_picture(page: str) -> Non
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     assert len(pictures.SHOWN.findall(text)) > 2
     layout = re.compile(r'Layout\.parse\("|swizzled = |\binstruction\("mma')
-    bare = [one.split("\n")[0] for one in re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-            if layout.search(one) and not pictures.SHOWN.search(one)]  # fmt: skip
+    bare = [section.split("\n")[0] for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+            if layout.search(section) and not pictures.SHOWN.search(section)]  # fmt: skip
     assert bare == []
 
 
@@ -98,7 +98,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
         text = (site / find_built(page)).read_text(encoding="utf-8")
         loaded = re.findall(r"<(?:script|img|source|iframe)[^>]*src=\"([^\"]*)", text)
         loaded += re.findall(r"<link[^>]*rel=\"(?:stylesheet|preconnect|icon)\"[^>]*href=\"([^\"]*)", text)
-        assert [one for one in loaded if one.startswith(("http", "//"))] == [], page
+        assert [address for address in loaded if address.startswith(("http", "//"))] == [], page
     assert len(json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]) > 300
     assert "SM80_16x8x16" in (site / "api.html").read_text(encoding="utf-8")
     assert 'href="/lanecheck/site.css"' in (site / "404.html").read_text(encoding="utf-8")  # it is shown at any address
@@ -110,8 +110,8 @@ def products(text: str) -> list[str]:
     >>> products("1<em>32 + 1</em>1 = 33, <em>not</em>, <strong>2 of 3</strong>, x<strong>2 + y</strong>2")
     ['32 + 1', '2 + y']
     """
-    found = re.findall(r"(.?)<(em|strong)\b[^>]*>(.*?)</\2>(.?)", text, re.DOTALL)
-    plain = [(before, tag, re.sub(r"<[^>]*>", "", inner), after) for before, tag, inner, after in found]
+    emphasized = re.findall(r"(.?)<(em|strong)\b[^>]*>(.*?)</\2>(.?)", text, re.DOTALL)
+    plain = [(before, tag, re.sub(r"<[^>]*>", "", inner), after) for before, tag, inner, after in emphasized]
     return [
         html.unescape(inner)
         for before, tag, inner, after in plain
@@ -126,7 +126,7 @@ def test_markdown_takes_no_product_for_emphasis(site: Path) -> None:
     paths = sorted(site.rglob("*.html"))
     assert len(paths) > len(PAGES)
     texts = {path.relative_to(site): path.read_text(encoding="utf-8") for path in paths}
-    wrong = [f"{path}: {one}" for path, text in texts.items() for one in products(text)]
+    wrong = [f"{path}: {product}" for path, text in texts.items() for product in products(text)]
     assert wrong == [], "\n".join(wrong)
 
 
@@ -260,10 +260,10 @@ def test_a_click_in_a_picture_of_a_page_shows_one_thread_alone(site: Path, chrom
 
 
 def test_ids_of_two_pictures_of_a_page_differ() -> None:
-    one, other = (pictures.figure("words", ROOT / "docs" / "pictures" / name) for name in ("atom.svg", "wrong.svg"))
-    ids = [set(re.findall(r'\bid="([^"]*)"', text)) for text in (one, other)]
+    first, second = (pictures.figure("words", ROOT / "docs" / "pictures" / name) for name in ("atom.svg", "wrong.svg"))
+    ids = [set(re.findall(r'\bid="([^"]*)"', text)) for text in (first, second)]
     assert ids[0] and ids[1] and not ids[0] & ids[1]
-    used = set(re.findall(r"url\(#([^)]*)\)", other)) | set(re.findall(r'aria-\w+by="([^"]*)"', other))
+    used = set(re.findall(r"url\(#([^)]*)\)", second)) | set(re.findall(r'aria-\w+by="([^"]*)"', second))
     assert used and used <= ids[1]
 
 
@@ -278,7 +278,7 @@ def test_the_search_finds_a_page_without_network(site: Path, chromium: Browser) 
         chromium.press(*"swizzle")
         results = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.textContent ?? '').join('')"
         assert chromium.becomes(f"{results}.includes('Swizzles')", True)
-        assert [one for one in chromium.fetched() if not one.startswith(root)] == []
+        assert [address for address in chromium.fetched() if not address.startswith(root)] == []
 
 
 @contextmanager

@@ -35,8 +35,8 @@ def spans(text: str, row: Row) -> list[range]:
     parts = [re.escape(part).replace(r"\ ", r"\s+") for part in template.split("{}")]
     shown = [f"({re.escape(str(value))})" for value in values]
     pattern = "".join(part for pair in zip(parts, [*shown, ""], strict=True) for part in pair)
-    found = list(re.finditer(rf"(?<!\d){pattern}(?!\d)", text))
-    return [range(*one.span(group)) for one in found for group in range(1, len(values) + 1)]
+    matches = list(re.finditer(rf"(?<!\d){pattern}(?!\d)", text))
+    return [range(*match.span(group)) for match in matches for group in range(1, len(values) + 1)]
 
 
 def list_uncovered(name: str, text: str) -> list[str]:
@@ -47,11 +47,11 @@ def list_uncovered(name: str, text: str) -> list[str]:
         wrong += [] if holds else [f"{name}: is not so: {text[places.start : places.stop]}"]
         covered.update(places)
     for row in ROWS[name]() if name in ROWS else ():
-        found = spans(text, row)
-        wrong += [] if found else [f"{name}: has no: {row[0].format(*row[1:])}"]
-        covered.update(*found)
+        spanned = spans(text, row)
+        wrong += [] if spanned else [f"{name}: has no: {row[0].format(*row[1:])}"]
+        covered.update(*spanned)
     for phrase in RECORDED.get(name, ()):
-        again = [range(*one.span()) for one in re.finditer(re.escape(phrase).replace(r"\ ", r"\s+"), text)]
+        again = [range(*match.span()) for match in re.finditer(re.escape(phrase).replace(r"\ ", r"\s+"), text)]
         wrong += [] if again else [f"{name}: has no longer: {phrase}"]
         covered.update(*again)
     for at, number in numbers.numbers(text).items():

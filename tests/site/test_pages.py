@@ -79,14 +79,14 @@ def test_a_command_prints_what_the_page_shows(page: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("page", EXAMPLES, ids=identifier)
 def test_an_example_computes_its_numbers(page: Path) -> None:
-    found = doctest.testfile(str(page), module_relative=False, parser=Fenced(), optionflags=doctest.FAIL_FAST)
-    assert found.attempted and not found.failed
+    tested = doctest.testfile(str(page), module_relative=False, parser=Fenced(), optionflags=doctest.FAIL_FAST)
+    assert tested.attempted and not tested.failed
 
 
 def commands(page: Path) -> Iterator[list[str]]:
     """The commands of ours on a page, as words after the command's name; a comment is left out."""
-    for found in COMMAND.finditer(page.read_text(encoding="utf-8")):
-        line = re.split(r"   +|  #| # ", re.sub(r"\\\n *", " ", found[1]))[0].strip()
+    for match in COMMAND.finditer(page.read_text(encoding="utf-8")):
+        line = re.split(r"   +|  #| # ", re.sub(r"\\\n *", " ", match[1]))[0].strip()
         if line.split()[0].removesuffix(".command") in MODULES or line.split()[0] in COMMANDS:
             with contextlib.suppress(ValueError):  # a quote that is not closed: prose
                 yield shlex.split(line)
@@ -94,20 +94,20 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 def every_command() -> list[list[str]]:
     """The words of each command on all pages, of mentions such as `atom --live` too."""
-    found = {shlex.join(words): words for page in PAGES for words in commands(page)}
-    return [[MODULES.get(words[0].removesuffix(".command"), words[0]), *words[1:]] for words in found.values()]
+    distinct = {shlex.join(words): words for page in PAGES for words in commands(page)}
+    return [[MODULES.get(words[0].removesuffix(".command"), words[0]), *words[1:]] for words in distinct.values()]
 
 
 PARSERS = {name: parser_of(module) for name, (module, _) in COMMANDS.items()}
 
 
 def test_every_option_of_a_page_is_one() -> None:
-    options = {name: set(one._option_string_actions) for name, one in PARSERS.items()}
+    options = {name: set(parser._option_string_actions) for name, parser in PARSERS.items()}
     options["check"] |= options["kernel"] | options["atom"]  # it gives the others to the command of the kind
     given = [(name, word.partition("=")[0]) for name, *words in every_command() for word in words]
     given = [(name, word) for name, word in given if re.match(r"--?[a-z]", word)]
     assert len(given) > 100
-    assert [one for one in given if one[1] not in options[one[0]]] == []
+    assert [pair for pair in given if pair[1] not in options[pair[0]]] == []
 
 
 def is_whole(words: list[str]) -> bool:

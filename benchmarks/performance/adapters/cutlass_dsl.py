@@ -51,14 +51,14 @@ OPERATIONS = {
 
 def within(body):
     """Call a function while a jitted one is traced."""
-    found = []
+    returned = []
 
     @cute.jit
     def trace():
-        found.append(body())
+        returned.append(body())
 
     trace()
-    return found[0]
+    return returned[0]
 
 
 def layout(shape, stride, space):

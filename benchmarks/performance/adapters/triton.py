@@ -9,22 +9,22 @@ from triton._C.libtriton import linear_layout
 
 def bases_of(shape, stride):
     """The value of each bit of an index; ValueError for what is no power of two, or has a bit twice."""
-    found = []
+    bases = []
     for s, d in zip(leaves(shape), leaves(stride), strict=True):
         if s & (s - 1):
             raise ValueError(f"an extent of {s}")
-        found += [d << k for k in range(s.bit_length() - 1)]
-    if sum(found) != union(found):
+        bases += [d << k for k in range(s.bit_length() - 1)]
+    if sum(bases) != union(bases):
         raise ValueError("two bits of an index have a bit of the value in common")
-    return found
+    return bases
 
 
 def union(numbers):
     """The bits of all numbers."""
-    found = 0
+    bits = 0
     for number in numbers:
-        found |= number
-    return found
+        bits |= number
+    return bits
 
 
 def leaves(modes):
@@ -37,8 +37,8 @@ def layout(shape, stride, space):
 
 
 def plain(layout):
-    (found,) = (bases for name, bases in layout.bases if name == "i")
-    bases = [base for (base,) in found]
+    (wrapped,) = (bases for name, bases in layout.bases if name == "i")
+    bases = [base for (base,) in wrapped]
     if sum(bases) != union(bases):
         raise ValueError("two bits of an index have a bit of the value in common")
     return [2] * len(bases), bases
