@@ -7,10 +7,17 @@ const mend = () => {
   }
   for (const nav of document.querySelectorAll(".md-code__nav:not([role])")) nav.setAttribute("role", "none");
 };
-/* A long name at the head of a row breaks after a dot, a colon or an underscore. */
-for (const code of document.querySelectorAll("td:first-child code")) {
+/* A long name in a table breaks after a dot, a colon or an underscore. */
+for (const code of document.querySelectorAll("td code")) {
   const parts = code.children.length ? [] : code.textContent.split(/(?<=[._:/,])(?=\w)/);
   if (parts.length > 1) code.replaceChildren(...parts.flatMap((part) => [document.createElement("wbr"), part]).slice(1));
+}
+/* A sentence in a table that scrolls sideways has a width to be read in; else its row is as high as it has words. */
+for (const cell of document.querySelectorAll("td")) if (cell.textContent.length > 40) cell.classList.add("lc-long");
+/* A table that a command printed isn't wrapped: it scrolls. */
+for (const code of document.querySelectorAll("pre > code")) {
+  const rows = code.textContent.split("\n").map((line) => line.trim().split(/ {2,}/).length > 4);
+  if (rows.some((row, at) => row && rows[at + 1])) code.classList.add("lc-columns");
 }
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 addEventListener("resize", mend);

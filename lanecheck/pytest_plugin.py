@@ -36,7 +36,7 @@ NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
 # Those of them that are collected at the end, in order, and whether --ignore has no effect on them.
 LATER = pytest.StashKey[dict[Path, bool]]()
 SUITE = pytest.StashKey["Suite"]()
-SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()  # of the project, where no ini option names files
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()  # of the project
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -125,9 +125,8 @@ def pytest_collection(session: pytest.Session) -> None:
     """
     config = session.config
     option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
-    settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:") or _list_settings_files(
-        config
-    )
+    listed = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:")
+    settled = _settle(config, listed)
     if not (option or settled):
         return
     if not hasattr(config, "args_source"):
@@ -143,20 +142,20 @@ def pytest_collection(session: pytest.Session) -> None:
     config.stash[LATER] = {file: file in exempt for file in wanted}
 
 
-def _list_settings_files(config: pytest.Config) -> list[Path]:
-    """Return the files of `[tool.lanecheck]` in the pyproject.toml of rootdir; none without it."""
+def _settle(config: pytest.Config, listed: list[Path]) -> list[Path]:
+    """Keep `[tool.lanecheck]` of rootdir's pyproject.toml; return the files, its own if the ini option lists none."""
     file = config.rootpath / "pyproject.toml"
     if not file.is_file() or "[tool.lanecheck]" not in file.read_text(encoding="utf-8", errors="replace") or fault():
-        return []
+        return listed
     from verify.core.errors import UsageError
     from verify.core.settings import find_settings
 
     try:
         settings = find_settings(config.rootpath)
         if settings is None:
-            return []
+            return listed
         config.stash[SETTINGS] = settings
-        return settings.list_files()
+        return listed or settings.list_files()
     except UsageError as error:
         raise pytest.UsageError(f"lanecheck: {error}") from None
 

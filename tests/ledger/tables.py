@@ -196,16 +196,42 @@ def _cut(*, atom: str, atoms: str, permutation: list[Any], tile: list[int], yes:
     return fold(range(permutation[axis] if permutation else tile[axis]), tiled(atom, atoms).shape_mnk[axis])
 
 
-def list_lines(layout: str, threads: int, value: int, bytes_each: int, line: int, touched: int) -> dict[str, list[str]]:
+def draw_lines(claim: Claim) -> tuple[Sketch, ...]:
+    """Draw as many lines of memory as the document says, and those that are touched, each with its threads."""
+    threads = _by_line(**arguments(claim.right))
+    said, most = claim.given["touched"], max(claim.given["touched"], len(threads))
+    words = ["yes", "no"]
+    counted = [words[at >= said] for at in range(most)]
+    return _compare(("line", "touched, by"), counted, [words[at >= len(threads)] for at in range(most)], threads)
+
+
+def _by_line(layout: str, threads: int, value: int, bytes_each: int, line: int, touched: int) -> dict[str, list[str]]:
     """Name the lines of memory, each with the threads that touch it."""
-    found = Layout.parse(layout)
-    return _by_place([found(t, value) * bytes_each // line for t in range(threads)])
+    offset = Layout.parse(layout)
+    return _by_place([offset(t, value) * bytes_each // line for t in range(threads)])
 
 
-def list_banks(layout: str, threads: int, ways: int) -> dict[str, list[str]]:
-    """Name the banks of f32, each with the threads that access it."""
-    found = Layout.parse(layout)
-    return _by_place([found(t, 0) % BANKS for t in range(threads)])
+def draw_banks(claim: Claim) -> tuple[Sketch, ...]:
+    """Draw the banks of f32 with as many threads each as the document says, and with those that access them."""
+    layout, threads = Layout.parse(claim.right["layout"]), claim.right["threads"]
+    at = _by_place([layout(t, 0) % BANKS for t in range(threads)])
+    ways, most = claim.given["ways"], max(threads // claim.given["ways"], len(at))
+    real = [str(len(held)) for held in at.values()] + ["0"] * (most - len(at))
+    counted = [str(ways)] * (threads // ways)
+    return _compare(("bank", "threads"), counted, real, at)
+
+
+def _compare(
+    axes: tuple[str, str], said: list[str], right: list[str], threads: dict[str, list[str]]
+) -> tuple[Sketch, ...]:
+    """Return what is said of each place, of no thread, and what is right, with the threads."""
+    names = [*threads, *["other"] * (len(right) - len(threads))]
+    wide = max(map(len, threads.values()))
+    held = [*threads.values(), *[[]] * (len(right) - len(threads))]
+    return (
+        Sketch(DOCUMENT, [[word, *[None] * wide] for word in said], axes, names),
+        Sketch(RIGHT, [[word, *who] for word, who in zip(right, held, strict=True)], axes, names),
+    )
 
 
 def _by_place(places: Sequence[int]) -> dict[str, list[str]]:
@@ -307,8 +333,8 @@ DRAWN: dict[str, Draw] = {
     "drawing": draw_line,
     "count": draw_count,
     "accepted": draw_cut,
-    "lines": only(("line", "thread"), list_lines),
-    "bank_conflicts": only(("bank", "thread"), list_banks),
+    "lines": draw_lines,
+    "bank_conflicts": draw_banks,
     "coordinates": both(("", "thread"), list_places),
     "runs": draw_runs,
     "covered": draw_blocks,

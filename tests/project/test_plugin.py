@@ -349,6 +349,11 @@ def test_the_projects_list_is_read_where_no_ini_option_is(guest: Guest) -> None:
     )
     (guest.pytester.path / "none.toml").write_text("", encoding="utf-8")
     assert not any("mine.toml" in node for node in guest.collected())
+    guest.write(  # the ini option goes before the list alone: what the project requires stays
+        pyproject_toml='[tool.lanecheck]\nrequire = ["gpu"]\n[tool.pytest.ini_options]\nlanecheck = "unrun.toml"\n',
+        unrun_toml=(ROOT / "examples" / "movement.toml").read_text(encoding="utf-8"),
+    )
+    guest.run().assert_outcomes(passed=3, failed=6)
     guest.write(pyproject_toml='[tool.lanecheck]\nfile = ["maps"]\n')
     done = guest.run()
     assert done.ret == pytest.ExitCode.USAGE_ERROR

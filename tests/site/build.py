@@ -28,6 +28,7 @@ from verify.tiling import command as tiling
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build" / "pages"
 LANGUAGES = {  # of a block that names none, by how it begins
+    "pycon": r">>> ",
     "sh": r"(?:python|pip|make|lanecheck|pytest) |\$ ",
     "toml": r'\["',
     "diff": r"[-+] ",
@@ -61,7 +62,7 @@ def pages(target: Path = PAGES) -> None:
     for name, text in teaching(target).items():
         (target / name).write_text(text, encoding="utf-8")
     for path in target.rglob("*.md"):
-        path.write_text(front.fill(colour_code(pictures.draw(path))), encoding="utf-8")
+        path.write_text(widen(front.fill(colour_code(pictures.draw(path)))), encoding="utf-8")
     for name, more in (("site.css", FIGURES + palette.STYLE + SCHEMES), ("site.js", script())):
         with (target / name).open("a", encoding="utf-8") as file:
             file.write(more)
@@ -93,15 +94,25 @@ def colour_code(text: str) -> str:
     '```sh\\nmake docs\\n```\\n'
     """
     for name, begins in LANGUAGES.items():
-        text = re.sub(rf"(?<=^```)\n(?={begins})(?=(?:(?!```).)*^```$)", f"{name}\n", text, flags=re.M | re.S)
+        block = rf"(?<=^```)(?:python(?=\n>>> ))?\n(?={begins})(?=(?:(?!```).)*^```$)"
+        text = re.sub(block, f"{name}\n", text, flags=re.M | re.S)
     return text
+
+
+def widen(text: str) -> str:
+    """Return a page; if it has no sections, without the column that would list them.
+
+    >>> widen("# All words\\n"), widen("# Page\\n\\n## Section\\n")
+    ('---\\nhide: [toc]\\n---\\n# All words\\n', '# Page\\n\\n## Section\\n')
+    """
+    return text if re.search(r"^##+ ", text, re.MULTILINE) else f"---\nhide: [toc]\n---\n{text}"
 
 
 def finish(site: Path) -> None:
     """Put the pictures into the pages of a site, and show its navigation in narrower windows."""
     for page in site.rglob("*.html"):
         pictures.inline(page)
-    for words in site.rglob(f"*{pictures.WORDS}"):
+    for words in site.rglob(f"*{pictures.PART}"):
         words.unlink()
     for path in [*(site / "assets").rglob("*.css"), *(site / "assets").rglob("*.js")]:
         text = path.read_text(encoding="utf-8")

@@ -41,4 +41,4 @@ def _frame(drawing: str, number: int) -> str:
     title = re.search(r"<title[^>]*>(.*?)</title>", drawing)
     words = html.unescape(title[1]) if title else ""
     label = html.escape(f"drawing {number}: {words}")
-    return f'<div class="lc-scroll" tabindex="0" role="region" aria-label="{label}">{drawing}</div>'
+    return f'<div><div class="lc-scroll lc-whole" tabindex="0" role="region" aria-label="{label}">{drawing}</div></div>'

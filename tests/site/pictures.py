@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of the site: drawn for the comments of a page, and made parts of it, where keys and a pointer reach cells.
 
-`write` draws a picture without its words, and writes these beside it as HTML: a page says them in a size that a phone
-shows. Until the site is made a page has an image, which `inline` replaces by both.
+`write` draws a picture as a file, and writes it beside that as HTML, with its words apart: a page says them in a size
+that a phone shows. Until the site is made a page has an image, which `inline` replaces by these. Of a picture of many
+cells the page has them as data, which its script draws; without scripts it has the image.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xml.etree.ElementTree import tostring
 from verify.core.html import element
 from verify.kernel import command as kernel
 from verify.pictures import svg
-from verify.pictures.html import KEYS, legend, switch
+from verify.pictures.html import explain_threads, legend, switch
 from verify.pictures.picture import Picture
 from verify.pictures.zoom import zoom
 from verify.show import command as show
@@ -31,22 +32,27 @@ IMAGE = r'<img alt="([^"]*)" src="([^":]*\.svg)"\s*/?>'
 IMAGES = re.compile(rf"<p>((?:{IMAGE}\s*)+)</p>")
 IDS = re.compile(r"(?<=[\"#( ])(?:lc|near)(?=[0-9a-f]{8}-)")
 COMMAND = "lanecheck show "
-WORDS, DRAWING = ".words", "<!-- drawing -->"  # the suffix of the words of a picture; the drawing is between them
+PART, MARK = ".part", "<!-- next -->"  # the suffix of what a page has of a picture; between its four pieces
+CELLS = 160  # that a page has as elements
 
 
-def write(picture: Picture, path: Path, prefix: str = "lc") -> None:
-    """Write the drawing of a picture, and its words beside it: title, legend, what is wrong, formulas."""
+def write(picture: Picture, path: Path) -> None:
+    """Write a picture, and beside it what a page has of it: title, drawing, legend, what is wrong, formulas."""
+    path.write_text(svg.document([picture]), encoding="utf-8")
     picture = picture.flatten()
-    drawn = svg.drawing(picture, prefix=prefix, words=False)
-    path.write_text(svg.text(drawn), encoding="utf-8")
+    drawn = svg.drawing(picture, CELLS, words=False)
     title = ": ".join(filter(None, (picture.title, picture.status)))
     formulas = [caption for panel in picture.panels for caption in panel.captions]
     lead = [] if [panel.heading for panel in picture.panels] == [title] else [element("p", title, class_="lc-lead")]
     below = [legend(picture, drawn.get("aria-labelledby", "").removesuffix("-title"))]
     below += [element("p", note, class_="lc-note") for note in picture.notes]
     below += [element("pre", "\n".join(formulas))] if formulas else []
-    parts = ("".join(tostring(part, "unicode", method="html") for part in some) for some in (lead, below))
-    path.with_suffix(WORDS).write_text(DRAWING.join(parts), encoding="utf-8")
+    keys = explain_threads(picture)
+    above, under, last = (
+        "".join(piece if isinstance(piece, str) else tostring(piece, "unicode", method="html") for piece in pieces)
+        for pieces in (lead, below, keys)
+    )
+    path.with_suffix(PART).write_text(MARK.join((above, svg.text(drawn), under, last)), encoding="utf-8")
 
 
 def list_drawn() -> dict[str, list[str]]:
@@ -108,27 +114,27 @@ def inline(page: Path) -> None:
 
 def figures(images: str, folder: Path) -> str:
     """Return the pictures of a paragraph as parts of a page, those of one paragraph next to each other."""
-    made = [figure(words, folder / name) for words, name in re.findall(IMAGE, images)]
+    made = [figure(words, folder, name) for words, name in re.findall(IMAGE, images)]
     return made[0] if len(made) == 1 else f'<div class="lc-beside">{"".join(made)}</div>'
 
 
-def figure(words: str, picture: Path) -> str:
+def figure(words: str, folder: Path, name: str) -> str:
     """Return a picture as a part of a page; `words` are HTML. Ids of two pictures on a page differ by their names."""
-    drawn = picture.read_text(encoding="utf-8").replace(' xmlns="http://www.w3.org/2000/svg"', "").replace(" />", "/>")
+    picture = folder / name
+    part = picture.with_suffix(PART)
+    pieces = part.read_text(encoding="utf-8") if part.exists() else MARK.join(("", picture.read_text("utf-8"), "", ""))
+    pieces = pieces.replace(" />", "/>").replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    above, drawn, below, keys = pieces.split(MARK)
     drawn = re.sub(r"<style>.*?</style>", "", drawn, flags=re.DOTALL)  # site.css has it, once for all pictures
-    beside = picture.with_suffix(WORDS)
-    said = (
-        beside.read_text(encoding="utf-8").replace(' xmlns="http://www.w3.org/2000/svg"', "") if beside.exists() else ""
-    )
-    above, _, below = said.partition(DRAWING)
     caption = f"<code>{words}</code>" if words.startswith(COMMAND) else f"{words.rstrip('.')}."
+    caption = "" if f">{words}</text>" in drawn else caption  # the drawing has it as its heading
     width = re.search(r'<svg [^>]*?\bwidth="([\d.]+)"', drawn)
-    full = "".join(tostring(part, "unicode", method="html") for part in switch(float(width[1]) if width else 0))
-    keys = KEYS if "thread % 8" in drawn + below else ""
+    full = "".join(tostring(label, "unicode", method="html") for label in switch(float(width[1]) if width else 0))
+    image = f'<noscript><img alt="{words}" src="{name}"></noscript>' if "data-cells" in drawn else ""
     made = (
         f'<figure class="lc-figure">{above}{full}<div class="lc-scroll lc-whole" tabindex="0" role="region" '
-        f'aria-label="drawing {picture.stem}: {html.escape(html.unescape(words))}">{drawn}</div>'
-        f'<figcaption>{below}{caption} {keys}<span class="lc-lane" aria-live="polite"></span></figcaption></figure>'
+        f'aria-label="drawing {picture.stem}: {html.escape(html.unescape(words))}">{drawn}</div>{image}'
+        f"<figcaption>{below}{caption} {keys}</figcaption></figure>"
     )
     return rename_ids(made, picture.stem)
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.verify.report.test_as_html import Page
 from verify.index import command as index
+from verify.kernel import command as kernel_command
 from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.report import as_html
@@ -88,3 +89,27 @@ def test_a_conflict_is_drawn_before_and_after_its_repair(tmp_path: Path) -> None
         re.findall(rf">{name}: phase \d, lanes \d+-\d+, (\d) wavefront", text) for name in ("before", "after")
     )
     assert before[:4] == ["4"] * 4 and after[:4] == ["1"] * 4
+
+
+@pytest.mark.parametrize(
+    ("kernel", "claim", "place", "quoted"),
+    [
+        ("wrong", "matmul", "examples/kernel/matmul.py:23:17", "23 | total = tl.dot(x, y, total)\n   |         ^"),
+        (
+            "fragment",
+            "fragment",
+            "examples/kernel/fragment.ptx:27:81",
+            "27 | … {%r10,%r11,%r12,%r13}, {%r14,%r15}, {%f0,%f0,%f0,%f0};\n   |              ^",
+        ),
+    ],
+)
+def test_a_page_of_a_kernel_begins_with_the_line_and_the_operand_that_are_wrong(
+    kernel: str, claim: str, place: str, quoted: str, tmp_path: Path
+) -> None:
+    words = [f"examples/kernel/{kernel}.ptx", "--claim", f"examples/kernel/{claim}.toml", "--seed", "1"]
+    text = page(kernel_command.main, words, tmp_path / "page.html")
+    first = text.partition("<svg")[0]
+    assert f">{place}<" in first and "ptx:1:1" not in first and quoted in first
+    file, line, column = place.split(":")
+    registers = Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1][int(column) - 1 :]
+    assert registers.startswith(("tl.dot(", "%r12,"))

@@ -8,14 +8,17 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from lanecheck.console.command import Help, Version, add_execution
 from lanecheck.console.exits import RULE
+from layouts.toml.errors import AtomFileError
 from verify import kinds
 from verify.cli import arguments, ending, inputs, output
 from verify.cli.batch import verify_each
 from verify.core.errors import UsageError
+from verify.core.settings import NAME
 from verify.core.wording import in_words
 from verify.kind import Kind, Resources
 
@@ -37,6 +40,8 @@ def _main(argv: Sequence[str] | None) -> int:
         return int(import_module("verify.check.project").verify_project(words))
     what, rest, name = _split(words)
     kind = kinds.of(name) if name else _agree(what)
+    if kind.folders and (others := list_unread(what)):
+        print(f"lanecheck: not read, because a folder means its headers: {in_words(others)}", file=sys.stderr)
     if kind.command:
         return int(import_module(kind.command).main([*kind.arguments(what), *rest]))
     if kind.read is None or kind.verifier is None:
@@ -58,6 +63,20 @@ def _split(words: list[str]) -> tuple[list[str], list[str], str]:
     if not options.what:
         raise UsageError(MISSING)
     return options.what, rest, options.kind or ""
+
+
+def list_unread(folders: Sequence[str]) -> list[str]:
+    """Return the TOML files of subjects that lie in folders whose headers are verified, as globs."""
+    files = [path for folder in folders if Path(folder).is_dir() for path in sorted(Path(folder).rglob("*.toml"))]
+    return [f"{folder}/*.toml" for folder in dict.fromkeys(path.parent for path in files if _has_subjects(path))]
+
+
+def _has_subjects(path: Path) -> bool:
+    try:
+        kinds.of_file(path)
+    except (AtomFileError, UsageError):
+        return False
+    return path.name != NAME
 
 
 def describe() -> str:

@@ -18,6 +18,8 @@ from verify.core.verdict import Check, Place
 from verify.gate import GateEntry, Suite
 from verify.report import Case, Failure, Report
 
+STRICT = "refute what breaks the letter of the ISA too"
+
 
 @dataclass(frozen=True)
 class ProjectEntry:
@@ -40,7 +42,11 @@ def verify_project(words: Sequence[str]) -> Exit:
     parser = arguments.parser("lanecheck check", "Verify the files of this project.", "")
     add_execution(parser)
     arguments.add_require(parser)
+    parser.add_argument("--target", default=settings.target, metavar="SM", help="the GPU that kernels are compiled for")
+    parser.add_argument("--seed", type=int, default=settings.seed, metavar="N", help="the seed of kernels' points")
+    parser.add_argument("--strict", action="store_true", default=settings.strict, help=STRICT)
     options = parser.parse_args(list(words))
+    settings = replace(settings, target=options.target, seed=options.seed, strict=options.strict)
     entries, failures = _read_entries(settings, options.allow_exec)
     results, missing = check_each(entries, lambda entry: entry.cases(), "entries", options.quiet)
     cases = tuple(case for outcome in results if not isinstance(outcome, Failure) for case in outcome)

@@ -29,6 +29,7 @@ summary { cursor: pointer; padding: .4rem 0; }
 summary h2 { display: inline; font-size: 1.1rem; }
 code, pre, .status { font-family: ui-monospace, monospace; font-size: .9rem; }
 pre { white-space: pre-wrap; background: var(--box); padding: .6rem; margin: .4rem 0; }
+.excerpt { white-space: pre; overflow-x: auto; }
 .case { border-top: 1px solid var(--line); }
 .operand h2 { font-size: 1.15rem; }
 .operand { border-left: 3px solid var(--line); padding-left: .8rem; margin: 1rem 0; }

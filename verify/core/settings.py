@@ -47,7 +47,7 @@ class Settings:
 
     def of_kernels(self) -> dict[str, Any]:
         """Return the options of kernels."""
-        return {"seed": self.seed, "strict": self.strict, "target": self.target}
+        return {"seed": self.seed, "strict": self.strict, "compile_for": self.target}
 
     def list_files(self) -> list[Path]:
         """Return the files that `files` means. Raises UsageError for a word that means none."""

@@ -56,12 +56,14 @@ def report_kernel(  # noqa: PLR0913 - the options of the command
     safety: bool = False,
     python: str = sys.executable,
     target: str = "",
+    compile_for: str = "",
     allow_exec: bool = False,
     allowed_by: str = "allow_exec=True",
 ) -> Report:
     """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does.
 
     With `safety` nothing is claimed of its values, as `verify_safety` does, and the claim gives the launch.
+    `compile_for` is the target of what is compiled here; PTX keeps its own, while another `target` is an error.
     """
     from verify.kernel import report, sources
 
@@ -71,6 +73,8 @@ def report_kernel(  # noqa: PLR0913 - the options of the command
     kernel, asked = next(iter(kernels), None), claims[0] if claim is None else claim
     if forbidden(allow_exec) and (file := sources.find_code(kernel, asked)):
         raise UsageError(f"{file} will be imported and run; in CI, allow that with {allowed_by}")
+    if compile_for and not sources.find_name(kernel, asked).partition("::")[0].endswith(".ptx"):
+        target = target or compile_for
     if safety:
         return report.verify_safety(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
     return report.verify_kernel(kernel, asked, seed=seed, budget=budget, strict=strict, python=python, target=target)

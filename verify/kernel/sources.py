@@ -66,13 +66,18 @@ def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: st
 
 def find_code(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
     """Return the Python file that is imported to compile a kernel; empty if there is none."""
-    if kernel is None and isinstance(claim, Mapping):
-        kernel = _named_by(claim, Path(), "")
-    elif kernel is None and not isinstance(claim, Mapping):
-        with open_claim(claim) as table:
-            kernel = _named_by(table, Path(claim).parent, str(claim))
-    file, colons, _ = (kernel or "").partition("::")
+    file, colons, _ = find_name(kernel, claim).partition("::")
     return file if colons and not file.endswith((".ptx", *CUDA)) else ""
+
+
+def find_name(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
+    """Return what a kernel is named by: itself, or in its claim."""
+    if kernel is not None:
+        return kernel
+    if isinstance(claim, Mapping):
+        return _named_by(claim, Path(), "")
+    with open_claim(claim) as table:
+        return _named_by(table, Path(claim).parent, str(claim))
 
 
 def _named_by(table: Mapping[str, Any], folder: Path, claim: str) -> str:

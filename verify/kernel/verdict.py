@@ -30,6 +30,7 @@ from verify.kernel.check import LaunchOutcome
 from verify.kernel.consequences import name_consequences
 from verify.kernel.general import leave_out_example
 from verify.kernel.mends import Mending, mend, propose
+from verify.kernel.quotes import find_operand_column, find_source, quote_line, quote_source
 from verify.kernel.state.findings import (
     CAUSE,
     GUARD_LOST,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
 
 KERNEL = "kernel"  # the sort of subject, in `Property.says`
-SOURCES = frozenset({".py", ".cu", ".cuh", ".h", ".hpp", ".cpp", ".inl"})  # of files that are quoted
 LISTED = 8  # findings of one claim that are printed
 SEVERITIES: Mapping[str, tuple[Severity, ...]] = {  # of the findings that are evidence on a property
     "values": (Severity.VALUE, Severity.UNKNOWN),
@@ -100,7 +100,12 @@ class JudgedKernel:
         place = find_source(finding, self.file)
         if place is not None or finding.source or self.mending is None:
             return quote_source(place)
-        return quote_line(self.mending.ptx.split("\n"), finding.line, 1)
+        return quote_line(self.mending.ptx.split("\n"), finding.line, self.find_column(finding))
+
+    def find_column(self, finding: Finding) -> int:
+        """Return the column of a finding in its line of the PTX: the register of a wrong operand, else the first."""
+        lines = self.mending.ptx.split("\n") if self.mending is not None else []
+        return find_operand_column(lines[finding.line - 1], finding.text) if 0 < finding.line <= len(lines) else 1
 
     def name_causes(
         self, groups: Sequence[Sequence[Finding]]
@@ -225,7 +230,7 @@ def _place(judged: JudgedKernel, findings: Sequence[Finding]) -> Place | None:
         if (there := find_source(finding, judged.file)) is not None:
             return there
         if finding.line and judged.file and not judged.compiled:
-            return Place(judged.file, finding.line)
+            return Place(judged.file, finding.line, judged.find_column(finding))
     return None
 
 
@@ -314,35 +319,6 @@ def spell_finding(finding: Finding) -> str:
 def spell_general(one: Finding) -> str:
     """Return a finding in a line, without its example."""
     return spell_finding(one._replace(text=leave_out_example(one.text)))
-
-
-def find_source(finding: Finding, file: str) -> Place | None:
-    """Return where in the source a finding is, if that is here: where the compiler found it, or beside the PTX."""
-    line = int(finding.source.rpartition(":")[2] or 0)
-    for path in (Path(finding.path), Path(file).parent / Path(finding.path).name) if finding.path and line else ():
-        if path.suffix in SOURCES and path.is_file():
-            return Place(str(path), line, max(finding.column, 1))
-    return None
-
-
-def quote_source(place: Place | None) -> tuple[str, ...]:
-    """Return a line of source, and a caret below its column; nothing if it isn't there."""
-    if place is None:
-        return ()
-    lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
-    return quote_line(lines, place.line, place.column)
-
-
-def quote_line(lines: Sequence[str], number: int, column: int) -> tuple[str, ...]:
-    """Return a line of a text, and a caret below its column; nothing if it isn't there.
-
-    >>> quote_line(["  bar.sync 0;"], 1, 3)
-    ('1 | bar.sync 0;', '  | ^')
-    """
-    if not 0 < number <= len(lines) or not (text := lines[number - 1].expandtabs()).strip():
-        return ()
-    caret = max(column - 1 - (len(text) - len(text.lstrip())), 0)
-    return f"{number} | {text.strip()}", f"{' ' * len(str(number))} | {' ' * caret}^"
 
 
 @cache

@@ -10,29 +10,24 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from xml.etree.ElementTree import Element
+from collections.abc import Sequence
 
 NUMBER = re.compile(r"\d+")
 
 
-def share(panel: Element) -> None:
-    """Replace the titles of a panel's cells: `data-words` has their words, `data-about` of a cell its numbers.
+def share(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the words of the texts of a panel's cells as JSON, and of each text its numbers; empty for no text.
 
-    A text is the words `data-words[kind]` with a number after each but the last; `data-about` is the kind, then these.
+    A text is the words `words[kind]` with a number after each but the last; its numbers are the kind, then these.
 
-    >>> from xml.etree.ElementTree import fromstring
-    >>> panel = fromstring("<g><g><title>T1 of 32 at 4</title></g><g><title>T2 of 32 at 8</title></g></g>")
-    >>> share(panel)
-    >>> panel.get("data-words"), [cell.get("data-about") for cell in panel]
-    ('[["T"," of 32 at ",""]]', ['0 1 4', '0 2 8'])
+    >>> share(["T1 of 32 at 4", "", "T2 of 32 at 8"])
+    ('[["T"," of 32 at ",""]]', ['0 1 4', '', '0 2 8'])
     """
-    kinds: dict[tuple[str, ...], list[tuple[Element, list[str]]]] = defaultdict(list)
-    for cell in panel.iterfind("g"):
-        title = cell.find("title")
-        if title is not None and title.text:
-            cell.remove(title)
-            kinds[tuple(NUMBER.split(title.text))].append((cell, NUMBER.findall(title.text)))
-    every = []
+    kinds: dict[tuple[str, ...], list[tuple[int, list[str]]]] = defaultdict(list)
+    for at, text in enumerate(texts):
+        if text:
+            kinds[tuple(NUMBER.split(text))].append((at, NUMBER.findall(text)))
+    every, numbers_of = [], [""] * len(texts)
     for kind, (words, cells) in enumerate(kinds.items()):
         fixed = [len(set(numbers)) == 1 for numbers in zip(*(numbers for _, numbers in cells), strict=True)]
         shared = [words[0]]
@@ -42,8 +37,7 @@ def share(panel: Element) -> None:
             else:
                 shared.append(following)
         every.append(shared)
-        for cell, numbers in cells:
+        for at, numbers in cells:
             own = (number for number, same in zip(numbers, fixed, strict=True) if not same)
-            cell.set("data-about", " ".join([str(kind), *own]))
-    if every:
-        panel.set("data-words", json.dumps(every, ensure_ascii=False, separators=(",", ":")))
+            numbers_of[at] = " ".join([str(kind), *own])
+    return json.dumps(every, ensure_ascii=False, separators=(",", ":")) if every else "", numbers_of

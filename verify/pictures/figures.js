@@ -21,7 +21,7 @@
       if (!held.length && lane !== null && !cell.classList.contains("missing")) continue; // a sample of the legend
       const mine = held.some(([first, last]) => first <= lane && lane <= last);
       cell.classList.toggle("away", lane !== null && !mine);
-      if (lane !== null && mine && cell.closest(".lc-whole, .lc-parts")) counts.set(panel, (counts.get(panel) ?? 0) + 1);
+      if (lane !== null && mine && !cell.closest(".lc-zoom")) counts.set(panel, (counts.get(panel) ?? 0) + 1);
     }
     const name = (panel) => panel.querySelector(".h")?.textContent.split(" ")[0].replace(/:$/, "");
     const told = [...counts].map(([panel, count]) => `${count} of ${name(panel)}`);
@@ -40,7 +40,7 @@
 
   document.addEventListener("click", (event) => {
     const cell = event.target.closest?.(".lc .c"), figure = cell?.closest("figure");
-    if (!figure?.querySelector(".lc-lane")) return;
+    if (!figure?.querySelector(".lc-lane") || cell.closest(".lc-overview")) return; // there a click chooses a part
     const held = lanes(cell);
     if (held.length) isolate(figure, isolated(figure) === held[0][0] ? null : held[0][0]);
   });
@@ -63,11 +63,12 @@
     cell.prepend(title);
   });
 
-  // Letters are 8 units high: beside each other in fewer pixels than units they could not be read. Of a wrong map the
-  // whole is an overview below its first wrong cells, and no higher than the window.
+  // Letters are 8 units high: beside each other in fewer pixels than units they could not be read. Below a part
+  // of it (zoom.js) the whole is an overview, and no higher than the window.
   function arrange(drawing, room) {
     const beside = (drawing.dataset.beside ??= drawing.getAttribute("viewBox")), below = `0 0 ${drawing.dataset.below}`;
-    const high = drawing.closest("figure")?.querySelector(".lc-zoom") ? 0.9 * innerHeight : Infinity;
+    const part = drawing.closest("figure")?.querySelector(":scope > .lc-zoom:not([hidden])");
+    const high = part ? 0.9 * innerHeight : Infinity;
     const fit = (box) => Math.min(room / box.split(" ")[2], high / box.split(" ")[3]);
     const narrow = fit(beside) < 1 && fit(below) > fit(beside), box = narrow ? below : beside;
     if (drawing.getAttribute("viewBox") === box) return;

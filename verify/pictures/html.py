@@ -13,17 +13,18 @@ from verify.pictures import svg
 from verify.pictures.picture import Cell, Fault, Panel, Picture
 from verify.pictures.zoom import zoom
 
-SCRIPT = Path(__file__).with_name("figures.js")  # the script of every page that has figures
+SCRIPTS = ("large.js", "figures.js", "zoom.js")  # of every page that has figures
 KEYS = "Click an element to see its thread alone, or press l in the drawing (L for the one before); Escape shows all. "
 PHONE = 360  # pixels: a wider drawing does not fit a phone
 READABLE = 0.75  # of its size, in which a drawing can still be read
 FIGURES = """
 .lc-figure { margin: .6rem 0; }
 .lc-scroll { overflow: auto; max-width: 100%; } .lc-scroll svg { display: block; max-width: 100%; height: auto; }
-.lc-zoom ~ .lc-whole svg { max-height: 90vh; width: auto; }
+.lc-zoom:not([hidden]) ~ .lc-whole svg { max-height: 90vh; width: auto; }
 .lc-figure:has(.lc-full :checked) .lc-whole svg { max-width: none; max-height: none; }
 .lc-parts { display: flex; flex-wrap: wrap; gap: .3rem 1rem; } .lc-parts svg { width: 100%; }
 .lc-lead { font-weight: 600; } .lc-lead, .lc-near { margin: .2rem 0; } .lc-near { font-size: .85rem; }
+.lc-overview .c { cursor: zoom-in; }
 .lc-keys { display: flex; flex-wrap: wrap; gap: .1rem .15rem; align-items: center; font-size: .85rem; margin: .3rem 0; }
 .lc-keys svg { vertical-align: -.15em; } .lc-keys span { margin-right: .8rem; }
 .lc-full { display: block; font-size: .85rem; } .lc-full[hidden] { display: none; }
@@ -52,8 +53,8 @@ def page(pictures: Sequence[Picture], cells: int = svg.STATIC) -> str:
 
 
 def script() -> str:
-    """Return the script of every page that has figures: a thread alone, narrow frames, what a pointer shows."""
-    return SCRIPT.read_text(encoding="utf-8")
+    """Return the script of every page that has figures: large panels, a thread alone, narrow frames, parts."""
+    return "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
 def figure(
@@ -79,7 +80,7 @@ def figure(
     made.append(_scroll("lc-scroll lc-whole", f"drawing of {picture.title}", whole))
     name = whole.get("aria-labelledby", "").removesuffix("-title")
     made.extend([element("div", *_parts(details, cells, prefix), class_="lc-parts")] if details.panels else [])
-    made.append(element("figcaption", legend(picture, name), *_by_thread(picture)))
+    made.append(element("figcaption", legend(picture, name), *explain_threads(picture)))
     tables = _scroll("lc-scroll", f"tables of {picture.title}", *_tables(picture, cells))
     made.append(element("details", element("summary", "In words and as tables"), *_in_words(picture), tables))
     return made
@@ -98,8 +99,8 @@ def _parts(details: Picture, cells: int, prefix: str) -> Iterator[Element]:
         drawing = svg.drawing(replace(details, title=panel.heading, panels=(alone,)), cells, prefix, words=False)
         width = float(drawing.get("width", "0"))
         made = _scroll("lc-scroll", f"drawing of {panel.heading}", drawing)
-        made.set("style", f"flex: {width:.0f} 1 {width * READABLE:.0f}px; max-width: min({width:.0f}px, 100%)")
-        yield made
+        room = f"flex: {width:.0f} 1 {width * READABLE:.0f}px; max-width: min({width:.0f}px, 100%)"
+        yield element("div", made, style=room)
 
 
 def _scroll(kind: str, label: str, *inside: Element) -> Element:
@@ -123,9 +124,9 @@ def _in_words(picture: Picture) -> Iterator[Element]:
         yield element("pre", "\n".join(captions))
 
 
-def _by_thread(picture: Picture) -> Iterator[Element | str]:
-    """Yield how to see a thread alone, where cells are threads', and the place where the script names it."""
-    if picture.shades == "thread" or picture.details:
+def explain_threads(picture: Picture) -> Iterator[Element | str]:
+    """Yield how to see a thread alone, if cells name threads, and the place where the script names it."""
+    if picture.names_threads and (picture.shades == "thread" or picture.details):
         yield KEYS
         yield element("span", class_="lc-lane", aria_live="polite")
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the panels that are too large for static elements, from their JSON, and moves the others to make room.
+// Draws the panels that are too large for static elements, from their JSON, and moves the others to make room: those of
+// the SVG that it is in, or all of a page.
 (function () {
   const NS = "http://www.w3.org/2000/svg", LINE = 9;
   const script = document.currentScript;
-  const svg = (script && script.closest("svg")) || document.documentElement;
+  const own = (script && script.closest("svg")) || document.documentElement.closest("svg");
 
   function add(parent, name, attributes, text) {
     const made = document.createElementNS(NS, name);
@@ -22,7 +23,9 @@
     const [words, shade, fault = "", expected = "", marked = 0] = panel.cells[row][column];
     const x = left + column * width, y = top + row * height;
     const classes = ["c", shade >= 0 && !fault ? `s${shade % 8}` : "", fault].filter(Boolean).join(" ");
+    const about = panel.about[row * panel.cells[0].length + column];
     const cell = add(group, "g", { class: classes, "data-at": `${row} ${column}` });
+    if (about) cell.setAttribute("data-about", about);
     add(cell, "rect", box(x, y, width, height, 0));
     if (fault === "missing") add(cell, "rect", box(x, y, width, height, 0, { style: `fill:url(#${panel.hatch})` }));
     if (fault === "several" && !expected) add(cell, "rect", box(x, y, width, height, 1.5, { class: "b" }));
@@ -56,6 +59,7 @@
     const panel = JSON.parse(group.querySelector("metadata").textContent);
     const [width, height, left, top] = panel.size;
     group.replaceChildren();
+    if (panel.words) group.setAttribute("data-words", panel.words);
     add(group, "text", { x: left, y: 9, class: "h" }, panel.heading);
     add(group, "text", { x: left - 4, y: top - 4, class: "d r" }, panel.axes.join("\\"));
     panel.cells[0].forEach((_, column) => {
@@ -68,14 +72,19 @@
     });
     group.addEventListener("pointerover", (event) => {
       const cell = event.target.closest("[data-at]");
-      if (cell) describe(panel, cell);
+      if (cell && !panel.words) describe(panel, cell);
     });
   }
 
-  svg.querySelectorAll("[data-cells]").forEach(drawPanel);
-  svg.querySelectorAll("[data-to]").forEach((one) => one.setAttribute("transform", `translate(${one.dataset.to})`));
-  const [wide, tall, scale] = svg.dataset.box.split(" ").map(Number);
-  svg.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
-  svg.setAttribute("width", wide * scale);
-  svg.setAttribute("height", tall * scale);
+  function drawAll(svg) {
+    svg.querySelectorAll("[data-cells]").forEach(drawPanel);
+    svg.querySelectorAll("[data-to]").forEach((one) => one.setAttribute("transform", `translate(${one.dataset.to})`));
+    const [wide, tall, scale] = svg.dataset.box.split(" ").map(Number);
+    svg.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
+    svg.setAttribute("width", wide * scale);
+    svg.setAttribute("height", tall * scale);
+  }
+
+  if (own) drawAll(own);
+  else document.querySelectorAll("svg[data-box]:not(:has(script))").forEach(drawAll);
 })();

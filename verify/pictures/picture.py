@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -145,6 +146,11 @@ class Picture:
     def details(self) -> tuple[Panel, ...]:
         """The panels that are parts of others."""
         return tuple(panel for panel in self.panels if panel.detail)
+
+    @property
+    def names_threads(self) -> bool:
+        """Whether cells name threads, by which a page can show one thread alone."""
+        return any(re.match(r"T\d", line) for panel in self.panels for cell in panel.every() for line in cell.lines)
 
     def summary(self) -> str:
         """Say what is to be seen, in sentences, for those who do not see it.

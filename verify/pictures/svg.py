@@ -129,7 +129,7 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
     """Return the <svg> of a picture; with more cells than `cells`, the panels that have too many are drawn by a script.
 
     `prefix` begins the ids, for two drawings of one picture on a page. Without `words` it has its panels alone: a page
-    says the others itself, and its script (`figures.js`) moves panels and writes what a pointer shows.
+    says the others itself, and its scripts (`html.script`) draw large panels, move them and write what a pointer shows.
     """
     sizes = Sizes.of_all(picture.panels)
     large = picture.cells > cells
@@ -149,19 +149,19 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bo
     for number, line in enumerate(title):
         _text(svg, SIDE, 16 + NOTE * number, line, "h")
     for panel, whole in zip(shown, picture.panels, strict=True):
-        group = _panel(panel, sizes[panel.name], name)
-        if not words:
-            about.share(group)
+        group = _panel(panel, sizes[panel.name], name, titles=words)
         group.attrib |= {"transform": f"translate({here.at(panel, lower)})", "data-to": there.at(panel, lower)}
         if panel is not whole:
             group.set("data-cells", str(whole.count))
-            SubElement(group, "metadata").text = pack(whole, sizes[panel.name], name)  # an attribute has &quot; for "
+            packed = pack(whole, sizes[panel.name], name, titles=words or picture.cells > STATIC)
+            SubElement(group, "metadata").text = packed  # an attribute has &quot; for "
         svg.append(group)
     if not words:
         _place_below(svg, picture, sizes, there.width)
     svg.extend([below] if below is not None else [])
     if large:
         svg.set("data-box", f"{there.width + SIDE:g} {there.height + deep:g} {SCALE}")
+    if large and words:
         SubElement(svg, "script").text = SCRIPT.read_text(encoding="utf-8")
     return svg
 
@@ -235,9 +235,12 @@ def _names(panel: Panel) -> Iterator[str]:
     yield from (panel.label(0, row) for row in range(panel.extent[0]))
 
 
-def _panel(panel: Panel, size: Sizes, name: str) -> Element:
-    """Return a panel with the names of its rows and columns."""
+def _panel(panel: Panel, size: Sizes, name: str, *, titles: bool) -> Element:
+    """Return a panel with the names of its rows and columns; without `titles` a page's script makes those of cells."""
     group = Element("g")
+    shared, numbers = ("", []) if titles else _share(panel)
+    if shared:
+        group.set("data-words", shared)
     _text(group, size.left, 9, panel.heading + (f", {panel.window}" if panel.window else ""), "h")
     _text(group, size.left - 4, HEAD - 4, "\\".join(panel.axes), "d r")
     for column in range(panel.extent[1]):
@@ -246,8 +249,16 @@ def _panel(panel: Panel, size: Sizes, name: str) -> Element:
         down = HEAD + row * size.height
         _text(group, size.left - 4, down + size.height / 2 + 3, panel.label(0, row), "d r")
         for column, cell in enumerate(cells):
-            group.append(_cell(cell, size.left + column * size.width, down, size, name))
+            bare = cell if titles else cell._replace(about=())
+            group.append(_cell(bare, size.left + column * size.width, down, size, name))
+    for made, own in zip(group.iterfind("g"), numbers, strict=False):
+        made.attrib |= {"data-about": own} if own else {}
     return group
+
+
+def _share(panel: Panel) -> tuple[str, list[str]]:
+    """Return the words that a pointer shows at the cells of a panel, and the numbers of each."""
+    return about.share([printable("\n".join(cell.about)) for cell in panel.every()])
 
 
 def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
@@ -325,8 +336,11 @@ def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
     SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": kind}).text = printable(words)
 
 
-def pack(panel: Panel, size: Sizes, name: str) -> str:
-    """Pack a whole panel as JSON for the script: a cell is its lines and shade; then fault, expected owner, mark."""
+def pack(panel: Panel, size: Sizes, name: str, *, titles: bool) -> str:
+    """Pack a whole panel as JSON for the script: a cell is its lines and shade; then fault, expected owner, mark.
+
+    Without `titles` it has the numbers that a pointer shows at each cell.
+    """
 
     def cell(drawn: Cell) -> list[object]:
         packed: list[object] = ["\n".join(drawn.lines), drawn.shade]
@@ -334,10 +348,11 @@ def pack(panel: Panel, size: Sizes, name: str) -> str:
             packed += [str(drawn.fault), drawn.expected, int(drawn.marked)]
         return packed
 
+    shared, numbers = ("", []) if titles else _share(panel)
     document = {
         "heading": panel.heading + (f", {panel.window}" if panel.window else ""), "axes": panel.axes,
         "labels": panel.labels, "first": panel.first, "captions": panel.captions,
         "size": [size.width, size.height, size.left, HEAD], "hatch": f"{name}-hatch",
-        "cells": [[cell(drawn) for drawn in row] for row in panel.cells],
+        "cells": [[cell(drawn) for drawn in row] for row in panel.cells], "words": shared, "about": numbers,
     }  # fmt: skip
     return printable(json.dumps(document, ensure_ascii=False, separators=(",", ":")))

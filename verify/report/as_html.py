@@ -15,7 +15,7 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, tostring
 
 from verify.core.html import document, element, formula
-from verify.core.verdict import Counterexample, Status, Verdict
+from verify.core.verdict import Counterexample, Place, Status, Verdict
 from verify.pictures.html import FIGURES, figure, script
 from verify.pictures.picture import WHOLE, Picture
 from verify.pictures.svg import first
@@ -50,10 +50,21 @@ def _title(report: Report) -> Iterator[Element]:
     if len(report.cases) == 1:
         only = report.cases[0]
         yield element("h1", _status(_colour(only), only.headline), element("bdi", only.name))
-        if only.place is not None:
-            yield element("p", str(only.place), class_="place")
+        if (place := _find_place(only)) is not None:
+            yield element("p", str(place), class_="place")
     else:
         yield element("h1", *files) if len(files) == 1 else element("h1", subjects(report))
+
+
+def _find_first(case: Case) -> Verdict | None:
+    """Return the first verdict with a counterexample that doesn't follow from another."""
+    return next((v for v in case.verdicts if v.counterexample is not None and not v.cause), None)
+
+
+def _find_place(case: Case) -> Place | None:
+    """Return where a subject is wrong, if a line is; else where it is written."""
+    first = _find_first(case)
+    return first.place if first is not None and first.place is not None else case.place
 
 
 def _case(case: Case, report: Report, verbose: bool, drawn: bool, ids: Counter[str]) -> Element:
@@ -68,13 +79,14 @@ def _case(case: Case, report: Report, verbose: bool, drawn: bool, ids: Counter[s
     else:
         head = element("h2", _status(_colour(case), case.headline), element("bdi", case.name))
         made = element("details", element("summary", head), id=where, class_="case")
-        link = element("p", *([str(case.place)] if case.place is not None else []), _permalink(where, case.name))
+        place = _find_place(case)
+        link = element("p", *([str(place)] if place is not None else []), _permalink(where, case.name))
         link.set("class", "place")
         made.append(link)
         if case.status != "VERIFIED":
             made.set("open", "")
     made.extend(_paragraphs(lines))
-    first = next((v for v in case.verdicts if v.counterexample is not None and not v.cause), None)
+    first = _find_first(case)
     if first is not None and first.counterexample is not None:
         made.append(_counterexample(first.counterexample, briefly=True))
     made.extend(list(_picture(case, where, drawn, first is not None)))
@@ -166,7 +178,7 @@ def _counterexample(wrong: Counterexample, briefly: bool = False) -> Element:
     extent = f"({wrong.extent})" if wrong.extent else ""
     stated = [wrong.statement] if briefly else [wrong.statement, wrong.arithmetic, extent]
     made.extend(_paragraphs(line for line in stated if line))
-    made.extend([element("pre", "\n".join(excerpt))] if excerpt else [])
+    made.extend([element("pre", "\n".join(excerpt), class_="excerpt", tabindex="0")] if excerpt else [])
     if briefly:
         return made
     made.extend(_paragraphs(damage))

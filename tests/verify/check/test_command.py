@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -96,3 +97,17 @@ def test_every_name_of_a_command_stays() -> None:
     assert len(COMMANDS) == 25
     for module, _ in COMMANDS.values():
         assert callable(import_module(module).main)
+
+
+def test_a_folder_of_headers_names_the_toml_files_that_it_leaves_unread(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree("examples/headers", tmp_path / "headers")
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\n', encoding="utf-8")
+    assert main(["check", str(tmp_path), "-q"]) == 0
+    assert capsys.readouterr().err == ""
+    shutil.copy("examples/my_atoms.toml", tmp_path)
+    assert main(["check", str(tmp_path), "-q"]) == 0
+    assert (
+        capsys.readouterr().err == f"lanecheck: not read, because a folder means its headers: {tmp_path / '*.toml'}\n"
+    )

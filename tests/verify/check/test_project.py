@@ -67,6 +67,16 @@ def test_the_command_line_goes_before_the_settings(project: Path) -> None:
     assert lanecheck(["check", "-q", "--require", "isa"]) == 0
 
 
+@pytest.mark.long
+def test_the_seed_of_the_command_line_goes_before_that_of_the_settings(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settle(project, "seed = 5\n")
+    assert lanecheck(["check", "--seed", "6", "--strict", "--target", "sm_90a"]) == 1
+    text = capsys.readouterr().out
+    assert "--seed 6" in text and "--seed 5" not in text
+
+
 def test_a_file_that_cannot_be_read_fails_beside_the_others(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "maps/fragment.toml").write_text("[", encoding="utf-8")
     assert lanecheck(["check"]) == 2

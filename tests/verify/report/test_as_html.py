@@ -129,7 +129,9 @@ def test_a_line_of_the_source_is_one_block(tmp_path: Path) -> None:
     words = [str(root / "wrong.ptx"), "--claim", str(root / "matmul.toml"), "--seed", "1"]
     assert kernel.main([*words, "--format", "html", "-o", str(target)]) == 1
     text = target.read_text(encoding="utf-8")
-    assert text.index("<pre>23 | total = tl.dot(x, y, total)\n   |         ^</pre>") < text.index("<svg")
+    assert text.index(
+        '<pre class="excerpt" tabindex="0">23 | total = tl.dot(x, y, total)\n   |         ^</pre>'
+    ) < text.index("<svg")
     assert "A 16x16 (m,k) holds A[m,k], shown: m 0..5 of 0..15" in text
 
 
@@ -166,7 +168,13 @@ def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
     lines = museum.read_text(encoding="utf-8").splitlines()
     table = next(number for number, line in enumerate(lines, 1) if line.startswith('["1: '))
     own = next(number for number, line in enumerate(lines, 1) if number > table and line.startswith("B "))
-    assert f"{museum}:{table}:" in words and f"{museum}:{own}:" in words
+    assert f"{museum}:{own}:" in words.partition("1 subject")[0]  # the line that is wrong
+    mine = Path(__file__).parents[3] / "examples" / "my_atoms.toml"
+    name = re.search(r'^\["?(.*?)"?\]', mine.read_text(encoding="utf-8"), re.MULTILINE)
+    assert name is not None
+    words = "".join(page(tmp_path, "--atoms", str(mine), "--checks", "isa", name[1]).words)
+    line = mine.read_text(encoding="utf-8").partition(name[0])[0].count("\n") + 1
+    assert f"{mine}:{line}:" in words  # where it is written
 
 
 def test_of_many_subjects_those_that_are_not_verified_are_drawn_and_each_other_names_its_command() -> None:

@@ -70,7 +70,7 @@ def test_the_keyboard_comes_to_the_drawing_and_to_the_tables(shown: Browser, tmp
     assert "drawing of SM80_16x8x16_F32F16F16F32_TN" in seen and "In words and as tables" in seen
 
 
-LEFT = "[...document.querySelectorAll('.lc g.c:not(.away) text:not(.e)')].map(one => one.textContent)"
+LEFT = "[...document.querySelectorAll('.lc-whole g.c:not(.away) text:not(.e)')].map(one => one.textContent)"
 
 
 @pytest.mark.parametrize("what", [["SM80_16x8x16_F32F16F16F32_TN"], TILE], ids=["atom", "large"])
@@ -88,7 +88,7 @@ def test_a_click_or_a_key_shows_one_thread_alone(what: list[str], shown: Browser
     assert told.startswith("Thread 5 holds ") and sum(map(int, re.findall(r"(\d+) of", told))) == len(left)
     shown.js(f"{cell}.{click}")
     assert shown.js("document.querySelectorAll('.away').length") == 0
-    shown.js("document.querySelector('.lc-scroll').focus()")
+    shown.js("document.querySelector('.lc-whole').focus()")
     shown.press("l", "l")
     assert {text.split(" ")[0] for text in shown.js(LEFT) if text.startswith("T")} == {"T1"}
     shown.press("L", "L")  # the one before the first is the last
@@ -140,3 +140,72 @@ def test_the_parts_of_a_tiling_are_beside_each_other_and_show_a_thread_alone(
     told = "Thread 5 holds 4 of A, 4 of B, 4 of C in the parts that are drawn."
     assert shown.js("document.querySelector('.lc-lane').textContent") == told
     assert shown.js("document.querySelectorAll('.lc-whole .away').length") == 0  # warps stay
+
+
+WHOLE, PART = "document.querySelector('.lc-whole')", "document.querySelector('.lc-zoom')"
+WORDS = "document.querySelector('.lc-near').firstChild.data"
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_a_drawing_too_small_to_read_has_a_part_that_keys_and_clicks_choose(
+    width: int, shown: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    assert main([*TILE, "--html", "-o", str(path)]) == 0
+    shown.open(address(path), width)
+    assert shown.becomes(f"{WHOLE}.classList.contains('lc-overview')", True)
+    drawing = f"{PART}.querySelector('svg')"
+    assert shown.js(f"{drawing}.clientWidth / {drawing}.viewBox.baseVal.width") > 1.4  # letters of 12 pixels
+    columns = shown.js(f"{PART}.querySelectorAll('.k').length")
+    assert 4 < columns < 128 and shown.js(f"{drawing}.clientWidth") <= width and shown.sideways() <= 0
+
+    def place() -> list[int]:
+        m, n = re.findall(r"\b(?:m|n) (\d+)\.\.", shown.js(WORDS))
+        return [int(m), int(n)]
+
+    assert place() == [0, 0]
+    for focus, keys, expected in (
+        (WHOLE, ["\ue014"], [0, 1]),  # right
+        (PART, ["\ue015", "\ue015"], [2, 1]),  # down
+        (WHOLE, ["\ue012", "\ue012", "\ue013"], [1, 0]),  # left, to the end, and up
+    ):
+        shown.js(f"{focus}.focus()")
+        shown.press(*keys)
+        assert place() == expected
+    shown.js(f"{WHOLE}.dispatchEvent(new KeyboardEvent('keydown', {{key: 'ArrowDown', shiftKey: true}}))")
+    assert place() == [7, 0]  # by a whole part
+    shown.js(f"{WHOLE}.querySelector('[data-at=\"64 64\"]').dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    assert place()[0] == 61 and 64 - columns < place()[1] < 64
+    assert shown.js(f"{WHOLE}.querySelectorAll('.here').length") == 1
+    cell = f"{PART}.querySelector('.c')"
+    shown.js(f"{cell}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))")
+    assert shown.js(f"{cell}.querySelector('title').textContent").startswith("m 61, n ")
+    shown.js(f"{cell}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")  # in the part it shows a thread alone
+    assert shown.js("document.querySelector('.lc-lane').textContent").startswith("Thread ")
+    assert shown.violations() == []
+
+
+def test_the_part_of_a_wrong_map_begins_where_it_is_wrong_and_goes_on_in_the_next_operand(
+    shown: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    assert main([MUSEUM, "--only", "1: SM80_16x8x32_S32S4S4S32_TN", "--html", "-o", str(path)]) == 1
+    shown.open(address(path), 400)
+    assert shown.becomes(f"{WHOLE}.classList.contains('lc-overview')", True)
+    assert shown.js(WORDS).startswith("B 8x32 (n,k): n 0..5, k 3..")
+    assert shown.js(f"{PART}.querySelectorAll('.m').length") == 1
+    shown.js(f"{WHOLE}.focus()")
+    shown.press(*["\ue015"] * 40)
+    assert shown.js(WORDS).startswith("C 16x8 (m,n)")
+    shown.js("document.querySelector('.lc-full input').click()")
+    assert shown.becomes(f"{WHOLE}.classList.contains('lc-overview')", False)
+    assert shown.js("document.querySelector('.lc-near').textContent").startswith("B 8x32")  # as the page had it
+
+
+def test_a_drawing_that_can_be_read_has_no_part(shown: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert main(["SM80_16x8x32_S32S8S8S32_TN", "--html", "-o", str(path)]) == 0
+    shown.open(address(path), 2000)
+    assert shown.becomes(f"{PART}.hidden", True)
+    shown.open(address(path), 400)
+    assert shown.becomes(f"{PART}.hidden", False)
