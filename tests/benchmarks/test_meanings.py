@@ -108,7 +108,7 @@ def test_a_row_excuses_its_own_words_alone(old: str, new: str, reason: str) -> N
         ("fence.acq_rel.gpu", "fence.acq_rel.cta", "scopes"),
     ],
 )
-def test_the_class_of_a_change(old: str, new: str, sort: str) -> None:
+def test_a_change_has_the_class_of_what_it_changes(old: str, new: str, sort: str) -> None:
     assert sort_of(old, new) == sort
 
 

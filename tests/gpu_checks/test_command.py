@@ -15,6 +15,7 @@ from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.model import Unavailable
 from gpu_checks.tilings import command as tilings
 from gpu_checks.tilings.store import recordings_of_tilings
+from tests.messages import STDOUT_CLOSED
 
 
 @pytest.mark.long
@@ -36,7 +37,7 @@ def test_a_closed_pipe_ends_it_without_a_message(command):
 def test_a_stdout_that_is_closed_is_one_line():
     listed = f"{shlex.quote(sys.executable)} -m gpu_checks.banks --list >&-"
     done = subprocess.run(listed, shell=True, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "cannot write to stdout: it is closed\n")
+    assert (done.returncode, done.stderr) == (2, f"{STDOUT_CLOSED}\n")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")

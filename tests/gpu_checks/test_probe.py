@@ -25,6 +25,7 @@ from gpu_checks.recordings_io import reader
 from gpu_checks.recordings_io.lines import with_digest, without_digest
 from gpu_checks.worker import Worker
 from isa_tables.signature import mnemonics, signature
+from tests.messages import OTHER_LABELS, TRACEBACK
 
 pytestmark = pytest.mark.slow
 
@@ -163,7 +164,7 @@ def test_a_defect_of_the_probe_is_one_line_and_exit_3(on, capsys, monkeypatch):
     on("broken")
     expected = "probe: internal error: OSError: libcuda is a text file"
     assert probe.main(["dp4a.s32.s32"]) == 3
-    assert capsys.readouterr().err == f"{expected} (LANECHECK_TRACEBACK=1 shows where)\n"
+    assert capsys.readouterr().err == f"{expected} {TRACEBACK}\n"
     monkeypatch.setenv("LANECHECK_TRACEBACK", "1")
     assert probe.main(["dp4a.s32.s32"]) == 3
     said, first, *rest = capsys.readouterr().err.splitlines()
@@ -271,7 +272,7 @@ def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped
     capsys.readouterr()
     assert probe.main(["--check", str(tmp_path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in out
+    assert f"{file}: {F64}: {OTHER_LABELS}" in out
     assert "; the labels of 1 don't rebuild their table; " in out
 
 

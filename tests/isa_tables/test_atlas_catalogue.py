@@ -152,7 +152,7 @@ def test_a_parameter_out_of_range_names_the_nearest(wanted: str, near: list[str]
     assert [name for name in near if name not in nearest] == []
 
 
-def test_selections() -> None:
+def test_a_selector_chooses_the_lanes_that_give_metadata_and_another_is_rejected() -> None:
     name = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     found = signature(name)
     assert (found.select, found.chosen) == ({"F": (0, 1, 2, 3)}, {"F": 0})
@@ -184,7 +184,7 @@ def test_scale_vectors_choose_bytes() -> None:
     assert (found.operands["SFA"].copies, found.operands["SFB"].copies) == (2, 4)
 
 
-def test_metadata_fields() -> None:
+def test_every_field_of_metadata_keeps_half_of_its_columns_in_order() -> None:
     """Every field keeps half of its columns, in order; two-bit positions, the first in the low bits."""
     two = signature("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").sparsity
     assert two is not None and two.columns == 4

@@ -128,7 +128,7 @@ def test_formulas_number_57() -> None:
     assert len(formulas) == 57
 
 
-def test_signature_of_the_readme() -> None:
+def test_a_signature_has_the_operands_of_its_mnemonic() -> None:
     found = signature(F16)
     a = found.operands["A"]
     assert (found.family, found.shape, found.lanes, found.products) == ("mma.sync", (16, 8, 16), 32, 1)
@@ -142,7 +142,7 @@ def test_a_fragment_is_one_copy_in_the_lowest_bits_of_registers_by_default() -> 
     assert (scalar.copies, scalar.shift, scalar.space, scalar.axes) == (1, 0, "reg", ("row", "col"))
 
 
-def test_containers_and_halves() -> None:
+def test_narrow_types_lie_in_containers_and_dp2a_reads_half_of_b() -> None:
     kind = signature("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
     assert [(kind.operands[x].bits, kind.operands[x].shift) for x in "AB"] == [(8, 2), (8, 0)]
     assert kind.qualifiers == {"kind::f8f6f4"}

@@ -195,7 +195,7 @@ def test_an_error_shows_the_formula_and_points_at_it() -> None:
         ("N << 1", 16),
     ],
 )
-def test_values_by_hand(text: str, value: int) -> None:
+def test_a_formula_has_the_value_computed_by_hand(text: str, value: int) -> None:
     assert evaluate(parse(text, NAMES, {"N": 8}).tree, VALUES) == value
 
 

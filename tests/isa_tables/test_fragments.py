@@ -135,7 +135,7 @@ def test_lanes_and_values_that_do_not_exist_are_rejected(lane: Any, i: Any, name
     assert named in str(error.value)
 
 
-def test_products_of_m8n8k4() -> None:
+def test_the_lanes_of_m8n8k4_belong_to_four_products() -> None:
     """9.7.14.5.1: computation 1 is done by lanes 0-3 and 16-19, computation 2 by 4-7 and 20-23, and so on."""
     mma = instruction(VOLTA)
     assert [mma.product(lane) for lane in range(32)] == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4 + (

@@ -99,7 +99,7 @@ def test_what_no_descriptor_says_is_an_error(chosen: dict[str, int | str], words
         ('kinds   = ["f16"', 'kinds = ["f16", 1', "kinds: must be a list of texts"),
     ],
 )
-def test_a_bad_file(old: str, new: str, words: str, tmp_path: Path) -> None:
+def test_a_wrong_field_of_a_file_is_named(old: str, new: str, words: str, tmp_path: Path) -> None:
     text = SHIPPED.read_text()
     assert old in text
     (tmp_path / "bad.toml").write_text(text.replace(old, new))

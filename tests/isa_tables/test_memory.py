@@ -128,7 +128,7 @@ def test_rows_of_a_and_columns_of_b_are_the_outer_coordinate() -> None:
         ss.operands["A"].address(64, 0, "none", "K")
 
 
-def test_the_descriptor() -> None:
+def test_a_descriptor_of_wgmma_has_its_fields_where_the_isa_has_them() -> None:
     """9.7.15.5.1.2.2: 13-0 start, 29-16 LBO, 45-32 SBO, 51-49 base offset, 63-62 swizzle."""
     word = smem.read_layouts("wgmma").descriptor(start=0x12340, lbo=16, sbo=1024, swizzle="128B", base_offset=5)
     assert word == 0x1234 | 1 << 16 | 64 << 32 | 5 << 49 | 1 << 62
@@ -192,7 +192,7 @@ LAYOUTS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "group", "mode", "layout"), LAYOUTS)
 @pytest.mark.parametrize("n", [64, 128])
-def test_d_in_tensor_memory(m: int, group: int, mode: str, layout: str, n: int) -> None:
+def test_d_lies_in_tensor_memory_as_its_layout_says(m: int, group: int, mode: str, layout: str, n: int) -> None:
     for base in (0, 16) if layout in "CF" else (0,):
         extra = {"base": base} if layout in "CF" else {}
         mma = instruction(MMA.format(mode, group), M=m, N=n, **extra)

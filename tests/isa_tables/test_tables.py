@@ -269,7 +269,7 @@ def test_a_bad_formula_is_shown_with_its_column(tmp_path: Path) -> None:
     ],
     ids=["not UTF-8", "a folder", "too large", "too deep", "a dangling link"],
 )
-def test_an_unreadable_table(tmp_path: Path, spoil: Callable[[Path], object], words: str) -> None:
+def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, spoil: Callable[[Path], object], words: str) -> None:
     spoil(tmp_path / NAME)
     with pytest.raises(TableError, match=words) as error:
         instruction(F16, folder=tmp_path)

@@ -186,7 +186,7 @@ def test_a_planted_address_is_seen(old: str, new: str, tmp_path: Path) -> None:
     assert wrong_addresses(smem.read_layouts("tcgen05", tmp_path))
 
 
-def test_the_descriptor() -> None:
+def test_a_descriptor_of_tcgen05_has_its_fields_where_the_isa_has_them() -> None:
     """9.7.16.4.1: as that of wgmma, but 48-46 hold 0b001 and 63-61 another code of the swizzle."""
     layouts = smem.read_layouts("tcgen05")
     word = layouts.descriptor(start=0x12340, lbo=16, sbo=1024, swizzle="128B", base_offset=5)

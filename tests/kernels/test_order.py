@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 from tests.kernels import compile as corpus
+from tests.messages import OTHER_PHASE, UNORDERED
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state.findings import Severity
@@ -41,7 +42,7 @@ bra AGAIN;
 DONE:
 }"""
 EMPTY = FULL.replace("%r46", "%r133").replace("%r47", "%r134")
-OTHER, OVERRUN = "an arrival of another phase", "mbarrier overrun"
+OTHER, OVERRUN = OTHER_PHASE, "mbarrier overrun"
 S, NAMED = "specialised", "bar.sync %r154, 128;"
 QUICK = {"late-wait", "no-barrier", "no-empty-wait", "count-4"}
 TWINS = (
@@ -78,7 +79,7 @@ TWINS = (
     Twin("maxnreg-twice", S, "setmaxnreg.inc.sync.aligned.u32 232;",
          "setmaxnreg.inc.sync.aligned.u32 216; setmaxnreg.inc.sync.aligned.u32 232;", "setmaxnreg without a barrier",
          LETTER, "no barrier of its warps"),
-    Twin("no-named-barrier", S, NAMED, "", "race: read after write", RACE, "nothing orders the two"),
+    Twin("no-named-barrier", S, NAMED, "", "race: read after write", RACE, UNORDERED),
 )  # fmt: skip
 
 

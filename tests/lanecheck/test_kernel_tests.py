@@ -13,6 +13,7 @@ import pytest
 
 from lanecheck.kernel_recording import find_error
 from lanecheck.kernel_tests import record_file
+from tests.messages import OUT_OF_BOUNDS
 from tests.verify.capture.logs import ADD, Log
 
 ROOT = Path(__file__).parents[2]
@@ -113,9 +114,7 @@ def test_what_is_wrong_at_other_sizes_is_a_note_and_the_item_passes(guest: Guest
     guest.records.append(log.record())
     code, text = guest.run("--junitxml=junit.xml")
     assert code == 0, text
-    words = (
-        "at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line 22: global memory out of bounds"
-    )
+    words = f"at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line 22: {OUT_OF_BOUNDS}"
     assert f"  note: test_add[launch 1: values]: {words}" in text
     assert f'name="lanecheck-note" value="{words}' in (guest.folder / "junit.xml").read_text()
 

@@ -44,7 +44,7 @@ def test_coalesce_keeps_the_function_in_the_fewest_modes(layout):
         ("((2,(2,2)),3):((1,(2,4)),8)", ((1, 1), 1), "((2,4),3):((1,2),8)"),
     ],
 )
-def test_coalesce_by_profile(text, profile, result):
+def test_coalescing_by_a_profile_keeps_its_modes(text, profile, result):
     assert str(coalesce(Layout.parse(text), profile)) == result
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as hyp
 
 from layouts import Layout, LayoutError, complement, cosize, size
 from tests.layouts import strategies as st
+from tests.messages import NOT_DIVIDING
 
 
 def without_repetition(layout):
@@ -100,9 +101,9 @@ def test_results_are_cute_s(layout, target, result):
 @pytest.mark.parametrize(
     ("layout", "target", "reason"),
     [
-        ("(2,2):(1,5)", 20, "2 does not divide the stride 5, so 4 cannot be covered"),
+        ("(2,2):(1,5)", 20, f"2 {NOT_DIVIDING} 5, so 4 cannot be covered"),
         ("(2,2):(1,5)", None, "so 4 cannot be covered"),
-        ("(2,2):(1,3)", 6, "2 does not divide the stride 3, so 2 cannot be covered"),
+        ("(2,2):(1,3)", 6, f"2 {NOT_DIVIDING} 3, so 2 cannot be covered"),
         ("(2,2):(1,1)", 6, r"2:1 has overlapping modes: the smaller strides fill \[0, 2\)"),
         ("(4,2):(1,2)", None, "2:2 has overlapping modes"),
         ("4:-1", 8, "4:-1 has a negative stride"),

@@ -198,7 +198,7 @@ def test_a_mode_that_carries_nowhere_is_accepted_whatever_its_stride():
     assert composition(Layout((3, 2), (1, 100)), Layout(2, 4)) == Layout(2, 101)
 
 
-def test_composition_by_mode():
+def test_a_tuple_composes_mode_by_mode_and_none_keeps_its_mode():
     a = Layout.parse("(12,(4,8)):(59,(13,1))")
     tiler = (Layout.parse("3:4"), Layout.parse("8:2"))
     by_mode = make_layout(composition(a[0], tiler[0]), composition(a[1], tiler[1]))
@@ -238,7 +238,7 @@ def test_composition_is_associative_inside_the_domains(a, b, c):
 
 
 @given(LEFT)
-def test_identities(layout):
+def test_composing_with_an_identity_changes_no_value(layout):
     whole = composition(layout, Layout(size(layout)))
     assert st.table(whole).tolist() == st.table(layout).tolist()
     assert coalesce(composition(layout, Layout(layout.shape))) == coalesce(layout)

@@ -89,6 +89,6 @@ def test_what_has_no_left_inverse_is_refused(layout: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("swizzle", [Swizzle(2, 0, 2), Swizzle(2, 1, -3), Swizzle(1, 2, 1), Swizzle(0, 3, 1)])
-def test_the_largest_value_of_a_swizzle(swizzle: Swizzle) -> None:
+def test_the_largest_value_of_a_swizzle_is_that_of_all_its_values(swizzle: Swizzle) -> None:
     for stop in range(1, 200):
         assert _largest(swizzle, stop) == max(map(swizzle, range(stop))), stop

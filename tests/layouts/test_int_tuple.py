@@ -53,7 +53,7 @@ def profile(t):
     return tuple(map(profile, t)) if isinstance(t, tuple) else 0
 
 
-def test_basics():
+def test_size_rank_depth_and_leaves_follow_the_nesting():
     s = ((4, 8), (2, (1, 3)))
     assert (size(s), product(s), rank(s), depth(s), leaves(s)) == (192, 192, 2, 3, (4, 8, 2, 1, 3))
     assert (size(5), rank(5), depth(5), leaves(5)) == (5, 1, 0, (5,))

@@ -9,6 +9,7 @@ from hypothesis import strategies as hyp
 
 from layouts import Layout, LayoutError, coalesce, left_inverse, right_inverse, size
 from tests.layouts import strategies as st
+from tests.messages import NOT_DIVIDING
 
 SIGNED = st.layouts(low=-8, high=20)
 
@@ -68,7 +69,7 @@ def test_a_right_inverse_is_the_longest_chain_of_modes_where_strides_tie(modes):
         ("((4,8),(2,2)):((32,1),(16,8))", "(8,2,2,4):(4,64,32,1)"),
     ],
 )
-def test_right_inverses(layout, result):
+def test_a_right_inverse_is_the_expected_layout(layout, result):
     assert str(right_inverse(Layout.parse(layout))) == result
 
 
@@ -100,7 +101,7 @@ def test_a_left_inverse_gives_the_index_back_and_is_rejected_only_without_its_co
         ("(2,4):(1,6)", "(6,4):(1,2)"),
     ],
 )
-def test_left_inverses(layout, result):
+def test_a_left_inverse_is_the_expected_layout(layout, result):
     assert str(left_inverse(Layout.parse(layout))) == result
 
 
@@ -109,7 +110,7 @@ def test_left_inverses(layout, result):
     [
         ("(2,2):(2,3)", "modes 2:2 and 2:3 overlap"),
         ("(4,2):(1,2)", "modes 4:1 and 2:2 overlap"),
-        ("(2,2):(2,5)", "stride 2 does not divide the stride 5"),
+        ("(2,2):(2,5)", f"stride 2 {NOT_DIVIDING} 5"),
         ("(4,2):(1,0)", "mode 2:0 needs a stride of at least 1"),
         ("4:-1", "mode 4:-1 needs a stride of at least 1"),
         ("(2,2):(1,1)", "modes 2:1 and 2:1 overlap"),

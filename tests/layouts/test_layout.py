@@ -226,7 +226,7 @@ def test_layouts_are_values():
     assert pickle.loads(pickle.dumps(a)) == copy.deepcopy(a) == a
 
 
-def test_modes():
+def test_indexing_a_layout_returns_its_modes():
     assert len(C16x8) == 2
     assert [str(m) for m in C16x8] == ["(4,8):(32,1)", "(2,2):(16,8)"]
     assert C16x8[1] == C16x8[-1] == Layout((2, 2), (16, 8))
@@ -295,7 +295,7 @@ def test_slices_as_cute_prints_them():
             call()
 
 
-def test_domain_offset():
+def test_a_domain_offset_keeps_the_layout_and_returns_the_value_there():
     assert domain_offset((2, 3), Layout((4, 8), (8, 1))) == (Layout((4, 8), (8, 1)), 19)
 
 

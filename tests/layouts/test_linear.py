@@ -68,7 +68,7 @@ def test_the_matrix_of_a_swizzle_is_square_and_its_own_inverse(swizzle):
 
 
 @given(swizzles(), binary_layouts())
-def test_the_matrix_of_swizzle_o_layout(swizzle, layout):
+def test_a_swizzle_of_a_layout_has_a_matrix_exactly_if_it_is_linear(swizzle, layout):
     values = [swizzle_value(swizzle, v) for v in st.table(layout).tolist()]
     try:
         matrix = f2_matrix(ComposedLayout(swizzle, 0, layout))
@@ -79,7 +79,7 @@ def test_the_matrix_of_swizzle_o_layout(swizzle, layout):
 
 
 @given(binary_layouts(), swizzles(4))
-def test_the_matrix_of_layout_o_swizzle(layout, swizzle):
+def test_a_layout_of_a_swizzle_has_a_matrix_exactly_if_the_layout_is_linear(layout, swizzle):
     if size(layout) < swizzle.period:
         layout = Layout((layout.shape, swizzle.period), (layout.stride, 64))
     values = [st.value_at(layout, swizzle_value(swizzle, x)) for x in range(size(layout))]
@@ -108,7 +108,7 @@ def test_what_has_no_matrix_is_rejected_with_a_reason(function, why):
 
 
 @given(matrices())
-def test_rank_and_evaluation_from_the_whole_table(matrix):
+def test_rank_and_values_are_those_of_the_whole_table(matrix):
     values = matrix_table(matrix)
     assert [matrix(x) for x in range(len(values))] == values
     assert matrix(np.arange(len(values), dtype=np.uint8)).tolist() == values
@@ -154,7 +154,7 @@ def test_matrices_that_do_not_fit_are_rejected():
 
 @pytest.mark.long
 @given(hyp.one_of(matrices(), swizzles().map(f2_matrix)))
-def test_back_to_a_layout_of_the_same_function(matrix):
+def test_a_matrix_becomes_a_layout_of_the_same_function(matrix):
     try:
         layout = f2_layout(matrix)
     except LayoutError:
@@ -192,7 +192,7 @@ def test_the_simplest_swizzle_is_found(swizzle):
     assert found == ComposedLayout(swizzle, 0, Layout(2**bits))
 
 
-def test_extremes():
+def test_extents_of_1_and_of_2_to_the_63_have_matrices():
     assert f2_matrix(Layout((1, 2), (-1, 1))).columns == (1,)
     assert f2_matrix(Layout(2**63)).rank == 63
     assert f2_matrix(Layout(1)) == F2Matrix((), 0)

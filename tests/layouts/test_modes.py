@@ -31,7 +31,7 @@ def modes_of(layout):
 
 
 @given(SIGNED)
-def test_flatten_and_unflatten(layout):
+def test_flattening_keeps_the_modes_and_unflattening_nests_them_again(layout):
     flat = flatten(layout)
     assert st.flat(flat.shape) == st.flat(layout.shape)
     assert st.flat(flat.stride) == st.flat(layout.stride)

@@ -30,6 +30,7 @@ from layouts import (
 )
 from layouts.errors import RejectedError
 from layouts.interleaved import are_spaced
+from tests.messages import NOT_DIVIDING
 
 Modes = list[tuple[int, int]]
 
@@ -247,7 +248,7 @@ def test_a_left_inverse_is_rejected_only_where_there_is_none_or_strides_do_not_d
         (lambda: complement(Layout(2, -1), 9), "complement of 2:-1: the mode 2:-1 has a negative stride"),
         (
             lambda: complement(Layout((2, 2), (1, 3)), 9),
-            "complement of (2,2):(1,3) in [0, 9): 2 does not divide the stride 3, so 2 cannot be covered",
+            f"complement of (2,2):(1,3) in [0, 9): 2 {NOT_DIVIDING} 3, so 2 cannot be covered",
         ),
         (
             lambda: composition(Layout((6, 2), (8, 2)), Layout(3, 4)),

@@ -146,7 +146,7 @@ def test_swizzle_o_swizzle_is_the_function_or_rejected(a, b):
 
 
 @given(swizzles(), st.any_layout())
-def test_swizzle_o_layout(swizzle, layout):
+def test_a_swizzle_after_a_layout_swizzles_its_values(swizzle, layout):
     result = composition(swizzle, layout)
     assert [result(c) for c in range(size(layout))] == [swizzle_value(swizzle, v) for v in st.table(layout)]
     assert result.shape == layout.shape
@@ -154,7 +154,7 @@ def test_swizzle_o_layout(swizzle, layout):
 
 
 @given(st.any_layout(), swizzles())
-def test_layout_o_swizzle_on_the_shape_of_the_layout(layout, swizzle):
+def test_a_layout_after_a_swizzle_keeps_its_shape_and_swizzles_its_index(layout, swizzle):
     result = composition(layout, swizzle)
     expected = [st.value_at(layout, swizzle_value(swizzle, x)) for x in range(size(layout))]
     assert [result(c) for c in range(size(layout))] == expected

@@ -40,7 +40,7 @@ def test_prints_as_python_prints_the_tuples_and_reads_back(layout):
         ("007:1", 7, 1),
     ],
 )
-def test_reads(text, shape, stride):
+def test_a_text_is_read_as_its_layout(text, shape, stride):
     layout = Layout.parse(text)
     assert (layout.shape, layout.stride) == (shape, stride)
 

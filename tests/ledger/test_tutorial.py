@@ -19,7 +19,7 @@ class Fenced(doctest.DocTestParser):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_examples(page: Path) -> None:
+def test_every_example_of_a_page_prints_what_it_shows(page: Path) -> None:
     found = doctest.testfile(str(page), module_relative=False, parser=Fenced(), optionflags=doctest.FAIL_FAST)
     assert found.failed == 0
     assert found.attempted > 5

@@ -99,7 +99,7 @@ def test_each_file_that_the_guest_gates_has_a_broken_variant() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["", *GATES])
-def test_make_check_of_the_guest(file: str, guest: Path) -> None:
+def test_make_check_of_the_guest_fails_exactly_if_a_file_is_wrong(file: str, guest: Path) -> None:
     if file == "stores.py":
         needs_triton()
     if file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.messages import NO_INSTRUCTION
 from tests.project.test_plugin import MINE, Guest, guest, keeper, text_of
 
 pytest_plugins = ["pytester"]
@@ -12,7 +13,7 @@ __all__ = ["guest", "keeper"]
 
 (PTX,) = (line for line in MINE.splitlines() if line.startswith("ptx"))
 FIXTURE = "def test_it(verify_atom): verify_atom('MY_16x8x16*', file='mine.toml'{})\n"
-NONE = "the atom names no instruction (`ptx` is absent)"
+NONE = f"{NO_INSTRUCTION} (`ptx` is absent)"
 UNKNOWN = "hmma.magic"
 
 

@@ -79,5 +79,5 @@ def test_the_json_of_every_command_has_the_number_of_the_table(line: str, capsys
     assert json.loads(capsys.readouterr().out)["schema"] == as_json.SCHEMA
 
 
-def test_the_json_of_a_campaign_too() -> None:
+def test_the_json_of_a_campaign_has_the_same_schema() -> None:
     assert json.loads(campaign.as_json([], "layouts", []))["schema"] == as_json.SCHEMA

@@ -89,7 +89,7 @@ def test_arguments_that_do_not_go_together_are_errors() -> None:
         verify.verify_atom(NAME, require=["isa", "nope"])
 
 
-def test_a_layout_onto_a_tile_or_equal_to_another() -> None:
+def test_a_layout_is_verified_onto_a_tile_or_against_another() -> None:
     assert verify.verify_layout("8:1", onto=8).exit() is Exit.OK
     assert verify.verify_layout("8:2", onto=8).exit() is Exit.REFUTED
     assert verify.verify_layout("(8,(2,1)):(1,(8,16))", equals=Layout((8, 2))).exit() is Exit.OK

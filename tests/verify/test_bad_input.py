@@ -71,7 +71,7 @@ WRONG = [
 
 @pytest.mark.parametrize("command", [atom.main, atlas.main], ids=["atom", "atlas"])
 @pytest.mark.parametrize(("text", "old", "new", "said"), WRONG, ids=[row[3].split(":")[0] for row in WRONG])
-def test_one_line(
+def test_a_wrong_entry_ends_with_one_line_and_no_traceback(
     command: object, text: str, old: str, new: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert callable(command) and old in text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import NO_CLAIM, TWO_COLONS
 from verify.__main__ import main
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ IS_CUDA = "this is CUDA C++, which nvcc compiles: lanecheck check a.cu CLAIM.tom
 IS_ATOMS = f"this is a file of atoms: lanecheck check {ATOMS}"
 SHAPE = "a shape needs strides, as (4,8):(1,4) or (4,8):(8,1)"
 BEGUN = "11 begin so, give one: SM80_16x8x16_F16F16F16F16_TN, SM80_16x8x16_F32F16F16F32_TN, "
-NO_CLAIM = "what does the kernel compute? Give --claim CLAIM.toml, which `lanecheck init claim CLAIM.toml` begins"
+NO_CLAIM = f"{NO_CLAIM} Give --claim CLAIM.toml, which `lanecheck init claim CLAIM.toml` begins"
 LINES = {
     f"check {KERNEL}": NO_CLAIM,
     "check x.py::f": NO_CLAIM,
@@ -40,7 +41,7 @@ LINES = {
     "lock ''": "'' is the name of no file",
     "check notes.txt": "notes.txt: no command reads this file",
     "check x.py": "x.py: name a function of it: x.py::f, x.py::gemm",
-    "check x.py:f": "x.py:f: a function of a file has two colons: x.py::f",
+    "check x.py:f": f"x.py:f: {TWO_COLONS} x.py::f",
     "check x.py::gemn": "x.py has no 'gemn'; nearest: gemm",
     "check x.py::q": "x.py has no 'q'; it has f, gemm",
     f"atom {KERNEL}": COMPILED,

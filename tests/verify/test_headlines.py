@@ -19,6 +19,7 @@ from gpu_checks import Move, Recording
 from gpu_checks.recordings_io import writer
 from isa_tables.signature import signature
 from layouts.atoms import registry
+from tests.messages import NO_INSTRUCTION
 from tests.verify.atom.test_command import ENTRY, RIGHT_B
 from verify.atlas import command as atlas
 from verify.atlas.rows import tabulate
@@ -213,7 +214,7 @@ def test_unchecked_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -
 
 @pytest.mark.long
 def test_an_atom_without_ptx_is_exit_4_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    why = "the atom names no instruction (`ptx` is absent)"
+    why = f"{NO_INSTRUCTION} (`ptx` is absent)"
     bare = ["--atoms", entry(tmp_path, without="ptx")]
     assert atom.main([*bare, "-q"]) == 4
     assert "1 unchecked; " in (out := capsys.readouterr().out)

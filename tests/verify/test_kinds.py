@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import NO_KIND
 from tests.project import schemas, tables
 from tests.verify.toy import TOY, Rotation
 from verify import api, kinds, verify_kind
@@ -64,7 +65,7 @@ def test_the_api_verifies_it_by_file_by_name_and_as_a_value(file: Path) -> None:
     assert verify_kind("rotation", kinds.bind("rotation", {"places": 2, "order": (0, 1)})).check()
     with pytest.raises(SpecError, match="no rotation is named 'mein'; nearest: mine"):
         verify_kind("rotation", "mein", file)
-    with pytest.raises(UsageError, match="no kind of subject is named 'rotations'"):
+    with pytest.raises(UsageError, match=f"{NO_KIND} 'rotations'"):
         verify_kind("rotations", file)
 
 

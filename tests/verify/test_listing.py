@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from tests.messages import NO_KIND
 from tests.verify.toy import TOY
 from verify import kinds
 from verify.__main__ import main
@@ -53,7 +54,7 @@ def test_names_of_several_kinds_have_heads(capsys: pytest.CaptureFixture[str]) -
         (["tritom"], "no name has 'tritom' in it; nearest: triton"),
         (["triton", "zz9"], "no name has 'zz9' in it"),
         (["--kind", "tiling"], "tilings have no names: they are given by files or texts"),
-        (["--kind", "tilings"], "no kind of subject is named 'tilings'"),
+        (["--kind", "tilings"], f"{NO_KIND} 'tilings'"),
     ],
 )
 def test_nothing_is_one_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ from gpu_checks.model import Labels
 from gpu_checks.recordings_io import validation, writer
 from isa_tables.signature import signature
 from layouts.atoms import Atom, registry
+from tests.messages import OTHER_KERNELS, OTHER_LABELS
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import RELATION
@@ -75,8 +76,8 @@ def bf16(found: Recording) -> Recording:
 
 
 FILES: list[tuple[str, Change, str]] = [
-    (TN, operand("A", turn), "the labels do not rebuild the table that was observed"),
-    (TN, lambda r: replace(r, hash=r.hash[::-1]), "the labels do not rebuild the table that was observed"),
+    (TN, operand("A", turn), OTHER_LABELS),
+    (TN, lambda r: replace(r, hash=r.hash[::-1]), OTHER_LABELS),
     (TN, bf16, "kernel_hash is that of the kernels of mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
     (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
     (
@@ -133,10 +134,10 @@ def test_recordings_by_kernels_of_another_text_are_read_with_a_warning_for_each_
     file = writer.write(tmp_path, "planted", [writer.to_lines(one) for one in old])
     assert atom.main([TN, other, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
-    said = f"{old[1].mnemonic}: recorded by kernels of another text than today's: record it anew"
+    said = f"{old[1].mnemonic}: recorded {OTHER_KERNELS} than today's: record it anew"
     warned = [line for line in err.splitlines() if " atoms, " not in line]  # a busy machine shows progress too
     assert warned == [f"lanecheck: warning: {file}: {said}"]
-    assert "recording of Planted, sm_90a, driver 580.159.04, by kernels of another text" in out
+    assert f"recording of Planted, sm_90a, driver 580.159.04, {OTHER_KERNELS}" in out
 
 
 def test_what_was_read_from_no_place_is_refuted() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import STDOUT_CLOSED
 from verify.__main__ import COMMANDS
 from verify.__main__ import main as lanecheck
 
@@ -220,4 +221,4 @@ def test_closed_pipes_of_both_streams_end_it_quietly() -> None:
 def test_a_stdout_that_is_closed_is_one_line() -> None:
     command = f"{shlex.quote(sys.executable)} -m verify.atom SM61_DP4A >&-"
     done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "lanecheck: cannot write to stdout: it is closed\n")
+    assert (done.returncode, done.stderr) == (2, f"lanecheck: {STDOUT_CLOSED}\n")

@@ -43,7 +43,9 @@ def steady(text: str) -> str:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "mutants.txt" else name for name in COMMANDS]
 )
-def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_output_of_a_command_is_that_of_its_snapshot(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("COLUMNS")
     command, arguments = COMMANDS[name]

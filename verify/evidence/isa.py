@@ -203,7 +203,9 @@ def _misread_lane(subject: BoundMaps) -> Counterexample | None:
     if thread is None:
         return None
     where = f"T{thread} is lane {lanes[thread]} by itself, {among[thread]} among all threads"
-    return Counterexample({"thread": thread}, f"{where}: an evaluation of ours is wrong", reproduced=False)
+    return Counterexample(
+        {"thread": thread}, f"{where}: two evaluations differ, which is a bug in Lanecheck", reproduced=False
+    )
 
 
 def _unequal(

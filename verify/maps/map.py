@@ -256,7 +256,7 @@ def contradict(m: Map, point: Point, alone: Point, among: Point) -> Counterexamp
     """Return the counterexample of a point that two evaluations of a map differ at: never reproduced."""
     inputs = {axis.word: c for axis, c in zip(m.inputs, point, strict=True)}
     where = f"{m.show_input(point)}: {m.show(alone)} by itself, {m.show(among)} among all points"
-    return Counterexample(inputs, f"{where}: an evaluation of ours is wrong", reproduced=False)
+    return Counterexample(inputs, f"{where}: two evaluations differ, which is a bug in Lanecheck", reproduced=False)
 
 
 def has_arrays() -> bool:

@@ -284,7 +284,7 @@ def misread(point: Point, alone: str, among: str, how: str = "among all points")
     """Return the counterexample of a point that two evaluations of ours have otherwise: never reproduced."""
     where = f"T{point[0]} V{point[1]}: {alone} by itself, {among} {how}"
     inputs = dict(zip(("thread", "value"), point, strict=True))
-    return Counterexample(inputs, f"{where}: an evaluation of ours is wrong", reproduced=False)
+    return Counterexample(inputs, f"{where}: two evaluations differ, which is a bug in Lanecheck", reproduced=False)
 
 
 def _by_thread(layout: Layout) -> Layout:

@@ -2,7 +2,7 @@
 """The library's TiledMMA at every point of a tiling, as arrays, compared with the definition.
 
 Each is a map, which `verify.maps.search` searches: its block is of arrays, its `at` plain integers for one thread. If
-the two differ, an evaluation of ours is wrong, and the tiling is not refuted.
+the two differ, that is a bug in Lanecheck, and the tiling is not refuted.
 
 `numbered`    whether the threads of all atoms are different, and numbered as defined
 `equals`      whether a (thread, value) layout is the atom's, tiled

@@ -59,7 +59,7 @@ def test_an_entry_of_another_name_is_none(kept):
     assert cache.fetch("name") == b"content" and cache.fetch("other") is None
 
 
-def test_the_folder(monkeypatch, tmp_path):
+def test_the_folder_of_the_cache_follows_the_environment_and_empty_means_none(monkeypatch, tmp_path):
     monkeypatch.setenv("LANECHECK_CACHE", "")
     assert cache.folder() is None and cache.fetch("x") is None
     cache.keep("x", b"")

@@ -21,7 +21,7 @@ F16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
 BF16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
 
 
-def test_without_cupy(monkeypatch):
+def test_without_cupy_the_reason_names_what_to_install(monkeypatch):
     monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: None)
     want = "CuPy is not installed: pip install 'lanecheck[cuda13]' (or cuda12)"
     assert gpu_checks.device_info() == Unavailable(want)
@@ -33,7 +33,7 @@ def test_with_a_cupy_that_cannot_be_imported(monkeypatch):
     assert gpu_checks.device_info().reason.startswith("CuPy cannot be imported: import of cupy halted")
 
 
-def test_with_a_gpu(cupy):
+def test_a_gpu_is_described_by_its_name_architecture_and_versions(cupy):
     assert gpu_checks.device_info() == DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0")
 
 
@@ -42,12 +42,12 @@ def test_older_architectures_have_no_suffix(cupy):
     assert gpu_checks.device_info().sm == "sm_80"
 
 
-def test_without_a_driver(cupy):
+def test_without_a_driver_the_reason_says_so(cupy):
     cupy.runtime.driverGetVersion = lambda: 0
     assert gpu_checks.device_info() == Unavailable("no NVIDIA driver is loaded")
 
 
-def test_without_a_device(cupy):
+def test_without_a_device_the_reason_has_the_error_of_cuda(cupy):
     def none():
         raise CudaError("cudaErrorNoDevice: no CUDA-capable device is detected")
 
@@ -56,13 +56,13 @@ def test_without_a_device(cupy):
     assert gpu_checks.device_info() == Unavailable(want)
 
 
-def test_with_a_gpu_too_old_for_the_compiler(cupy):
+def test_a_gpu_too_old_for_the_compiler_is_unavailable(cupy):
     cupy.runtime.getDeviceProperties = lambda number: {"name": b"Tesla V100", "major": 7, "minor": 0}
     want = "Tesla V100 is sm_70; NVRTC 13.0 compiles for sm_75 to sm_120"
     assert gpu_checks.device_info() == Unavailable(want)
 
 
-def test_without_nvrtc(cupy):
+def test_without_nvrtc_the_reason_says_what_is_missing(cupy):
     def missing(self=None):
         raise RuntimeError("libnvrtc.so.13 not found")
 

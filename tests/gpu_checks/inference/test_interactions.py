@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gpu_checks.inference import interactions
 from gpu_checks.machine import Hits
 from gpu_checks.model import COLUMN, CONTRACTED, ROW
+from tests.messages import OTHER_PRODUCT
 
 
 def test_classes_that_do_not_make_the_interactions_are_reported():
@@ -75,7 +76,7 @@ def test_elements_with_too_few_too_many_or_strange_interactions_are_reported_and
     assert notes == (
         "1 elements of A contribute to more than 2 elements of D",
         "1 elements of A contribute to some elements of D, but not 2",
-        "1 elements of D got something other than one product",
+        f"1 elements of D got {OTHER_PRODUCT}",
     )
 
 

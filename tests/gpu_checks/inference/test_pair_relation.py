@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpu_checks.inference.pair_relation import classes, digest, rebuild
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import Simulated, random_maps
+from tests.messages import OTHER_PRODUCT
 
 NONE, MANY, WRONG = 0xFFFF, 0xFFFE, 0xFFFD
 NAMES = [
@@ -102,7 +103,7 @@ def test_a_broken_pair_is_reported_with_its_place():
     table[5, 9], table[6, 9], table[7, 9] = MANY, WRONG, 500
     notes = classes(s, table).notes
     assert "1 pairs changed several D elements, the first A lane 5 value 0 with B lane 9 value 0" in notes
-    wrong = "1 pairs changed a D element by something other than one product"
+    wrong = f"1 pairs changed a D element by {OTHER_PRODUCT}"
     assert f"{wrong}, the first A lane 6 value 0 with B lane 9 value 0" in notes
     assert "1 pairs gave the unexpected code 500, the first A lane 7 value 0 with B lane 9 value 0" in notes
 

@@ -20,6 +20,7 @@ from gpu_checks.recordings_io.lines import with_digest, without_digest
 from gpu_checks.recordings_io.manifest import entries
 from gpu_checks.recordings_io.reader import SHIPPED
 from gpu_checks.tilings import recordings_of_tilings
+from tests.messages import OTHER_KERNELS
 
 
 @pytest.fixture
@@ -254,7 +255,7 @@ def test_every_row_of_the_table_of_gpus_is_used():
     assert [capabilities(name) for name in names] == [numbers for _, numbers in CAPABILITIES]
 
 
-STALE = "recorded by kernels of another text than today's: record it anew"
+STALE = f"recorded {OTHER_KERNELS} than today's: record it anew"
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def test_an_entry_that_a_negative_step_takes_below_zero_has_no_label() -> None:
         ([0, -1, -1, 5], [0, -1, -1, 5]),
     ],
 )
-def test_the_forms(column, form):
+def test_a_column_is_written_in_its_shortest_form(column, form):
     assert write_runs(np.array(column)) == form
 
 

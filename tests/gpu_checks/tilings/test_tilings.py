@@ -30,6 +30,7 @@ from gpu_checks.worker import WorkerError, reported_defect
 from tests.cases import each
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
 from tests.gpu_checks.tilings import tiled_machine
+from tests.messages import TRACEBACK
 
 SHIPPED = tilings()
 NAMED = {tiling.name: tiling for tiling in SHIPPED}
@@ -331,7 +332,7 @@ def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch
         (
             WorkerError("OSError: a defect\nTraceback\n  in a file"),
             3,
-            "tilings: internal error: OSError: a defect (LANECHECK_TRACEBACK=1 shows where)\n",
+            f"tilings: internal error: OSError: a defect {TRACEBACK}\n",
         ),
         (KeyboardInterrupt(), 130, "tilings: interrupted: 1 of 1 not done\n"),
     ],

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import STDOUT_CLOSED
+
 ROOT = Path(__file__).parents[3]
 REFUTED = "verify.layout (4,8):(8,1) --onto 4x4"
 CALLS = {
@@ -89,4 +91,4 @@ def test_a_stdout_that_is_closed_is_an_error_for_what_it_prints(line: str) -> No
     done = subprocess.run(
         ["bash", "-c", f"{shlex.join(command(line))} >&-"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2 and done.stderr.endswith("cannot write to stdout: it is closed\n")
+    assert done.returncode == 2 and done.stderr.endswith(f"{STDOUT_CLOSED}\n")

@@ -72,7 +72,9 @@ def list_values(array: Any) -> Any:
 
 @pytest.mark.long
 @given(f=FUNCTIONS, g=FUNCTIONS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
-def test_one_function(f: Any, g: Any, xp: Any, budget: int, data: st.DataObject) -> None:
+def test_the_properties_of_a_function_are_those_of_its_list_of_values(
+    f: Any, g: Any, xp: Any, budget: int, data: st.DataObject
+) -> None:
     values, stop = call(f), data.draw(st.integers(1, 40))
     outside = find_first([not 0 <= value < stop for value in values])
     assert first_outside(f, stop, xp, budget) == outside
@@ -87,7 +89,9 @@ def test_one_function(f: Any, g: Any, xp: Any, budget: int, data: st.DataObject)
 
 @pytest.mark.long
 @given(modes=ROWS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
-def test_rows(modes: list[list[tuple[int, int]]], xp: Any, budget: int, data: st.DataObject) -> None:
+def test_the_properties_of_rows_are_those_of_each_row(
+    modes: list[list[tuple[int, int]]], xp: Any, budget: int, data: st.DataObject
+) -> None:
     each, stop = rows(modes), data.draw(st.integers(1, 12))
     made, values = batch(each, xp), [call(one) for one in each]
     other = data.draw(st.permutations(each))

@@ -43,7 +43,7 @@ def test_copy_gathers_broadcasts_and_transposes(source: Layout, target: Layout, 
     assert dst[: len(expected)].tolist() == expected.tolist() and (dst[len(expected) :] == 99).all()
 
 
-def test_copy_scatters() -> None:
+def test_a_copy_scatters_to_the_places_of_its_destination() -> None:
     src, dst = numbers(8), np.full(180, 99)
     copy(Tensor(src, Layout(8)), Tensor(dst, FAR))
     wanted = np.full(180, 99)
@@ -62,7 +62,7 @@ M, N, K = 5, 4, 3
 
 @pytest.mark.parametrize("c_major", ["column", "row"])
 @pytest.mark.parametrize("transposes", ["NT", "TN", "NN", "TT"])
-def test_gemm_of_blas(transposes: str, c_major: str) -> None:
+def test_gemm_takes_every_transposition_of_blas(transposes: str, c_major: str) -> None:
     """N of A and T of B are contiguous along m and n: (M, K):(1, lda), (N, K):(1, ldb)."""
     lda, ldb, ldc = 7, 6, 8
     a, b, c = numbers(64), numbers(64), numbers(64)
@@ -106,7 +106,7 @@ def test_gett_with_two_reduction_modes() -> None:
     assert C.matrix().tolist() == np.einsum("pmq,qnp->mn", a, b).tolist()
 
 
-def test_gett_with_a_batch_mode_first() -> None:
+def test_a_batch_mode_may_come_first() -> None:
     a, b, c = numbers(60).reshape(3, 4, 5), numbers(30).reshape(3, 2, 5), make_tensor((3, 4, 2))
     gemm(Tensor(a.ravel(), Layout((3, 4, 5), (20, 5, 1))), Tensor(b.ravel(), Layout((3, 2, 5), (10, 5, 1))), c)
     assert c.matrix().tolist() == np.einsum("vmk,vnk->vmn", a, b).tolist()

@@ -169,7 +169,7 @@ def test_one_unlike_point_is_unique() -> None:
         ("(8,2,2,4,2):(4,64,32,2,-1)", 192),
     ],
 )  # fmt: skip
-def test_right_inverse(inverse: str, bad: int) -> None:
+def test_a_right_inverse_is_proved_or_refuted_as_enumeration_says(inverse: str, bad: int) -> None:
     layout = Layout.parse("((4,8),(2,2,2)):((32,1),(16,8,128))")
     f = fragment(str(layout), (16, 16))
     right = Layout.parse(inverse)
@@ -205,7 +205,7 @@ def test_a_right_inverse_that_ends_early_is_refuted_where_it_ends() -> None:
     assert (outcome.status, outcome.model, outcome.bad) == ("sat", {"k": 4}, 4)
 
 
-def test_one_product() -> None:
+def test_an_operand_of_two_products_is_refuted_with_the_thread() -> None:
     f = RIGHT["C Volta"]
     assert proofs.prove_product(f, lambda lane: lane % 16 // 4).status == "unsat"
     split = OperandLayout(f.layout, f.extent, Layout.parse("(4,2):(1,4)"), ONE, None, 1)

@@ -54,7 +54,7 @@ def test_all_are_listed_and_known_defects_expected(capsys: pytest.CaptureFixture
     assert atom.main(["SM80_16x8x128", "-q"]) == 1
 
 
-def test_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:
+def test_arch_selects_the_atoms_of_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["--arch", "sm_90a", "*_C64*", "--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert listed == [f"SM90_{shape}_C64C64C64C64_TN" for shape in ("16x8x4", "16x8x8", "16x8x16")]
@@ -160,7 +160,7 @@ def test_a_tiny_budget_is_unknown_and_exit_4(capsys: pytest.CaptureFixture[str])
     assert "UNKNOWN" in capsys.readouterr().out
 
 
-def test_list_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_prints_the_names_and_help_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["--list", "SM89"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 8
     with pytest.raises(SystemExit) as stop:

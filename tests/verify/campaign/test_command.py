@@ -65,7 +65,7 @@ def test_the_count_comes_first_and_then_the_report(launch: Run, tmp_path: Path) 
     assert out.splitlines()[-1] == "layouts: 2 verified"
 
 
-def test_the_count_alone(launch: Run, tmp_path: Path) -> None:
+def test_count_prints_the_number_of_cases_and_runs_none(launch: Run, tmp_path: Path) -> None:
     code, out, err = launch(SMALL, "--count")
     assert (code, err, out.splitlines()[-1]) == (0, "", "in all                           240 cases in 2 chunks")
     assert not (tmp_path / "campaign.results.jsonl").exists()

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.messages import NO_KIND, TWO_COLONS
 from verify import kinds
 from verify.__main__ import COMMANDS, main
 from verify.core.errors import UsageError
@@ -58,14 +59,14 @@ WRONG = [
     (["DIVEQ", ATOM], f"DIVEQ is a law, {ATOM} is an atom: check one kind at a time"),
     (["examples/kernel/fragment.toml"], "names no kernel: give it before --claim"),
     (["mma.m16n8k17"], "the ISA has no such mma instruction; nearest: mma.sync.aligned.m16n8k16"),
-    (["x.py:f"], "x.py:f: a function of a file has two colons: x.py::f"),
+    (["x.py:f"], f"x.py:f: {TWO_COLONS} x.py::f"),
     (["x.py"], "x.py: there is no such file"),
     (["x.py::f"], "x.py: there is no such file"),
     (["x.cu"], "x.cu: there is no such file"),
     (["no/such/thing"], "no kind recognizes it"),
     (["nothing.toml"], "nothing.toml: cannot be read"),
     (["README.md"], "README.md: no command reads this file"),
-    (["8:1", "--kind", "tilings"], "no kind of subject is named 'tilings'"),
+    (["8:1", "--kind", "tilings"], f"{NO_KIND} 'tilings'"),
     (["8:1", "--kind=tiling"], "cannot be read"),
 ]
 

@@ -34,7 +34,9 @@ class Screen(io.StringIO):
         (True, {"TERM": "dumb"}, False),
     ],
 )
-def test_colour(terminal: bool, environment: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_is_used_on_a_terminal_unless_the_environment_forbids_it(
+    terminal: bool, environment: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")

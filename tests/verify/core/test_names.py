@@ -30,7 +30,7 @@ NAMES = [
         ("*", 6),
     ],
 )
-def test_patterns(pattern: str, count: int) -> None:
+def test_a_pattern_selects_the_names_that_it_matches(pattern: str, count: int) -> None:
     assert len(select([pattern], NAMES, "atom")) == count
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import each
+from tests.messages import TWO_COLONS
 from verify.core import python_files
 
 PLAIN = "import os as system\nfrom math import ceil\nraise_ = 1\ndef kernel(): pass\nclass Inside:\n    def c(): pass\n"
@@ -36,7 +37,7 @@ def test_what_only_running_the_file_would_tell_passes(text: str, folder: Path) -
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("x.py:kernel", "x.py:kernel: a function of a file has two colons: x.py::kernel"),
+        ("x.py:kernel", f"x.py:kernel: {TWO_COLONS} x.py::kernel"),
         ("y.py::kernel", "y.py: there is no such file"),
         ("x.py", "x.py: name a function of it: x.py::kernel"),
         ("wrong.py", "wrong.py: name a function of it: wrong.py::NAME"),

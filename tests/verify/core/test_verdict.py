@@ -61,7 +61,7 @@ def test_no_evidence_is_unchecked_with_every_reason() -> None:
         ([], 5),
     ],
 )
-def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
+def test_the_exit_code_is_that_of_the_worst_verdict(statuses: list[list[Status]], code: int) -> None:
     cases = tuple(Case(f"atom {i}", (verdict_of(*s),)) for i, s in enumerate(statuses))
     assert Report(cases).exit() == code
 

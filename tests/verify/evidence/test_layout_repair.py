@@ -38,7 +38,7 @@ def repair(operand: str, text: str) -> str:
         ("C", "(32,1):(1,0)", "the ISA's layout: ((4,8),(2,2)):((32,1),(16,8))"),
     ],
 )
-def test_candidates(operand: str, wrong: str, words: str) -> None:
+def test_the_repair_of_a_wrong_layout_is_said_in_words(operand: str, wrong: str, words: str) -> None:
     assert repair(operand, wrong).startswith(words)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import gpu_checks
+from tests.messages import OTHER_KERNELS
 from verify.evidence.recorded import place, source
 
 MNEMONIC = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -17,7 +18,5 @@ def test_a_recording_says_where_it_is_from_and_what_it_is_worth() -> None:
     assert source(plain) == f"recording of {one.gpu}, {one.sm}, driver {one.driver}"
     assert place(plain) == f"{one.file}:{one.line}" and one.line > 1
     live = replace(plain, file="", emulated=True, stale=True)
-    assert (
-        source(live) == f"live on {one.gpu}, {one.sm}, driver {one.driver}, known emulated, by kernels of another text"
-    )
+    assert source(live) == f"live on {one.gpu}, {one.sm}, driver {one.driver}, known emulated, {OTHER_KERNELS}"
     assert place(live) == ""

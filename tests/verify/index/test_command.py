@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from layouts import Layout
+from tests.messages import TWO_COLONS
 from verify import verify_index, verify_map
 from verify.core.errors import SpecError, UsageError
 from verify.gate import Suite
@@ -177,7 +178,7 @@ def test_a_refutation_has_the_point_the_owner_and_a_repair(capsys: pytest.Captur
         (["--ptx", MMA, "--operand", "C", "--bases", "{lane = []}"], "--bases: no bases: expected register and lane"),
         (
             ["--ptx", MMA, "--operand", "C", "--function", "mine.py:c"],
-            "--function: mine.py:c: a function of a file has two colons: mine.py::c",
+            f"--function: mine.py:c: {TWO_COLONS} mine.py::c",
         ),
         (["--ptx", MMA, "--operand", "C", "--inverse", "mine.py::c()"], "--inverse: expected FILE.py::function"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
@@ -227,7 +228,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_of_many(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_several_maps_is_listed_verified_and_selected_by_name(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(capsys, str(file), "--list") == (0, "accumulators\nall of them\n")
     code, text = run(capsys, str(file), "--format", "json")
     report = json.loads(text)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.isa_tables.test_sections import SECTIONS
+from tests.messages import UNORDERED
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.safety import check_safety
@@ -82,7 +83,7 @@ def test_a_copy_is_verified(name: str) -> None:
     [
         ("box", "{0, %r11}", "{0, %r10}", "C[m="),
         ("box", "[%r2];", "[%r2+16];", "no multiple of 128"),
-        ("box", "bar.sync 0;", "", "nothing orders the two"),
+        ("box", "bar.sync 0;", "", UNORDERED),
         ("box", "cp.async.bulk.wait_group.read 0;", "st.shared.f32 [%r2], %f1;", "may still read"),
         ("piece", "[%r2], 512", "[%r2], 256", "never written"),
         ("piece", "[%r2], 512", "[%r2+8], 512", "multiples of 16"),
@@ -159,7 +160,7 @@ def test_a_bulk_reduction_of_several_ctas_is_safe(name: str) -> None:
     ("old", "new", "words"),
     [
         ("cp.async.bulk.wait_group.read 0;", "st.shared.f32 [%r2], %f1;", "may still read"),
-        ("bar.sync 0;", "", "nothing orders the two"),
+        ("bar.sync 0;", "", UNORDERED),
         (END, PLAIN + "ld.global.u32 %r20, [%d9];\nret;\n}\n", "which other threads change atomically"),
         (END, PLAIN + "st.global.u32 [%d9], %r1;\nret;\n}\n", "which other threads change atomically"),
         ("st.shared.v4.f32 [%r5], {%f1, %f2, %f3, %f4};", "", "nobody has written"),

@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 import isa_tables
+from tests.messages import OUT_OF_BOUNDS, WRITE_AFTER_READ
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import RANGE_NEEDED
 from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel.check import LaunchOutcome, check

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import OTHER_PHASE, WRITE_AFTER_READ
 from tests.verify.kernel.test_bulk import COMMIT, FILL, HEAD
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
@@ -108,7 +109,7 @@ ALL, FETCH = "cp.async.wait_all;\n", load(0, 0, source="%d3")
         (COPY + OVER + ALL + TAKE, "cp.async not waited for"),
         (COPY + "bar.sync 0;\n" + OTHER + ALL + TAKE, "cp.async not waited for"),
         (COPY + ALL + "bar.sync 0;\n" + OTHER + TAKE, ""),
-        (COPY + ALL + OTHER + TAKE, "race: write after read in global memory"),
+        (COPY + ALL + OTHER + TAKE, WRITE_AFTER_READ),
     ],
 )
 def test_the_source_of_a_copy_is_written_when_the_copy_was_waited_for(body: str, kind: str) -> None:

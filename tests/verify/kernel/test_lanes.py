@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.messages import WRITE_AFTER_READ
 from tests.verify.kernel.test_check import ADD, ADDED, HEAD, POINTERS, REGISTERS, SHARED, TURNED, run_once, run_sum
 from verify.kernel.check import LaunchOutcome
 

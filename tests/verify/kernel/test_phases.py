@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.messages import FAILED_WAIT, OTHER_PHASE
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state.findings import Findings, Severity
@@ -229,7 +230,7 @@ def test_an_arrival_that_nobody_waits_for_comes_once_a_phase() -> None:
     )
     assert (between.status, between.findings) == ("VERIFIED", ())
     twice = run("bar.arrive 1, 64;\nbar.arrive 1, 64;", "bar.sync 1, 64;\nbar.sync 1, 64;")
-    assert twice.status == "REFUTED" and twice.findings[0].kind == "an arrival of another phase"
+    assert twice.status == "REFUTED" and twice.findings[0].kind == OTHER_PHASE
 
 
 def test_a_warp_that_arrives_may_wait_for_all_with_another_arrival() -> None:
@@ -243,7 +244,7 @@ def test_a_warp_that_arrives_may_wait_for_all_with_another_arrival() -> None:
 def test_a_barrier_number_that_other_warps_use_again_is_ordered_by_something() -> None:
     """Warp 0 alone has barrier 1 for 32 threads, and warp 1 after it: nothing says that its phase is the later one."""
     found = run("bar.sync 1, 32;", "bar.sync 1, 32;")
-    assert found.status == "REFUTED" and found.findings[0].kind in ("an arrival of another phase", "barrier overrun")
+    assert found.status == "REFUTED" and found.findings[0].kind in (OTHER_PHASE, "barrier overrun")
     assert run("bar.sync 1, 32;", "bar.sync 2, 32;").status == "VERIFIED"
 
 
@@ -254,4 +255,4 @@ def test_a_wait_whose_failure_leads_to_the_end_of_the_text_does_not_lead_back() 
     text = text.replace("ret;\n}", f"{last.replace('bra.uni OUT', 'ret')}")
     (found,) = check(text, claim_of(CLAIM), seed=1)
     assert found.status == "UNKNOWN"
-    assert "a wait whose failure does anything else than to lead back to it" in found.findings[0].text
+    assert f"a wait whose {FAILED_WAIT} than to lead back to it" in found.findings[0].text

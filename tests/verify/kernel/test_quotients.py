@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.messages import RANGE_NEEDED
 from tests.verify.kernel.test_check import ADD, ADDED, run_once
 from tests.verify.kernel.test_lanes import tell
 from tests.verify.kernel.test_signedness import BYTES, FLOAT, SUM, TEXT, WORD, run
@@ -98,7 +99,7 @@ def test_bits_that_may_wrap_have_no_meaning_and_the_bound_is_named(
 ) -> None:
     found = run(body, claim, kind, kind, load)
     assert found.status == "UNKNOWN", tell(found)
-    assert all(words in each.text and "`range` of the claim's arrays" in each.text and each.line
+    assert all(words in each.text and RANGE_NEEDED in each.text and each.line
                for each in found.findings), tell(found)  # fmt: skip
     assert run(body, claim, kind, kind, load, range=limits).status == "VERIFIED"
 

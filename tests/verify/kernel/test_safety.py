@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.kernels.safety import judge_faults
 from tests.kernels import compile as corpus
+from tests.messages import OUT_OF_BOUNDS, WRITE_AFTER_READ
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
@@ -60,7 +61,7 @@ def test_a_right_kernel_is_safe(body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (DOUBLE.replace("[%d4]", "[%d4+4]"), "global memory out of bounds"),
+        (DOUBLE.replace("[%d4]", "[%d4+4]"), OUT_OF_BOUNDS),
         (DOUBLE.replace("[%d5]", "[%d4]"), "write to an input"),
         (DOUBLE.replace("[%d5]", "[%d2]"), "race: two writes in global memory"),
         (DOUBLE.replace("%f1, %f1;", "%f1, %f3;"), "value from nowhere"),
@@ -70,8 +71,8 @@ def test_a_right_kernel_is_safe(body: str) -> None:
         (REVERSE.replace("bar.sync 0;", "setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64;"), "stuck threads"),
         (REVERSE.replace("st.shared.u32 [%r5], %r2;", ""), "value from nowhere"),
         (f"trap; {DOUBLE}", "trap"),
-        ("mov.u64 %d6, 0; red.global.add.u32 [%d6+-8], 1;", "global memory out of bounds"),
-        ("red.global.add.u32 [%d5+4], 1;", "global memory out of bounds"),
+        ("mov.u64 %d6, 0; red.global.add.u32 [%d6+-8], 1;", OUT_OF_BOUNDS),
+        ("red.global.add.u32 [%d5+4], 1;", OUT_OF_BOUNDS),
         ("red.global.add.u32 [%d5+2], 1;", "misaligned access"),
     ],
 )
@@ -185,7 +186,7 @@ READ_LAST = "@%p1 ld.global.u32 %r5, [%d2+8]; @%p1 st.global.u32 [%d2+8], %r5;"
         (ADDED.replace("bar.sync 0;", ""), "race: atomic and plain access"),
         (ADDED.replace("bar.sync 1;", ""), "race: atomic and plain access"),
         (ADDED.replace("red.shared.add.u32 [%r8], 1", "st.shared.u32 [%r8], %r2"), "race: a write where data decide"),
-        (f"{GATHER.replace('%d1, %d6', '%d2, %d6')}", "race: write after read in global memory"),
+        (f"{GATHER.replace('%d1, %d6', '%d2, %d6')}", WRITE_AFTER_READ),
     ],
 )
 def test_accesses_that_data_decide_race_as_others_do(body: str, kind: str) -> None:
@@ -250,7 +251,7 @@ def test_a_barrier_of_its_only_warp_orders_a_whole_cta(barrier: str) -> None:
 def test_a_read_by_several_ctas_is_no_read_of_the_last_one() -> None:
     body = "ld.global.u32 %r2, [%d2]; bar.sync 0; mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 1; "
     body += "setp.eq.u32 %p2, %r1, 0; and.pred %p3, %p1, %p2; @%p3 st.global.u32 [%d2], %r3;"
-    assert kinds(safety(body, grid=2)) == {"race: write after read in global memory"}
+    assert kinds(safety(body, grid=2)) == {WRITE_AFTER_READ}
     assert safety(body.replace("%ctaid.x", "%nctaid.x")).status == "SAFE"
 
 

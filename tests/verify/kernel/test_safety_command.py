@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lanecheck
+from tests.messages import NO_CLAIM
 from tests.verify.kernel.test_safety import DOUBLE, HEAD, LAUNCH, REVERSE
 from verify.core.errors import SpecError
 from verify.kernel.claims.claim import claim_of
@@ -81,7 +82,7 @@ def test_the_facade_asks_for_safety_too() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ([], "what does the kernel compute?"),
+        ([], NO_CLAIM),
         (["--grid", "1"], "these say the launch of --safety without --claim"),
         (["--safety"], "--safety needs the launch"),
         (["--safety", "--grid", "0x", "--block", "1"], "expected one to three numbers"),

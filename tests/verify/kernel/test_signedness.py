@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import RANGE_NEEDED
 from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS, run_once
 from verify.core.errors import SpecError
 
@@ -103,7 +104,7 @@ def test_bits_that_may_be_another_number_have_no_meaning(body: str, claim: str, 
     found = run(body, claim, kind, out, load)
     assert found.status == "UNKNOWN", found.findings
     (text,) = {each.text for each in found.findings}
-    assert "`range` of the claim's arrays" in text and " from " in text
+    assert RANGE_NEEDED in text and " from " in text
     assert all(each.line for each in found.findings)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import NO_CLAIM
 from verify.check.command import main as check
 from verify.core.errors import UsageError
 from verify.kernel.command import main
@@ -94,7 +95,7 @@ def test_a_claim_that_names_two_kernels_or_none(tmp_path: Path) -> None:
         (["gemm.py::nope", "--claim", "gemm.toml"], "gemm.py has no 'nope'; it has gemm, other"),
         (["gemm.py::gemm", "--claim", "gemm.toml"], "gemm has constants without a value: constants = { BM = … }"),
         (["gemm.py::gemm", "--claim", "lower.toml"], "constants = { BM = … }; bm is given: case matters"),
-        (["matmul.ptx"], "what does the kernel compute? Give --claim"),
+        (["matmul.ptx"], f"{NO_CLAIM} Give --claim"),
         (["gemm.toml"], "gemm.toml is no PTX: this is the claim of a kernel"),
         (["C[m,n] = A[m,n]"], "C[m,n] = A[m,n]: this is a claim's text, not a file; write it as claim = "),
         (["matmul.ptx", "--claim", "C[m,n] = A[m,n]"], "this is a claim's text, not a file; write it as claim = "),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.kernels.compile import COMPILED
+from tests.messages import UNORDERED
 from tests.verify.kernel.states import bind_instruction
 from tests.verify.kernel.test_check import ADD, ADDED, run_once
 from verify.kernel.check import LaunchOutcome, check
@@ -51,7 +52,7 @@ def test_a_product_in_tensor_memory_is_verified_by_the_letter_too() -> None:
         (
             r"fence.proxy.async;(\s+// end inline asm\s+)bar.sync \s*0;",
             r"fence.proxy.async;\1",
-            "nothing orders the two",
+            UNORDERED,
         ),
     ],
 )

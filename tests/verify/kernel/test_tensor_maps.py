@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.messages import UNORDERED
 from tests.verify.kernel.test_asynchronous import CLAIM, COPY
 from verify.kernel.check import LaunchOutcome, check
 from verify.kernel.claims.claim import claim_of
@@ -60,7 +61,7 @@ def test_a_map_that_the_kernel_makes_is_the_claims() -> None:
         ),
         (REPLACE.format("global_dim", "b32", "1, 32"), REPLACE.format("global_dim", "b32", "1, 20"), "C[m="),
         (REPLACE.format("global_dim", "b32", "1, 32"), REPLACE.format("global_dim", "b32", "1, 48"), ""),
-        ("bar.warp.sync -1;", "", "nothing orders the two"),
+        ("bar.warp.sync -1;", "", UNORDERED),
         ("add.s64 %d2, %d2, %d9;", "add.s64 %d8, %d8, %d9;", "another thread writes too"),
         ("mul.wide.u32 %d9, %r10, 128;", "mul.wide.u32 %d9, %r10, 256;", "W["),
     ],

@@ -88,7 +88,7 @@ def test_the_second_solver_belongs_to_the_tests() -> None:
     assert {"include-group": "test"} in groups["dev"]
 
 
-def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_names_every_proved_law_and_explain_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--list")
     assert code == 0
     assert {line.split()[0] for line in out.splitlines()} >= {

@@ -39,7 +39,7 @@ ALONE = "a bijection onto 16x8; not compared with an instruction: add --ptx … 
         ("(4,8):((1,2),4)", "32", 1),
     ],
 )
-def test_verdicts(text: str, onto: str, code: int) -> None:
+def test_a_layout_onto_a_tile_ends_with_the_exit_code_of_its_verdict(text: str, onto: str, code: int) -> None:
     assert layout.main([text, "--onto", onto]) == code
 
 
@@ -117,7 +117,7 @@ def test_numbers_beyond_64_bits_are_named(capsys: pytest.CaptureFixture[str]) ->
     assert "T1 V0 holds (m=0, n=1152921504606846976), outside 4x4" in capsys.readouterr().out
 
 
-def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_collision_is_told_with_both_owners_and_the_elements_without_one(capsys: pytest.CaptureFixture[str]) -> None:
     layout.main(["((4,8),8):((32,1),8)", "--onto", "8x32"])
     output = capsys.readouterr().out
     assert "T0 V4 and T1 V0 both hold (m=0, n=4)" in output

@@ -27,7 +27,7 @@ def statuses(now: dict[str, FragmentMap], locked: dict[str, FragmentMap]) -> dic
     return shown
 
 
-def test_each_way_to_change() -> None:
+def test_a_changed_renamed_added_or_missing_map_is_refuted() -> None:
     assert statuses({"a": MAP}, {"a": MAP}) == {"a": ("VERIFIED", "")}
     assert statuses({"a": OTHER}, {"a": MAP}) == {"a": ("REFUTED", "lane")}
     assert statuses({"b": MAP}, {"a": MAP}) == {"b": ("REFUTED", "renamed:")}

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layouts import Layout
+from tests.messages import WRONG_EVALUATION
 from verify.core.digits import walks
 from verify.core.verdict import Counterexample
 from verify.core.wording import describe
@@ -82,4 +83,4 @@ class WrongAtItsEnd(StridedMap):
 def test_a_wrong_point_is_an_error_of_ours() -> None:
     found = search.find_out_of_bounds(WrongAtItsEnd(Layout((4, 4), (1, 4)), line(16)))
     assert isinstance(found, Counterexample) and not found.reproduced
-    assert found.statement == "T3 V3: m 16 by itself, m 15 among all points: an evaluation of ours is wrong"
+    assert found.statement == f"T3 V3: m 16 by itself, m 15 among all points: {WRONG_EVALUATION}"

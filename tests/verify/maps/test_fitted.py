@@ -61,7 +61,7 @@ def test_every_swizzled_number_is_that_of_the_swizzle() -> None:
         assert fit_layout(rows, swizzle) == Layout((8, 8), (8, 1))
 
 
-def test_the_layout_of_a_line() -> None:
+def test_a_line_of_values_is_fitted_by_a_layout_or_a_swizzle() -> None:
     assert layout_of([0, 2, 4, 6, 1, 3, 5, 7]) == "(4,2):(2,1)"
     assert layout_of([0, 1, 3, 2]) == "Sw<1,0,1> o 0 o 4:1"
     assert [layout_of(line) for line in ([1, 0], [0, 3, 1, 2, 5], [-1, 0])] == ["", "", ""]

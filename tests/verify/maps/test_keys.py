@@ -12,6 +12,7 @@ import pytest
 
 from layouts import Layout
 from layouts.pasted import read_layout
+from tests.messages import WRONG_EVALUATION
 from verify.core.verdict import Counterexample
 from verify.maps.array_map import ArrayMap
 from verify.maps.expression import DeclaredName, ExpressionMap, IndexFunction, InputCoordinates
@@ -141,7 +142,7 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
             "origin": [OTHER],
             "lines": [{(0, 0): 7}],
             "packing": [Packing(16)],
-            "misread": [Counterexample({}, "an evaluation of ours is wrong")],
+            "misread": [Counterexample({}, WRONG_EVALUATION)],
         },
     ),
 }  # fmt: skip

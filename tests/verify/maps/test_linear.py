@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import WRONG_EVALUATION
 from verify.maps.linear import BasesMap
 from verify.maps.map import Axis, MapError, grid
 
@@ -31,7 +32,7 @@ def test_a_bug_in_either_evaluation_is_a_mismatch(name: str, monkeypatch: pytest
 
     monkeypatch.setattr(BasesMap, name, wrong)
     found = BasesMap(BASES, TILE).mismatch()
-    assert found is not None and not found.reproduced and "an evaluation of ours is wrong" in found.statement
+    assert found is not None and not found.reproduced and WRONG_EVALUATION in found.statement
 
 
 @pytest.mark.parametrize("basis", [(1,), (1, 2.0), (True, 0)])

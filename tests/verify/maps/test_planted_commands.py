@@ -12,6 +12,7 @@ import pytest
 
 import proofs
 from layouts import Layout
+from tests.messages import WRONG_EVALUATION
 from tests.verify.movement.arguments import SW128, X4, access
 from verify.atom import command as atom
 from verify.core.verdict import Check, Status
@@ -222,7 +223,7 @@ def test_a_bug_in_an_evaluation_of_a_program_ends_in_exit_3(
         one["property"]
         for one in subject["verdicts"]
         for evidence in one["evidence"]
-        if evidence["counterexample"] and "an evaluation of ours is wrong" in evidence["counterexample"]["statement"]
+        if evidence["counterexample"] and WRONG_EVALUATION in evidence["counterexample"]["statement"]
     }
     assert contradicted == properties
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import RANGE_FROM_1, TRACEBACK
 from tests.verify.movement.arguments import (
     COLUMN,
     COPIED,
@@ -108,7 +109,7 @@ from verify.report import Case
         (["--from", "movmatrix.sync.aligned.m8n8.trans.b16", "--to", F16], "expected a matrix load or store, or"),
         (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
         (["--from", X4, "--to", F16, "--search-swizzle"], "--search-swizzle needs accesses"),
-        (["--from", X4, "--to", F16, "--times", "0"], "--times: expected a number from 1 to 64, found 0"),
+        (["--from", X4, "--to", F16, "--times", "0"], f"--times: {RANGE_FROM_1} 64, found 0"),
         (
             ["--from", F16, "--to", F16, "--times", "2"],
             "this hand-over has none",
@@ -200,7 +201,7 @@ def test_an_internal_error_costs_one_movement(
     printed = capsys.readouterr()
     document = json.loads(printed.out)
     assert (document["exit"], [one["name"] for one in document["subjects"]]) == (3, ["first", "last"])
-    assert printed.err == f"{expected} (LANECHECK_TRACEBACK=1 shows where)\n"
+    assert printed.err == f"{expected} {TRACEBACK}\n"
     assert movement.main([str(file)]) == 3
     assert capsys.readouterr().out.endswith("; exit 3\n")
     assert movement.main([str(file), "--only", "broken"]) == 3

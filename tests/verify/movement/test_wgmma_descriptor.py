@@ -73,7 +73,7 @@ DESCRIBED = {
 
 
 @pytest.mark.parametrize("tile", DESCRIBED)
-def test_the_descriptor_of_a_canonical_layout(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_descriptor_of_a_canonical_layout_is_proved(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = check(capsys, "--descriptor", tile, "--element", "16")
     found = by_property(report)["descriptor"]
     assert code == 0 and DESCRIBED[tile] in found["claim"]

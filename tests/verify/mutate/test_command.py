@@ -9,7 +9,7 @@ from verify.mutate import command as mutate
 
 
 @pytest.mark.slow
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refutes_every_mutant_and_rejects_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == 2 and document["complete"] and document["layouts"] == 3

@@ -60,7 +60,9 @@ C   = "((4,8),(2,2)):((32,1),(16,8))"
         (["SM80_16x8x16_F32F16*", "-q"], 0, f"{ATOM}: VERIFIED (isa)\n"),
     ],
 )  # fmt: skip
-def test_what_is_drawn(words: list[str], code: int, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_subject_is_drawn_with_the_expected_cells_and_exit_code(
+    words: list[str], code: int, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(words) == code
     assert expected in capsys.readouterr().out.replace("  \n", "\n")
 

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.messages import RANGE_FROM_1
 from tests.verify.tiling.command import F16, FMA, run
 from verify.tiling import spec
 
@@ -68,7 +69,7 @@ FILES = {
         "x.tile: expected a text or a list of numbers and texts, found an array"
     ),
     f'["x"]\natom = "{F16}"\ntile = [128, 128, -1]': (
-        "x.tile: [128, 128, -1]: expected a number from 1 to 65536, found '-1'"
+        f"x.tile: [128, 128, -1]: {RANGE_FROM_1} 65536, found '-1'"
     ),
     f'["x"]\natom = "{F16}"\ntile = "128,128,8"': (
         f"x.tile: K = 8 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 would do"
@@ -123,7 +124,7 @@ def test_files_beyond_the_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.long
-def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_exit_code_has_its_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty.toml"
     empty.write_text("", encoding="utf-8")
     assert run(capsys, "--atom", F16, "-q")[0] == 0
@@ -190,7 +191,7 @@ def test_a_prefix_means_every_atom_of_it(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.slow
-def test_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_format_has_the_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "report"
     code, out, _ = run(capsys, WRONG, "--format", "json", "-o", str(path))
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -232,7 +233,9 @@ def steady(text: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", SNAPSHOTS)
-def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_output_is_that_of_its_snapshot(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Word for word; `LANECHECK_SNAPSHOTS=update pytest …` writes the snapshots anew."""
     monkeypatch.chdir(HERE.parents[2])
     monkeypatch.delenv("COLUMNS")

@@ -11,6 +11,7 @@ from gpu_checks.tilings import tilings
 from gpu_checks.tilings.runner import draw, hash_of
 from tests.gpu_checks.tilings import tiled_machine
 from tests.gpu_checks.tilings.test_tilings import block
+from tests.messages import RANGE_FROM_1
 from verify.tiling import gpu_kernels
 from verify.tiling.gpu_kernels import compare_run, list_shipped, main
 
@@ -141,7 +142,7 @@ def test_shared_memory_that_is_not_given_is_what_wgmma_reads(tmp_path, major, ti
         (["--major", "C=MN"], "--major C=MN: expected A=K, A=MN, B=K or B=MN, each operand once"),
         (["--major", "A=K", "--major", "A=MN"], "each operand once"),
         (["--size", "1,2"], "expected three extents for M, N, K, found 2"),
-        (["--size", "0,64,64"], "expected a number from 1 to 65536, found '0'"),
+        (["--size", "0,64,64"], f"{RANGE_FROM_1} 65536, found '0'"),
     ],
 )
 def test_wrong_options_are_errors_of_one_line(tmp_path, capsys, words, expected):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import Atom, registry
+from tests.messages import NO_INSTRUCTION
 from tests.verify.tiling.command import run
 from verify.binding.atom import prepare
 from verify.tiling.instruction import open_questions
@@ -50,7 +51,7 @@ def verify_instruction(folder: Path, capsys: pytest.CaptureFixture[str], ptx: st
         (f'ptx = ["{K8}", "{K16}"]', SMALLER),
         (f'ptx = "{K8}"', f"{SMALLER}"),
         (f'ptx = ["{K16}", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]', "does not give E"),
-        ("", "the atom names no instruction"),
+        ("", NO_INSTRUCTION),
     ],
 )
 def test_a_tiling_is_unchecked_unless_each_instruction_was_compared(

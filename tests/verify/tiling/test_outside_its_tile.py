@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import Atom
+from tests.messages import TRACEBACK
 from tests.verify.tiling.command import F16, run
 from verify.tiling import bind, command, properties
 from verify.tiling.bind import Tiling
@@ -111,7 +112,7 @@ def test_an_internal_error_costs_one_tiling(
     code, out, err = run(capsys, str(path), "--format", "json")
     document = json.loads(out)
     assert (code, document["exit"], [one["name"] for one in document["subjects"]]) == (3, 3, ["first", "last"])
-    assert err == f"{expected} (LANECHECK_TRACEBACK=1 shows where)\n"
+    assert err == f"{expected} {TRACEBACK}\n"
     assert run(capsys, str(path))[1].endswith("; exit 3\n")
     code, out, err = run(capsys, str(path), "--explain")
     assert (code, out.count(": 1x1x1 atom of"), err.startswith(expected)) == (3, 2, True)

@@ -81,7 +81,7 @@ def test_every_order_of_atoms_is_verified(text: str) -> None:
     assert verify_tiling(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
 
 
-def test_a_quadpair_alone_and_four_of_them() -> None:
+def test_a_quadpair_alone_and_four_of_them_are_verified() -> None:
     """Volta's atom has eight threads, at lanes 0 to 3 and 16 to 19; four of them fill a warp."""
     atom = "SM70_8x8x4_F32F16F16F32_NT"
     alone, four = verify_tiling(TilingSpec("one", atom)), verify_tiling(TilingSpec("four", atom, TWO_BY_TWO))

@@ -7,6 +7,7 @@ import pytest
 
 from layouts import Layout
 from layouts.toml.errors import AtomFileError
+from tests.messages import RANGE_FROM_1
 from verify.core.errors import SpecError
 from verify.tiling import spec
 from verify.tiling.spec import TilingSpec, atoms_layout, load, permutation, swizzle_atom, tile
@@ -23,9 +24,9 @@ def test_counts_are_read_in_every_spelling(value: object) -> None:
     ("parse", "value", "problem"),
     [
         (atoms_layout, "2,2,2,2", "expected at most three counts for M, N, K, found 4"),
-        (atoms_layout, "0,2", "expected a number from 1 to 65536, found '0'"),
+        (atoms_layout, "0,2", f"{RANGE_FROM_1} 65536, found '0'"),
         (atoms_layout, "(2,2,2,2):(1,2,4,8)", "expected at most 3, for M, N, K"),
-        (permutation, "_,x", "expected a number from 1 to 65536, found 'x'"),
+        (permutation, "_,x", f"{RANGE_FROM_1} 65536, found 'x'"),
         (permutation, "(2097152):(1)", "has more than 1048576 points"),
         (tile, "64,64", "expected three extents for M, N, K, found 2"),
         (tile, 64, "expected a text or a list of numbers and texts"),

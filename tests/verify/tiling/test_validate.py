@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.messages import RANGE_FROM_1
 from tests.verify.tiling.command import F16, FMA, run
 
 QUADPAIR = "SM70_8x8x4_F32F16F16F32_NT"
@@ -122,7 +123,7 @@ REJECTED = {
     ),
     "no atoms": (
         ["--atom", F16, "--atoms-layout", "2,0,1"],
-        "--atoms-layout: '2,0,1': expected a number from 1 to 65536, found '0'",
+        f"--atoms-layout: '2,0,1': {RANGE_FROM_1} 65536, found '0'",
     ),
     "no layout": (
         ["--atom", F16, "--permutation", "_,(8,2:(1,8),_"],

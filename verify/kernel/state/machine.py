@@ -44,7 +44,7 @@ _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
 
 
 class Unit(ABC):
-    """A unit beside the threads of a batch, such as the copy engine; one that reports or waits overrides more."""
+    """What works next to the threads of a batch, such as the copy engine; if it reports or waits it overrides more."""
 
     __slots__ = ()
 
@@ -114,39 +114,43 @@ class Machine:
 
     def start(self, ctas: Sequence[tuple[int, int, int]], first: int) -> None:
         """Set up the threads of a batch; `first` is the number of its first CTA in the grid."""
-        self.begun = self.steps
-        count, threads = len(ctas), self.threads
-        self.ctas, self.count = count, count * threads
+        if self.placement.size > MAX_SHARED:
+            raise Unclear(0, f"{self.placement.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
+        # its threads: who they are, and where they stand
+        self.begun = self.steps  # the step at which the batch begins
+        self.ctas, self.count = len(ctas), len(ctas) * self.threads
+        self.everyone = np.arange(self.count)  # the number of each in the batch
+        self.thread = np.tile(np.arange(self.threads), self.ctas)  # its number in its CTA
+        self.cta = np.repeat(np.arange(self.ctas), self.threads)  # its CTA's number in the batch
+        self.specials = special_registers(self.launch, self.thread, ctas, self.values)
+        self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)  # of `barriers`, or one above
+        self.pc = np.zeros(self.count, np.int32)  # the number of its next instruction
+        self.active = np.ones(self.count, bool)  # the threads that execute
+        self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
+        # registers, each of all threads; None is one that nothing has written
         self.carry = len(self.kernel.registers)  # the carry and the borrow lie behind the registers with names
         self.registers: list[Word | None] = [Word(np.array([bits], np.uint64)) for bits in self.kernel.contents]
         self.registers += [None] * (self.carry + 2 - len(self.registers))
-        self.constants: dict[int, Word] = {}  # of the batch, by their bits
-        self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
-        self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)
-        self.pc = np.zeros(self.count, np.int32)
-        if self.placement.size > MAX_SHARED:
-            raise Unclear(0, f"{self.placement.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
+        self.constants: dict[int, Word] = {}  # by their bits
+        self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
+        # memory, and what orders accesses of it
         self.local.start(self.count)
-        self.shared = Shared(count, threads, self.placement, self.cell, self.values, self.findings)
+        self.shared = Shared(self.ctas, self.threads, self.placement, self.cell, self.values, self.findings)
         self.shared.order.leave_out(self.real)
         if parts_warps(self.kernel):
             self.shared.order.part_warps(FEWEST)
         self.shared.first, self.shared.grid, self.memory.grid = first, self.launch.grid, self.launch.grid
-        self.together = Lanes(self)
-        self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
+        self.memory.base, self.memory.threads = first * self.threads, self.threads
+        self.memory.order = self.shared.order
+        self.together = Lanes(self)  # the lanes that execute an instruction together
         self.barriers = Barriers(self.state, self.shared, self.findings)
-        self.cta = np.repeat(np.arange(count), threads)
-        self.group = np.zeros(self.count, np.int64)  # of cp.async
-        self.everyone = np.arange(self.count)
-        self.units: dict[type[Unit], Unit] = {}  # of the batch, those that the kernel uses
-        self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
-        self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
-        self.active = np.ones(self.count, bool)  # the threads that execute
+        # what works next to the threads
+        self.group = np.zeros(self.count, np.int64)  # of each thread's next cp.async
+        self.units: dict[type[Unit], Unit] = {}  # those that the kernel uses
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
         if self.asynchronous:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
             self.shared.watch_writes(self.products.reads.report_writes)
-        self.specials = special_registers(self.launch, self.thread, ctas, self.values)
 
     def unit(self, kind: type[U]) -> U:
         """Return the batch's unit of a kind."""
@@ -426,16 +430,12 @@ class Machine:
     # ---- waits
 
     def woken(self) -> bool:
-        """Let threads go on whose wait is over; whether there are any."""
+        """Let threads go on whose wait is over; return whether there are any."""
         return any([unit.wake(self) for unit in self.units.values()])
 
     def _stuck(self) -> None:
         """Report the threads that wait for ever."""
-        for state, what in (
-            (GATHERING, "the rest of their warp"),
-            (AT_BARRIER, "a barrier"),
-            (WAITING, "an mbarrier"),
-        ):
+        for state, what in ((GATHERING, "the rest of their warp"), (AT_BARRIER, "a barrier"), (WAITING, "an mbarrier")):
             members = np.flatnonzero(self.state == state)
             if len(members):
                 pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
