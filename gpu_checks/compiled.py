@@ -94,7 +94,7 @@ def check_target(ptx: str, sm: str, gpu: str) -> None:
     """Raise Unsupported unless PTX for its target runs on an architecture: on later ones, or with `a` on its own."""
     match = _TARGET.search(ptx)
     if match is None:
-        raise Unsupported("the text has no .target: it is no PTX")
+        raise Unsupported("the text has no .target: it isn't PTX")
     own, here = int(match[1]), int(sm[3:].rstrip("af"))
     fits = own == here if match[2] == "a" else own // 10 == here // 10 and own <= here if match[2] else own <= here
     if not fits:

@@ -209,7 +209,7 @@ def combinations(variant: Variant, operands: Mapping[str, OperandEntry]) -> tupl
     for row, types in expand(choice["types"], choice.get("operands", schema.DESCRIBED), file, path):
         for name, word in types.items():
             if name not in operands or schema.WIDTH[word] > operands[name].fragment.bits:
-                has = f"has {operands[name].fragment.bits} bits" if name in operands else "is no operand"
+                has = f"has {operands[name].fragment.bits} bits" if name in operands else "isn't an operand"
                 raise TableError(file, path, f"{row}: {name} of {variant.mnemonic} {has}")
         combined.append({**given, **types})
     return tuple(combined)
@@ -246,7 +246,7 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
 def number(value: Number, variant: Variant, key: str, positive: bool = True) -> int:
     """Return the value of a table's number: itself, or of a text the formula evaluated with the variant's parameters.
 
-    Raises TableError for a text that is no formula, and for a value below 1 (below 0 unless `positive`).
+    Raises TableError for a text that isn't a formula, and for a value below 1 (below 0 unless `positive`).
     """
     if isinstance(value, int):
         return value

@@ -98,7 +98,7 @@ class Operand(Fragment):
     def locate(self, lane: Any, i: Any) -> tuple[Any, Any]:
         """(row, col) of the element that a lane has as value i: A (m, k), B (k, n), C and D (m, n), others as `axes`.
 
-        Ints give ints; arrays of whole numbers give int64 arrays of the broadcast shape; terms that overload
+        Ints give ints; arrays of integers give int64 arrays of the broadcast shape; terms that overload
         Python's operators give terms. Raises IsaError for a lane or value that does not exist, and where the
         operand has no such map. The result has no meaning for a lane where `holds` is false.
         """
@@ -175,7 +175,7 @@ class Operand(Fragment):
     def as_printed(self) -> Operand:
         """Return the operand with the ISA's printed formulas in place of the corrected ones.
 
-        Raises TableError when the printed text is no formula.
+        Raises TableError when the printed text isn't a formula.
         """
         names = {
             lane_name(self.lanes): False,
@@ -325,7 +325,7 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
     for name, (value, end) in names.items():
         wide = numpy.asarray(value)
         if wide.dtype.kind not in "iu":
-            raise IsaError(f"{name} must be whole numbers, not {wide.dtype}")
+            raise IsaError(f"{name} must be integers, not {wide.dtype}")
         given[name] = wide = wide.astype(numpy.int64, copy=False)
         if wide.size and not (wide.min() >= 0 and wide.max() < end):
             raise IsaError(f"{name} = {wide.min()}..{wide.max()} is outside 0..{end - 1}")

@@ -73,7 +73,7 @@ def _qualifiers(flags: tuple[str, ...]) -> frozenset[str]:
 
 
 def list_parts(mnemonic: str) -> Said:
-    """Return the parts of a mnemonic; of a text that is no mnemonic, parts that equal no instruction's."""
+    """Return the parts of a mnemonic; of a text that isn't a mnemonic, parts that equal no instruction's."""
     head, *tokens = mnemonic.split(".")
     # ptxas lets shape, layouts and types interleave; only two layouts, or two types, keep their order.
     ordered = tuple(sorted(filter(_has_place, tokens), key=_rank))

@@ -36,7 +36,7 @@ class Constraint(NamedTuple):
 
 
 def is_int(value: Any) -> bool:
-    """Whether a value of a file is a whole number; true and false are none."""
+    """Whether a value of a file is an integer; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -75,16 +75,12 @@ KINDS: Mapping[str, Constraint] = {
         'a list such as ["sm_80+"] or ["sm_120a", "sm_120f"]',
         _list_of(lambda item: _is_text(item) and TARGET.fullmatch(item) is not None),
     ),
-    "count": Constraint("a whole number above 0", lambda v: is_int(v) and v > 0),
-    "size": Constraint("a whole number above 0 or a formula of it", _is_size),
-    "offset": Constraint(
-        "a whole number from 0 up or a formula of it", lambda v: _is_text(v) or (is_int(v) and v >= 0)
-    ),
-    "code": Constraint("a whole number from 0 up", lambda v: is_int(v) and v >= 0),
+    "count": Constraint("an integer above 0", lambda v: is_int(v) and v > 0),
+    "size": Constraint("an integer above 0 or a formula of it", _is_size),
+    "offset": Constraint("an integer from 0 up or a formula of it", lambda v: _is_text(v) or (is_int(v) and v >= 0)),
+    "code": Constraint("an integer from 0 up", lambda v: is_int(v) and v >= 0),
     "bit": Constraint("a bit of the descriptor, 0 to 63", lambda v: is_int(v) and 0 <= v < 64),
-    "pair": Constraint(
-        "two whole numbers above 0 or formulas of them", lambda v: _list_of(_is_size)(v) and len(v) == 2
-    ),
+    "pair": Constraint("two integers above 0 or formulas of them", lambda v: _list_of(_is_size)(v) and len(v) == 2),
     "names": Constraint("two names", lambda v: _is_texts(v) and len(set(v)) == 2 == len(v)),
     "truth": Constraint("true or false", lambda v: isinstance(v, bool)),
     "space": Constraint(f"one of {', '.join(SPACES)}", lambda v: v in SPACES),

@@ -273,7 +273,7 @@ def expand(
 ) -> Iterator[tuple[Sequence[Any], dict[str, str]]]:
     """Every combination of types that rows list, a list in a row meaning each of its members; each with its row.
 
-    Raises TableError for a row that is not one type for each operand, and for a word that is no type.
+    Raises TableError for a row that is not one type for each operand, and for a word that isn't a type.
     """
     for row in rows:
         if len(row) != len(operands):

@@ -28,7 +28,7 @@ from verify.capture.recording.install import install
 
 TASK = "LANECHECK_RECORD"  # the variable of the environment that says what to record, as JSON
 MOST = 24  # comparisons of a test that are made to differ
-PLACES = 3  # elements that differ, one at a time, if a comparison is one of elements: a part of them is no claim
+PLACES = 3  # elements that differ, one at a time, if a comparison is one of elements: a part of them isn't a claim
 STATE: dict[str, Any] = {}
 
 

@@ -62,11 +62,11 @@ def list_sizes(module: Any) -> list[Mapping[str, int]]:
     tables = [given] if isinstance(given, Mapping) else given
     form = 'give a table such as {"m": 65}, or a list of them'
     if not isinstance(tables, (list, tuple)) or not all(isinstance(table, Mapping) and table for table in tables):
-        raise SizesError(f"{given!r} is no table of sizes: {form}")
+        raise SizesError(f"{given!r} isn't a table of sizes: {form}")
     for table in tables:
         for name, value in table.items():
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise SizesError(f"{name} = {value!r} is no size: {form}")
+                raise SizesError(f"{name} = {value!r} isn't a size: {form}")
     return list(tables)
 
 
@@ -76,7 +76,7 @@ def place_sizes(item: Any, table: Mapping[str, int]) -> bool:
 
 
 def is_constant(module: Any, name: str) -> bool:
-    """Return whether a module has a whole number of a name."""
+    """Return whether a module has an integer of a name."""
     return type(getattr(module, name, None)) is int
 
 

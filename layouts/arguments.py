@@ -64,7 +64,7 @@ def _misfit(operation: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
 def _describe(value: object) -> str:
     """Return the value in words, with the way from it to a layout."""
     if isinstance(value, Layout):
-        strides = "" if _is_plain(value) else ", whose strides are no integers"
+        strides = "" if _is_plain(value) else ", whose strides aren't integers"
         return f"the layout {value}{strides}"
     if hasattr(value, "layout_b"):
         return f"the composed layout {value}, which has no strides (its layout_b has: {value.layout_b})"

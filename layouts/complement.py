@@ -14,7 +14,7 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     """Return the layout R that completes L to [0, size(cotarget)); ``cotarget`` defaults to L's cosize.
 
     With F = filter(L):
-    disjoint   F(i) + R(j) takes each of its values once; so R(j) is no value of L for j >= 1
+    disjoint   F(i) + R(j) takes each of its values once; so R(j) isn't a value of L for j >= 1
     ordered    R(j - 1) < R(j)
     covering   every x in [0, size(cotarget)) is some F(i) + R(j)
 

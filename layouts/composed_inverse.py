@@ -81,7 +81,7 @@ def _parts(layout: ComposedLayout, name: str) -> tuple[Swizzle | Layout, Inner]:
     """Return A and B of a composed layout A o B, where A is not composed itself. Raises LayoutError for an offset."""
     outer, inner = layout.layout_a, layout.layout_b
     if layout.offset:
-        problem = f"the offset {layout.offset} is no index of the inverse"
+        problem = f"the offset {layout.offset} isn't an index of the inverse"
         without = ComposedLayout(outer, 0, inner)
         raise LayoutError(f"{name} of {layout}: {problem}; invert {without}, and count indices from there")
     if isinstance(outer, ComposedLayout):

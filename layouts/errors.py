@@ -28,7 +28,7 @@ class ProfileError(LayoutError):
 
 
 class LayoutParseError(LayoutError):
-    """A text is no layout, or no integer tuple.
+    """A text isn't a layout, or no integer tuple.
 
     The message has the text and the column (from 1) where parsing stopped, with the line if the text has several.
     """

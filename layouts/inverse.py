@@ -12,7 +12,7 @@ def right_inverse(layout: Layout) -> Layout:
     """Return the layout R of indices at which L takes the values 0, 1, ...: L(R(k)) = k for all 0 <= k < size(R).
 
     R chains modes s:1, t:s, u:s*t, ... of the coalesced L, the longest such chain. When the strides of L are not
-    negative and L takes each value once, except by its stride-0 modes, R is maximal: size(R) is no value of L.
+    negative and L takes each value once, except by its stride-0 modes, R is maximal: size(R) isn't a value of L.
     Where modes overlap, an inverse that uses parts of modes may be longer.
 
     >>> print(right_inverse(Layout.parse("(4,(2,2)):(2,(1,16))")))

@@ -134,7 +134,7 @@ def f2_matrix(function: Layout | Swizzle | ComposedLayout) -> F2Matrix:
     >>> f2_matrix(Swizzle(1, 0, 1)).array().tolist()
     [[1, 1], [0, 1]]
 
-    Raises LayoutError when the size is no power of two, when a stride is negative, when two columns share a bit
+    Raises LayoutError when the size isn't a power of two, when a stride is negative, when two columns share a bit
     (then adding them carries and f(x ^ y) = f(x) ^ f(y) fails), and when f(0) is not 0.
     """
     if isinstance(function, Swizzle):
@@ -183,7 +183,7 @@ def f2_layout(matrix: F2Matrix) -> Layout | ComposedLayout:
 
 def _layout_matrix(layout: Layout) -> F2Matrix:
     if size(layout).bit_count() != 1:
-        raise LayoutError(f"{layout} has no F2 matrix: its size {size(layout)} is no power of two")
+        raise LayoutError(f"{layout} has no F2 matrix: its size {size(layout)} isn't a power of two")
     columns: list[int] = []
     seen = 0
     for s, d in zip(leaves(layout.shape), leaves(layout.stride), strict=True):

@@ -163,4 +163,4 @@ def _check_mode(layout: Layout, mode: int) -> None:
 
 def _check_range(layout: Layout, begin: int, end: int) -> None:
     if not 0 <= begin <= end <= len(layout):
-        raise LayoutError(f"{layout} has {len(layout)} modes, {begin} .. {end} is no range of them")
+        raise LayoutError(f"{layout} has {len(layout)} modes, {begin} .. {end} isn't a range of them")

@@ -121,12 +121,12 @@ def _swizzle(value: Any) -> Swizzle:
 
     swizzles = parse_written(f"{value} o 1:0").swizzles
     if len(swizzles) != 1:
-        raise LayoutError(f"{value!s:.60} is no swizzle")
+        raise LayoutError(f"{value!s:.60} isn't a swizzle")
     return Swizzle(*swizzles[0][0])
 
 
 def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
-    """Return a tuple or list of whole numbers, nested; numbers may be of a type of their own that is an index."""
+    """Return a tuple or list of integers, nested; numbers may be of a type of their own that is an index."""
     if level > MAX_DEPTH:
         raise LayoutError(f"{what} nests deeper than {MAX_DEPTH} levels")
     if isinstance(value, tuple | list):
@@ -135,7 +135,7 @@ def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
 
 
 def _integer(value: Any, what: str) -> int:
-    """Return a whole number; an object with more than a number, such as a basis element, is none."""
+    """Return an integer; an object with more than a number, such as a basis element, is none."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise LayoutError(f"{what} must be whole numbers, found {type(value).__name__} {value!s:.40}")
+        raise LayoutError(f"{what} must be integers, found {type(value).__name__} {value!s:.40}")
     return int(value.__index__())

@@ -117,9 +117,9 @@ def merge_swizzles(a: Swizzle, b: Swizzle) -> Swizzle:
     if a.bits == 0 or b.bits == 0:
         return b if a.bits == 0 else a
     if a.shift != b.shift:
-        raise LayoutError(f"{a} o {b} is no swizzle: shifts {a.shift} and {b.shift} differ")
+        raise LayoutError(f"{a} o {b} isn't a swizzle: shifts {a.shift} and {b.shift} differ")
     if a.yyy_mask & b.zzz_mask:
-        raise LayoutError(f"{a} o {b} is no swizzle: {a} reads bits {a.yyy_mask & b.zzz_mask:#b}, which {b} changes")
+        raise LayoutError(f"{a} o {b} isn't a swizzle: {a} reads bits {a.yyy_mask & b.zzz_mask:#b}, which {b} changes")
     return make_swizzle(a.yyy_mask ^ b.yyy_mask, a.zzz_mask ^ b.zzz_mask)
 
 

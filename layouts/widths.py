@@ -25,7 +25,7 @@ def upcast(layout: Recastable, n: int) -> Recastable:
     (4,4):(1,4) Sw<3,1,3>
 
     Raises LayoutError when n and a stride do not divide one another, when strides below n are negative or
-    together extend beyond a word, when n does not divide an offset, and for a swizzle when n is no power of two, or
+    together extend beyond a word, when n does not divide an offset, and for a swizzle when n isn't a power of two, or
     when bits inside a word change the bits of the word.
     """
     return _recast(layout, n, _Upcast())
@@ -43,7 +43,7 @@ def downcast(layout: Recastable, n: int) -> Recastable:
     Modes of extent 1 count only where no other mode has stride 1: then the first of them is split.
 
     Raises LayoutError unless the layout has exactly one mode of stride 1 and none of stride -1, and for a swizzle
-    when n is no power of two.
+    when n isn't a power of two.
     """
     return _recast(layout, n, _Downcast())
 
@@ -89,7 +89,7 @@ def _recast(function: Recastable, n: int, direction: _Direction) -> Recastable:
         inner = _recast(function.layout_b, n, direction)
         result = ComposedLayout(outer, direction.offset(function.offset, n), inner)
     else:
-        raise LayoutError(f"{function} cannot be recast: its outer function is no swizzle")
+        raise LayoutError(f"{function} cannot be recast: its outer function isn't a swizzle")
     return result  # type: ignore[return-value]
 
 

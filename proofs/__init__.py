@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from lanecheck.console import interrupts
 
-interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
+interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile isn't a traceback
 
 import sys
 from importlib import import_module

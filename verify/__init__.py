@@ -66,7 +66,7 @@ from __future__ import annotations
 
 from lanecheck.console import interrupts
 
-interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
+interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile isn't a traceback
 
 from collections.abc import Iterable
 from importlib import import_module

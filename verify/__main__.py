@@ -32,7 +32,7 @@ COMMANDS = {
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout.command", "check one layout: bounds and ownership of a tile"),
     "list": ("verify.listing", "atoms, instructions and other names, and the kinds of subjects"),
-    "lock": ("verify.lock.command", "keep the functions of maps in a reviewed file, and reject a change"),
+    "lock": ("verify.lock.command", "lock reviewed maps; fail CI if one of them changes"),
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
     "order": ("gpu_checks.order.command", "leave out barriers and fences on this GPU: what goes wrong"),

@@ -213,7 +213,7 @@ def verify_layout(
     >>> bool(verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)))
     False
 
-    Raises UsageError for a text that is no layout, and SpecError unless it is said what the layout is compared with.
+    Raises UsageError for a text that isn't a layout, and SpecError unless it is said what the layout is compared with.
     """
     keys = {"layout": layout, "onto": onto, "equals": equals, "ptx": ptx, "operand": operand}
     return verify_kind("layout", kinds.bind("layout", keys))
@@ -265,7 +265,7 @@ def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Seque
     >>> found.matches[0].relation.value, found.forms[0].text
     ('equals', 'row = lane/4 + i/2*8; col = lane%4*2 + i%2')
 
-    Raises UsageError and SpecError for a text that is no map.
+    Raises UsageError and SpecError for a text that isn't a map.
     """
     from verify.identify import query, report
 
@@ -319,5 +319,5 @@ def _report(entries: Iterable[GateEntry], require: Sequence[str], allow_unchecke
 def _checks_of(require: Sequence[str]) -> frozenset[Check]:
     """Return the checks of these names. Raises UsageError."""
     if unknown := {*require} - {*Check}:
-        raise UsageError(f"require: {sorted(unknown)[0]!r} is no check: {', '.join(Check)}")
+        raise UsageError(f"require: {sorted(unknown)[0]!r} isn't a check: {', '.join(Check)}")
     return frozenset(map(Check, require))

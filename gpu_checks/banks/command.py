@@ -52,12 +52,12 @@ class BankObservation:
 
     @property
     def wavefronts(self) -> int:
-        """Wavefronts to the nearest whole number; an upper bound where the operation takes its LEAST."""
+        """Wavefronts to the nearest integer; an upper bound where the operation takes its LEAST."""
         return round(self.cycles / self.unit)
 
     @property
     def clear(self) -> bool:
-        """Whether the cycles are near a whole number of wavefronts: within a fifth of one, or a hundredth of all."""
+        """Whether the cycles are near an integer of wavefronts: within a fifth of one, or a hundredth of all."""
         return abs(self.cycles / self.unit - self.wavefronts) < max(0.2, 0.01 * self.wavefronts)
 
 

@@ -4,7 +4,7 @@
 An entry is named by the SHA-256 of all that it depends on, so that a fault planted in a kernel's text is compiled. It
 is sealed (`lanecheck.console.digests`): a damaged entry, or one that was copied from another name, is ignored.
 LANECHECK_CACHE names the folder (else lanecheck in XDG_CACHE_HOME or ~/.cache); if it is empty, nothing is kept. A
-folder that cannot be written is no error.
+folder that cannot be written isn't an error.
 """
 
 from __future__ import annotations

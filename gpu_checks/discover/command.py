@@ -34,7 +34,7 @@ SUFFIXES = (".cu::", ".cuh::", ".h::", ".hpp::", ".inl::")
 EPILOG = """\
 A function takes (int lane, int i) and returns int2, a struct with row and col, or a tuple; or it takes two more
 arguments for row and column, references or pointers. It is compiled with NVRTC, called for every lane and value, twice,
-in a process of its own that is ended after --timeout seconds. That isolates accidents, it is no sandbox: in CI (the
+in a process of its own that is ended after --timeout seconds. That isolates accidents, it isn't a sandbox: in CI (the
 variable CI is set) it needs --allow-exec.
 """
 
@@ -47,7 +47,7 @@ class DiscoveredMaps:
     gpu: str  # name and software
     source: str  # the recording's file and line; or that it was just probed
     maps: Sequence[FoundMap]  # of each operand
-    notes: Sequence[str] = ()  # what is no map
+    notes: Sequence[str] = ()  # what isn't a map
     wanted: Signature | None = None  # of an instruction
     alike: Sequence[str] = ()  # of a short name: the instructions that have these maps
 
@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of 1 or more")
     return int(text)
 
 

@@ -69,7 +69,7 @@ class FoundMap:
         whole = np.zeros(self.lengths, np.int64)
         for axis, (shape, stride) in enumerate(modes):
             if prod(shape) != self.lengths[axis]:
-                return "", f"{self.lengths[axis]} {self.inputs[axis]}s are no digits of {', '.join(map(str, shape))}"
+                return "", f"{self.lengths[axis]} {self.inputs[axis]}s aren't digits of {', '.join(map(str, shape))}"
             whole += _values(shape, stride).reshape([-1 if dim == axis else 1 for dim in range(numbers.ndim)])
         wrong = np.argwhere(whole != numbers)
         if len(wrong):
@@ -94,7 +94,7 @@ class FoundMap:
         whole, bases = np.zeros_like(self.table), {}
         for axis, (name, length) in enumerate(zip(self.inputs, self.lengths, strict=True)):
             if length & (length - 1):
-                return "", f"{length} {name}s are no power of two"
+                return "", f"{length} {name}s aren't a power of two"
             line = np.moveaxis(self.table, axis, 0).reshape(length, -1, 2)[:, 0]
             bases[name] = [line[1 << bit].tolist() for bit in range(length.bit_length() - 1)]
             index = np.arange(length).reshape([-1 if dim == axis else 1 for dim in range(self.table.ndim)])

@@ -52,7 +52,7 @@ class FileFunction:
         Raises ValueError for what cannot be read.
         """
         if not NAME.fullmatch(self.name):
-            raise ValueError(f"{self.name!r:.60} is no name of a function; expected FILE.cu::function")
+            raise ValueError(f"{self.name!r:.60} isn't a name of a function; expected FILE.cu::function")
         if not 0 < self.lanes <= MOST_LANES or not 0 < self.values * self.lanes <= MOST_POINTS:
             most = f"{MOST_LANES} lanes, {MOST_POINTS} points"
             raise ValueError(f"{self.lanes} lanes of {self.values} values: expected at least 1 each, at most {most}")
@@ -115,7 +115,7 @@ class CallJob:
 def discover_map(
     function: FileFunction, timeout: float, axes: Sequence[str] = ("row", "col")
 ) -> FoundMap | Unavailable:
-    """Return the map of a function, called twice; ValueError for what is no map."""
+    """Return the map of a function, called twice; ValueError for what isn't a map."""
     call = CallJob(function.text(), function.options(), function.lanes, function.values)
     with Worker(timeout=timeout) as worker:
         results = [result for _, result in worker.run_jobs([call, call])]
@@ -129,7 +129,7 @@ def discover_map(
 def check_runs(name: str, first: Labels, second: Labels, axes: Sequence[str] = ("row", "col")) -> FoundMap:
     """Return the map of two runs; ValueError where they differ, or a coordinate is not set, negative, or too large."""
     if (first != second).any():
-        raise ValueError(f"{name} is no function of lane and i: {_at(first != second)} differs from call to call")
+        raise ValueError(f"{name} isn't a function of lane and i: {_at(first != second)} differs from call to call")
     for wrong, what in ((first == UNSET, "is not set"), (first < 0, "is negative"), (first >= LARGEST, "is too large")):
         if wrong.any():
             raise ValueError(f"{name}: {_at(wrong)} {what}")

@@ -2,7 +2,7 @@
 """Which byte a copy between memory and registers takes from where: its own kernel, run on numbered bytes.
 
 Every byte of the source is numbered from 1: a run for each digit of the numbers, and what arrives names the byte it
-came from. 255 is no digit: it marks the bytes that nothing was moved to. The addresses that the lanes give are drawn
+came from. 255 isn't a digit: it marks the bytes that nothing was moved to. The addresses that the lanes give are drawn
 at random, anew in every trial.
 """
 

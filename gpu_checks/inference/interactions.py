@@ -54,7 +54,7 @@ def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Interactions]
     whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
     under = int((hits.counts > 0).sum()) - int(whole.sum()) - over
-    # An odd code or count is no error to stop at: it is noted, so that a GPU which does something else is reported.
+    # An odd code or count isn't an error to stop at: it is noted, so that a GPU which does something else is reported.
     strange = hits.codes.view(np.uint32) >= numbers  # those below zero too
     strange[~whole] = False
     bad = int(np.count_nonzero(strange))
@@ -130,7 +130,7 @@ def _notes(labels: Mapping[str, Labels], tables: Sequence[Interactions], ways: S
     if (shared := len(d) - distinct(d[:, ROW], d[:, COLUMN])) > 0:
         yield f"{shared} elements of D share their row and column with another"
     odd = 0
-    # Classes always exist, also for what is no matrix product: only all interactions, computed from them, show that.
+    # Classes always exist, also for what isn't a matrix product: only all interactions, computed from them, show that.
     for table, k in zip(tables, ways, strict=True):
         placed = labels["A"].copy()
         placed[:, CONTRACTED] = k

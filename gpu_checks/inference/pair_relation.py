@@ -35,7 +35,7 @@ Slots: TypeAlias = "npt.NDArray[np.int64]"
 
 
 def classes(signature: Signature, table: Table) -> SlotClasses:
-    """Return the classes of a table; `notes` say what is no matrix product, and nothing is raised for it."""
+    """Return the classes of a table; `notes` say what isn't a matrix product, and nothing is raised for it."""
     counts = {name: signature.lanes * signature.operands[name].values for name in "ABD"}
     a, b = np.nonzero(table < counts["D"])
     d = table[a, b].astype(np.int64)

@@ -33,7 +33,7 @@ def probe_of(signature: Signature) -> str | None:
 
 
 def has_kernels(signature: Signature) -> bool:
-    """Whether `module` has text for the instruction; that of `tcgen05` no probe reads, so that it is no kind of one."""
+    """Whether `module` has text for the instruction. No probe reads that of `tcgen05`, so it isn't a kind of probe."""
     return probe_of(signature) is not None or tcgen05.fits(signature)
 
 

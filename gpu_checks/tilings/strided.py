@@ -64,7 +64,7 @@ class Strided:
         except json.JSONDecodeError as error:
             raise ValueError(f"{text!r} is not a layout: {error.msg}") from error
         except RecursionError:
-            raise ValueError(f"{text[:40]!r}… is no layout that can be read: it is nested too deep") from None
+            raise ValueError(f"{text[:40]!r}… isn't a layout that can be read: it is nested too deep") from None
 
     def __str__(self) -> str:
         head = "Sw<{},{},{}> o 0 o ".format(*self.swizzle) if self.swizzle else ""

@@ -82,19 +82,19 @@ RUNS_CODE = (
     "index, identify, show, lock and kernel with FILE.py::function, discover with FILE.cu::function, foreign, "
     "laws --module, campaign --module"
 )
-"""Every command that runs code of others."""
+"""Every command that runs third-party code."""
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
     """Add the option without which no code of others runs in CI (`forbidden`)."""
     parser.add_argument(
-        "--allow-exec", action="store_true", help=f"run code of others in CI too, as these commands do: {RUNS_CODE}"
+        "--allow-exec", action="store_true", help=f"run third-party code in CI too, as these commands do: {RUNS_CODE}"
     )
 
 
 def forbidden(allowed: bool, how: str = "--allow-exec") -> str:
     """Why code of others may not run: in CI (the variable CI is set) it must be allowed, and `how`; empty if it may."""
-    return f"this runs code of others: in CI say so with {how}" if os.environ.get("CI") and not allowed else ""
+    return f"this runs third-party code; in CI, allow that with {how}" if os.environ.get("CI") and not allowed else ""
 
 
 def width(on_terminal: bool) -> int:

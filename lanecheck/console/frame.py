@@ -69,7 +69,7 @@ def guarded_printing(name: str, body: Callable[[], int], defect: Callable[[BaseE
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """Exit with code 2 and a message if stdout is closed or on a full disk; a reader that has gone is no error."""
+    """Exit with code 2 and a message if stdout is closed or on a full disk; a reader that has gone isn't an error."""
     if sys.stdout is None:
         print("cannot write to stdout: it is closed", file=sys.stderr)
         raise SystemExit(Exit.USAGE)

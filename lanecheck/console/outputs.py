@@ -86,9 +86,9 @@ def _check_writable(path: str, folder: bool) -> None:
 def write_file(path: str | os.PathLike[str], content: str | bytes, durable: bool = True) -> None:
     """Write a file whole or not at all: beside it, then renamed, so that a full disk leaves what was there.
 
-    A link stays a link, and a file keeps its owner and permissions. What is no regular file, such as a pipe, is written
-    to; so is a file to whose place nothing can be renamed. A reader that has gone is no error. Unless `durable`, a file
-    may be lost if the machine stops now, as an entry of a cache may. Raises Unwritable.
+    A link stays a link, and a file keeps its owner and permissions. Anything but a regular file, such as a pipe, is
+    written to; so is a file to whose place nothing can be renamed. A reader that has gone isn't an error. Unless
+    `durable`, a file may be lost if the machine stops now, as an entry of a cache may. Raises Unwritable.
     """
     data = content.encode() if isinstance(content, str) else content
     try:

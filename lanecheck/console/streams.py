@@ -64,7 +64,7 @@ class _Tolerant(io.FileIO):
 
 
 def _wrap(stream: TextIO | None, forgiven: tuple[type[OSError], ...]) -> Any:
-    """Return the same stream with a tolerant file under it; the stream itself if it is no plain file."""
+    """Return the same stream with a tolerant file under it; the stream itself if it isn't a plain file."""
     raw = getattr(getattr(stream, "buffer", None), "raw", getattr(stream, "buffer", None))
     if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:
         return stream

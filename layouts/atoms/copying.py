@@ -48,9 +48,9 @@ def _space(entry: Entry) -> dict[str, str]:
 
 
 def _bits(entry: Entry) -> dict[str, int]:
-    """Return the width of an element of Src and Dst; a thread's bits must be a whole number of elements."""
+    """Return the width of an element of Src and Dst; a thread's bits must be an integer of elements."""
     given = {}
-    for operand, value in entry.tables("bits", "Src and Dst and whole numbers", OPERANDS).items():
+    for operand, value in entry.tables("bits", "Src and Dst and integers", OPERANDS).items():
         width = entry.integer(value, f"bits.{operand}")
         bits = _bits_per_thread(entry, operand)
         if bits % width:

@@ -48,7 +48,7 @@ def _values(entry: Entry, name: str, listed: object) -> list[Word]:
     if not re.fullmatch(PARAMETER, name):
         entry.fail(key, "a parameter is named by letters and digits")
     if not isinstance(listed, list) or not listed:
-        entry.fail(key, "expected an array of whole numbers or of words")
+        entry.fail(key, "expected an array of integers or of words")
     values: list[Word] = []
     for value in listed:
         if isinstance(value, str):
@@ -58,7 +58,7 @@ def _values(entry: Entry, name: str, listed: object) -> list[Word]:
         else:
             values.append(entry.integer(value, key, "each value"))
     if len({type(value) for value in values}) > 1:
-        entry.fail(key, "whole numbers or words, not both")
+        entry.fail(key, "integers or words, not both")
     if len(set(values)) < len(values):
         entry.fail(key, "a value is listed twice")
     return values

@@ -186,7 +186,7 @@ def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
     >>> [[index(L(i, j)) for j in range(4)] for i in range(4)]
     [[0, 5, 10, 15], [1, 4, 11, 14], [2, 7, 8, 13], [3, 6, 9, 12]]
 
-    Raises ProfileError when the profiles differ, LayoutError for extents that are no powers of two.
+    Raises ProfileError when the profiles differ, LayoutError for extents that aren't powers of two.
     """
     plain = Layout(shape, stride)
     for extent in leaves(shape):

@@ -121,7 +121,7 @@ class Tensor:
         return index(self.offset + self.layout(coord))
 
     def _all_places(self) -> Any:
-        """Return the places of all elements; where strides are no integers, by the call."""
+        """Return the places of all elements; where strides aren't integers, by the call."""
         inner = self.layout
         while isinstance(inner, ComposedLayout):
             inner = inner.layout_b

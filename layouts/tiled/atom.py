@@ -40,7 +40,7 @@ class MmaAtom:
     def of(cls, atom: MmaAtom | Atom | IncompleteAtom) -> MmaAtom:
         """Return the atom with its layouts parsed; in a file's entry they are texts.
 
-        Raises LayoutError where a text is no layout, and for an entry that leaves out keys for its instruction to give.
+        Raises LayoutError if a text isn't a layout, and for an entry that leaves out keys for its instruction to give.
 
         >>> from layouts.atoms import registry
         >>> MmaAtom.of(registry()["SM80_16x8x16_F32F16F16F32_TN"]).C
@@ -57,7 +57,7 @@ class MmaAtom:
     def operand(self, name: str) -> Layout:
         """Return the (thread, value) layout of A, B or C; raises LayoutError for any other."""
         if name not in ("A", "B", "C"):
-            raise LayoutError(f"{name!r} is no operand of an MMA: A, B, C are")
+            raise LayoutError(f"{name!r} isn't an operand of an MMA: A, B, C are")
         return {"A": self.A, "B": self.B, "C": self.C}[name]
 
 
@@ -84,7 +84,7 @@ class TiledCopyAtom:
     def of(cls, atom: TiledCopyAtom | CopyEntry, bits: int) -> TiledCopyAtom:
         """Return the atom, for values of ``bits`` bits.
 
-        Raises LayoutError where a text is no layout.
+        Raises LayoutError where a text isn't a layout.
         """
         if isinstance(atom, TiledCopyAtom):
             return cls(atom.thr, atom.src, atom.dst, atom.ref, bits)
@@ -94,7 +94,7 @@ class TiledCopyAtom:
     def values(self, operand: str) -> Layout:
         """Return the layout (logical thread, value) -> number of the value, of src, dst or ref.
 
-        Raises LayoutError when a thread's bits are no whole number of values.
+        Raises LayoutError when a thread's bits are no integer of values.
         """
         return upcast({"src": self.src, "dst": self.dst, "ref": self.ref}[operand], self.bits)
 

@@ -39,8 +39,8 @@ class TiledCopy:
     >>> copy.get_slice(5).partition_S(make_identity_tensor((16, 16))).shape
     ((2, 1), 2, 2)
 
-    Raises LayoutError when layout_tv has no whole number of the atom's threads or values, when these do not divide its
-    modes, and where the atom's bits are no whole number of values.
+    Raises LayoutError when layout_tv has no integer of the atom's threads or values, when these do not divide its
+    modes, and where the atom's bits are no integer of values.
     """
 
     atom: TiledCopyAtom
@@ -74,12 +74,12 @@ class TiledCopy:
         """Return the layout (thread, (values, more values), (restM, restN, ...)) of the layout (m, n, ...) of src or
         dst.
 
-        Raises LayoutError when a mode is no multiple of the tile.
+        Raises LayoutError when a mode isn't a multiple of the tile.
         """
         if len(layout) < len(self.tiler):
             raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
         for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
-            check_multiple(extent, tile, f"{extent} of {layout} is no multiple of the tile's {tile}")
+            check_multiple(extent, tile, f"{extent} of {layout} isn't a multiple of the tile's {tile}")
         return on_layout(lambda plain: self._divide(operand, plain), layout)
 
     tidfrg_S = partialmethod(tidfrg, "src")
@@ -117,7 +117,7 @@ class TiledCopy:
 
     def _retile(self, layout: Layout) -> Layout:
         values = size(layout[0])
-        problem = f"the values of {self.layout_tv} are no blocks of {values} in the order of the tile's modes"
+        problem = f"the values of {self.layout_tv} aren't blocks of {values} in the order of the tile's modes"
         try:
             place = composition(right_inverse(self.layout_tv), Layout(self.shape))
             blocks = upcast(place, self.size * values)  # (m, n) -> block: the order of the rests in layout_tv
@@ -161,7 +161,7 @@ class ThrCopy:
     def partition(self, operand: str, tensor: Tensor) -> Tensor:
         """Return the thread's view ((values, more values), restM, restN, ...) of a tensor (m, n, ...), as src or dst.
 
-        Raises LayoutError when a mode is no multiple of the tile.
+        Raises LayoutError when a mode isn't a multiple of the tile.
         """
         divided = replace(tensor, layout=self.copy.tidfrg(operand, tensor.layout))
         rests = wrap(divided.shape)[2]

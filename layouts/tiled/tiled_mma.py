@@ -103,7 +103,7 @@ class TiledMMA:
         V is the thread within its atom, X and Y the atom along the operand's two modes, frg the value within the atom.
         The values of the layout are kept: addresses or coordinates, swizzled or not.
 
-        Raises LayoutError for less than two modes, and when a mode is no multiple of the tile.
+        Raises LayoutError for less than two modes, and when a mode isn't a multiple of the tile.
         """
         *_, distributed = self.steps(operand, layout)
         return distributed
@@ -188,7 +188,7 @@ class TiledMMA:
             )
         for axis, mode in zip(_axes(operand), wrap(layout.shape), strict=False):
             extent, tile = size(mode), self.shape_mnk[axis]
-            problem = f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}"
+            problem = f"{WHOLE[axis]} = {extent} of {operand} isn't a multiple of the tile's {tile}"
             check_multiple(extent, tile, problem)
 
 
@@ -242,7 +242,7 @@ class ThrMMA:
 def _axes(operand: str) -> tuple[int, int]:
     """Return the modes of (M, N, K) that an operand has; raises LayoutError unless it is A, B or C."""
     if operand not in AXES:
-        raise LayoutError(f"{operand!r} is no operand of a tiled MMA: A, B, C are")
+        raise LayoutError(f"{operand!r} isn't an operand of a tiled MMA: A, B, C are")
     return AXES[operand]
 
 
@@ -306,7 +306,7 @@ def _permutation(axis: str, tiler: int | Layout | str | None, covered: int) -> L
         tiler = Layout.parse(tiler) if ":" in tiler else Layout(parse_int_tuple(tiler))
     layout = tiler if isinstance(tiler, Layout) else Layout(tiler)
     extent = size(layout)
-    problem = f"a permutation of {extent} elements of {axis} is no multiple of the {covered} that the atoms cover"
+    problem = f"a permutation of {extent} elements of {axis} isn't a multiple of the {covered} that the atoms cover"
     check_multiple(extent, covered, problem)
     if size(right_inverse(layout)) != extent:
         raise LayoutError(

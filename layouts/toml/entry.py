@@ -168,7 +168,7 @@ class Entry:
         return value
 
     def integer(self, value: object, key: str, what: str = "it") -> int:
-        """Return a whole number from 1 to 2^24."""
+        """Return an integer from 1 to 2^24."""
         if type(value) is not int:
             self.fail(key, f"{what} should be an integer, found {kind(value)}")
         if not 1 <= value <= LARGEST:
@@ -254,7 +254,7 @@ class Entry:
     def copies(self, allowed: Sequence[str]) -> dict[str, int]:
         """How many places each element of an operand has; it must divide the points of its layout."""
         given = {}
-        for operand, value in self.tables("copies", "operands and whole numbers", allowed).items():
+        for operand, value in self.tables("copies", "operands and integers", allowed).items():
             if operand not in self.table:
                 self.fail(f"copies.{operand}", f"the atom has no operand {operand}")
             count = self.integer(value, f"copies.{operand}")
@@ -344,7 +344,7 @@ def likeliest(key: str, known: Sequence[str]) -> str:
 
 
 class Family(NamedTuple):
-    """An entry with its parameters: each a list of whole numbers, or of words."""
+    """An entry with its parameters: each a list of integers, or of words."""
 
     name: str  # with {N} in place of a parameter
     params: Mapping[str, Sequence[Word]]

@@ -63,7 +63,7 @@ def by_line(errors: Iterable[AtomFileError]) -> tuple[AtomFileError, ...]:
 
 
 def find_named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:
-    """Return the entry of a table with a name. Raises AtomFileError where the name is no name or the value no table."""
+    """Return the entry of a table with a name. Raises AtomFileError for a wrong name or a value that isn't a table."""
     spot = Spot(name, "")
     if not isinstance(table, dict):
         raise AtomFileError(file, name or '""', f"expected a table, found {kind(table)}", spot)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts with parameters: ``{N}`` is a parameter's value, ``{N//8}`` and ``{2048*N}`` are computed from it.
 
-Between braces are parameters and whole numbers, joined by ``*`` and ``//`` from left to right; a quotient must be
+Between braces are parameters and integers, joined by ``*`` and ``//`` from left to right; a quotient must be
 whole. A parameter whose values are words must be alone between its braces.
 """
 

@@ -68,7 +68,7 @@ def mixed_radix(layout: Layout, size: int) -> Certificate | None:
 def f2_rank(layout: Layout, size: int) -> Certificate | None:
     """Return the certificate by rank over F2.
 
-    None when extents or ``size`` are no powers of two or the map is not linear.
+    None when extents or ``size`` aren't powers of two or the map is not linear.
 
     Bit j of the index of a mode is mapped to stride * 2^j. When the images of different bits have no bit in common,
     sums are exclusive ors: the map is linear, and takes every number below 2^n equally often when its rank is n.

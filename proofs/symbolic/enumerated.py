@@ -116,7 +116,7 @@ def _read_pair(returned: Any) -> Pair:
         flat(pair)
         _check_alike(*pair)
     except (AttributeError, TypeError, ValueError) as error:
-        raise _NoLayout(f"{returned!r}, which is no layout of tuples and integers"[:120]) from error
+        raise _NoLayout(f"{returned!r}, which isn't a layout of tuples and integers"[:120]) from error
     return pair
 
 

@@ -111,7 +111,7 @@ def family(operation: str, shape: str, by: str | None) -> OperationFamily:
         if operation != "complement":
             raise InferenceError(f"--by {by}: {operation} goes by its shape alone")
         if len(right) > 1 or len(right[0]) > 1:
-            raise InferenceError(f"--by {by} is no cotarget, such as 24 or T")
+            raise InferenceError(f"--by {by} isn't a cotarget, such as 24 or T")
         named["T"] = right[0][0]
     return _check_family(_operation(f"{operation}, rank {len(lists[0])}"), named)
 

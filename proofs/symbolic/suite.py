@@ -47,7 +47,7 @@ def _examine(rank: int, inside: bool) -> Iterator[Operation]:
 
 
 class NotComposed(Exception):
-    """Composition was not called once by its name: the contract does not apply to the path, which is no rejection."""
+    """Composition was not called once by its name: the contract does not apply to the path, which isn't a rejection."""
 
 
 def _composing_once(operation: Operation) -> Operation:

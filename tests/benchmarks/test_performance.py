@@ -210,8 +210,8 @@ def test_writing_the_page_runs_no_suite(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--write", "--seconds", "-1"], "'-1' is no number of seconds above 0"),
-        (["--write", "--seconds", "nan"], "'nan' is no number of seconds above 0"),
+        (["--write", "--seconds", "-1"], "'-1' isn't a number of seconds above 0"),
+        (["--write", "--seconds", "nan"], "'nan' isn't a number of seconds above 0"),
         (["--write", "--python", "/nonexistent"], "No such file or directory"),
         (["--write", "--python", "/bin/echo"], "/bin/echo: it is no Python"),
         (["--seconds", "3", "gpu"], "--python and --seconds are for --write"),

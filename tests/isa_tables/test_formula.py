@@ -153,7 +153,7 @@ REJECTED = [
     ("(" * 65 + "i" + ")" * 65, 65, f"nested deeper than {MAX_DEPTH}"),
     ("i" + "+i" * 70, 1, f"nested deeper than {MAX_DEPTH}"),
     ("1 if " + "not " * 70 + "i < 2 else 0", 258, f"nested deeper than {MAX_DEPTH}"),
-    # text that is no formula
+    # text that isn't a formula
     ("", 1, "not a formula"),
     ("i +", 4, "not a formula"),
     ("(i", 1, "not a formula"),

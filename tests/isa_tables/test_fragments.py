@@ -125,8 +125,8 @@ def test_arrays_are_broadcast_also_where_a_formula_ignores_one() -> None:
         (numpy.array([0, 32]), 0, "%laneid = 0..32"),
         (0, numpy.arange(9), "i = 0..8"),
         (0, numpy.array([-3, 1], dtype="int8"), "i = -3..1"),
-        (numpy.array([0.5]), 0, "whole numbers"),
-        (numpy.array([True]), 0, "whole numbers"),
+        (numpy.array([0.5]), 0, "integers"),
+        (numpy.array([True]), 0, "integers"),
     ],
 )
 def test_lanes_and_values_that_do_not_exist_are_rejected(lane: Any, i: Any, named: str) -> None:

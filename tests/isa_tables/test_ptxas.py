@@ -20,7 +20,7 @@ MORE_TARGETS = (
     *("sm_120a", "sm_121a"),
 )
 VERSION = (9, 0)  # of PTX, for what needs more than 8.8; ptxas 13.0 knows it
-# the names in `asm` that are no operands: a predicate, addresses, descriptors
+# the names in `asm` that aren't operands: a predicate, addresses, descriptors
 NAMED = ".reg .pred p; .reg .b32 taddr, idesc, tmeta, sfa, sfb; .reg .b64 adesc, bdesc, sdesc, addr;"
 SINGLE = ("E", "SFA", "SFB", "RED")  # one register, without braces
 

@@ -98,7 +98,7 @@ def try_operation(operation: Callable[..., Any], chosen: tuple[str, ...], *argum
         (lambda: coalesce(KINDS["composed"]), "coalesce: layout must be a layout with integer strides, got the "
          "composed layout Sw<2,0,2> o 0 o (4,4):(4,1), which has no strides (its layout_b has: (4,4):(4,1))"),
         (lambda: left_inverse(KINDS["of coordinates"]), "left_inverse: layout must be a layout with integer strides, "
-         "composed with a swizzle or not, got the layout (4,8):(1@0,1@1), whose strides are no integers"),
+         "composed with a swizzle or not, got the layout (4,8):(1@0,1@1), whose strides aren't integers"),
         (lambda: make_layout(Layout(4), 8), "make_layout: layouts must be a layout with integer strides, got 8 "
          "(Layout(8) is the compact layout of this shape)"),  # type: ignore[arg-type]
     ],

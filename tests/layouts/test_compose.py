@@ -96,7 +96,7 @@ def test_composition_with_a_tile_of_the_domain_is_accepted(shape, data):
 def test_admissible_is_exact_for_generic_strides(extents, modes):
     a = Layout(tuple(extents), tuple(10 ** (8 * i) for i in range(len(extents))))
     b = Layout(tuple(n for n, _ in modes), tuple(r for _, r in modes))
-    # An extent of 1 is no mode of the function, but a last one is where larger indices go.
+    # An extent of 1 isn't a mode of the function, but a last one is where larger indices go.
     assert admissible(a, b) == exists(a, b)
 
 

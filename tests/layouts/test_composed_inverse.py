@@ -65,7 +65,7 @@ def test_most_inverses_exist() -> None:
 @pytest.mark.parametrize(
     ("layout", "message"),
     [
-        (ComposedLayout(Swizzle(2, 0, 2), 4, Layout(16)), "the offset 4 is no index"),
+        (ComposedLayout(Swizzle(2, 0, 2), 4, Layout(16)), "the offset 4 isn't an index"),
         (ComposedLayout(Swizzle(2, 0, -2), 0, Layout(8)), "takes a value below 8 to 15"),
         (ComposedLayout(Layout((2, 2), (2, 1)), 0, composition(Swizzle(1, 0, 1), Layout(2))), "go beyond the 2"),
     ],
@@ -78,7 +78,7 @@ def test_what_has_no_right_inverse_is_refused(layout: Any, message: str) -> None
 @pytest.mark.parametrize(
     ("layout", "message"),
     [
-        (ComposedLayout(Swizzle(2, 0, 2), 4, Layout(16)), "the offset 4 is no index"),
+        (ComposedLayout(Swizzle(2, 0, 2), 4, Layout(16)), "the offset 4 isn't an index"),
         (ComposedLayout(Swizzle(2, 0, 2), 0, Layout((4, 2), (1, 2))), "overlap"),
         (ComposedLayout(Layout(4, 2), 0, composition(Swizzle(1, 0, 1), Layout(8))), "only the indices below 4"),
     ],

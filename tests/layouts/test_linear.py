@@ -94,7 +94,7 @@ def test_a_layout_of_a_swizzle_has_a_matrix_exactly_if_the_layout_is_linear(layo
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (Layout(3), "size 3 is no power of two"),
+        (Layout(3), "size 3 isn't a power of two"),
         (Layout((2, 2), (1, 1)), r"mode 2:1 has bits 0b1"),
         (Layout(4, 3), "mode 4:3 has bits 0b10"),
         (Layout(2, -1), "stride -1 is negative"),

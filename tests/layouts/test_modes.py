@@ -88,7 +88,7 @@ def test_append_and_prepend_add_modes(layout, other, more):
 def test_bad_modes_are_rejected():
     layout = Layout((2, 3), (1, 2))
     for call, problem in [
-        (lambda: group(layout, 1, 3), "2 modes, 1 .. 3 is no range"),
+        (lambda: group(layout, 1, 3), "2 modes, 1 .. 3 isn't a range"),
         (lambda: group(layout, -1, 1), "no range"),
         (lambda: take(layout, 2, 1), "no range"),
         (lambda: select(layout, (0, 2)), "modes 0 .. 1, not 2"),

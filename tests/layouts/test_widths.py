@@ -18,7 +18,7 @@ def value(layout, digits):
 
 
 def steps(layout, n):
-    """How many elements of each mode lie in one word, where it is a whole number."""
+    """How many elements of each mode lie in one word, where it is an integer."""
     return [
         n // d if s > 1 and 0 < d < n else 1 for s, d in zip(st.flat(layout.shape), st.flat(layout.stride), strict=True)
     ]
@@ -163,7 +163,7 @@ def test_composed_layouts_are_downcast_in_all_parts():
     ("layout", "why"),
     [
         (ComposedLayout(Swizzle(1, 1, 1), 1, Layout(8)), "offset 1 by 2"),
-        (ComposedLayout(Layout(8), 0, Layout(8)), "outer function is no swizzle"),
+        (ComposedLayout(Layout(8), 0, Layout(8)), "outer function isn't a swizzle"),
     ],
 )
 def test_composed_layouts_that_do_not_recast(layout, why):

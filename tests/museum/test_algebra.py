@@ -48,7 +48,7 @@ def test_29_a_layout_after_a_swizzle_keeps_its_definition() -> None:
 
 
 def test_30_complement_that_leaves_holes_is_rejected() -> None:
-    """complement((2,2):(1,5), 20): the gap 5 is no multiple of 2, so no layout fills it."""
+    """complement((2,2):(1,5), 20): the gap 5 isn't a multiple of 2, so no layout fills it."""
     with pytest.raises(LayoutError) as rejection:
         complement(Layout((2, 2), (1, 5)), 20)
     assert "5" in str(rejection.value) and "2" in str(rejection.value)

@@ -41,7 +41,7 @@ MNEMONICS: Schema = {
 LAYOUT = {**WORD, "description": "a layout, such as ((4,8),(2,2)):((32,1),(16,8))"}
 FILLED = {"type": "string", "pattern": r"\{"}  # a text of a family, with parameters to fill in
 PARAMS: Schema = {
-    "description": "parameters of a family, each a list of whole numbers or of words",
+    "description": "parameters of a family, each a list of integers or of words",
     "type": "object",
     "minProperties": 1,
     "additionalProperties": {"type": "array", "minItems": 1, "items": {"oneOf": [COUNT, WORD]}},
@@ -244,7 +244,7 @@ def instructions() -> Schema:
 def claims() -> Schema:
     """The schema of a claim about a kernel: one table, with one for each array and one for what Triton compiles."""
     number: Schema = {"type": "number"}
-    count: Schema = {"description": "a whole number, or an expression of the sizes", "type": ["integer", "string"]}
+    count: Schema = {"description": "an integer, or an expression of the sizes", "type": ["integer", "string"]}
     three = {"oneOf": [count, {"type": "array", "items": count, "minItems": 1, "maxItems": 3}]}
     sizes: Schema = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
     every: Schema = {"const": "all"}

@@ -29,7 +29,7 @@ WRONG = "tests/museum/wrong.toml"
 ATOMS = "\nThe name of an atom leads to its verdict, with its picture.\n"
 FEW = 128  # cells that can be read on a phone
 MOST = 300  # cells of a picture that is a part of the page
-WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are whole numbers
+WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are integers
 
 
 def with_pictures(target: Path) -> str:

@@ -85,7 +85,7 @@ def test_arguments_that_do_not_go_together_are_errors() -> None:
             ask(EXAMPLES / file, "other.toml")
     with pytest.raises(UsageError, match="the keys of an entry, row, col: give one of the two"):
         verify.verify_index("one of it", EXAMPLES / "maps.toml", row="lane", col="i")
-    with pytest.raises(UsageError, match="'nope' is no check: isa, proof, gpu"):
+    with pytest.raises(UsageError, match="'nope' isn't a check: isa, proof, gpu"):
         verify.verify_atom(NAME, require=["isa", "nope"])
 
 
@@ -154,7 +154,7 @@ def test_check_takes_paths_values_and_several_kinds() -> None:
         ((3,), {}, "3 is neither a path nor a text: say its kind="),
         ((NAME,), {"onto": (4, 4)}, "onto= is not read for atoms"),
         (("8:1",), {"claim": "x.toml"}, "claim= is not read for a layout: it reads equals, onto, operand and ptx"),
-        (("DM",), {"require": ["isaa"]}, "require: 'isaa' is no check"),
+        (("DM",), {"require": ["isaa"]}, "require: 'isaa' isn't a check"),
         (("examples/campaign.toml",), {}, "campaigns have no verdicts"),
         (("examples/kernel/fragment.ptx",), {}, "give one kernel and its claim"),
         (("examples/kernel/fragment.toml",), {}, "names no kernel: give it before --claim"),

@@ -75,7 +75,7 @@ def test_bare_it_asks_for_what_and_where(
     monkeypatch.chdir(tmp_path)
     Path("atom.toml").write_text("mine")
     answers = ["atoms", "atom", "", "atom.toml", "new.toml", ATOM[1], ATOM[3] + ")", ATOM[5], ATOM[7], "", ATOM[3], ""]
-    # atoms is no name, atom.toml exists (offered by an empty line it is not), and A has a parenthesis too many
+    # atoms isn't a name, atom.toml exists (offered by an empty line it is not), and A has a parenthesis too many
     monkeypatch.setattr("sys.stdin", Terminal("\n".join(answers)))
     assert main(["init"]) == 0
     out, err = capsys.readouterr()

@@ -75,7 +75,7 @@ def of_several_modes(bug: Callable[[Any], Any]) -> Callable[[Layout], Any]:
 
 
 def within(found: Any) -> Any:
-    """One more at a point that is no digit's unit and not the last."""
+    """One more at a point that isn't a digit's unit and not the last."""
     found = found.copy()
     found[min(3, len(found) - 2), min(3, found.shape[1] - 1)] += 1
     return found

@@ -153,7 +153,7 @@ def test_what_was_read_from_no_place_is_refuted() -> None:
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
 def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
-    """In every other image the element is read: that is no copy."""
+    """In every other image the element is read: that isn't a copy."""
     right = recording(SS)
     images = []
     for image in right.images:

@@ -173,7 +173,7 @@ def not_given(atom: BoundMaps, operand: str) -> str:
 def read_form(operand: BoundOperand) -> list[Evidence]:
     """Return the evidence that a layout parses with congruent profiles, and that a second parser reads the same."""
     if operand.map is None:
-        return [isa.form("parsed", operand.fault or f"{operand.text} is no layout")]
+        return [isa.form("parsed", operand.fault or f"{operand.text} isn't a layout")]
     if operand.layout is None:
         return [isa.form("parsed", "")]
     return isa.read_again(operand.text, operand.layout)

@@ -172,7 +172,7 @@ def _find_malformed(subject: BoundMaps) -> Iterator[Counterexample]:
     extents = dict(zip("mnk", subject.shape, strict=True))
     for axis, text in subject.relabel.items():
         if not order(text, extents[axis]):
-            yield Counterexample({}, f"{axis}' = {text} is no permutation of 0..{extents[axis] - 1}")
+            yield Counterexample({}, f"{axis}' = {text} isn't a permutation of 0..{extents[axis] - 1}")
 
 
 def broken(subject: BoundMaps, numbers: Numbers) -> Iterator[Counterexample]:

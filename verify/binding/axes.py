@@ -9,7 +9,7 @@ from typing import Any, Protocol
 AXES: Mapping[str, tuple[str, ...]] = {
     "A": ("m", "k"),
     "B": ("n", "k"),
-    **dict.fromkeys(("C", ""), ("m", "n")),  # without a name: a layout that is no operand
+    **dict.fromkeys(("C", ""), ("m", "n")),  # without a name: a layout that isn't an operand
     **{"E": ("m", "k"), "SFA": ("m", "k"), "SFB": ("n", "k")},
     **dict.fromkeys(("Src", "Dst", "Ref"), ("bit",)),
 }

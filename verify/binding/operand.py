@@ -15,7 +15,7 @@ from verify.maps.strided import StridedMap
 class BoundOperand(NamedTuple):
     """One operand of an atom: its map (None if ill formed), its tile and its formulas in the ISA tables."""
 
-    name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy; empty for a layout that is no operand
+    name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy; empty for a layout that isn't an operand
     text: str  # the layout as the atom's file has it
     # (thread, value) -> (x, y): of a layout, plain or not, or point by point, of an expression; None if ill formed
     map: Map | None
@@ -36,7 +36,7 @@ class BoundOperand(NamedTuple):
         """The layout. Raises TypeError where it is ill formed, or another map."""
         layout = self.layout
         if layout is None:
-            raise TypeError(f"{self.text} is no plain layout: {self.fault}")
+            raise TypeError(f"{self.text} isn't a plain layout: {self.fault}")
         return layout
 
     @property

@@ -37,7 +37,7 @@ def relabel_formula(
     """Return a formula of an operand in registers, with its coordinates numbered as declared.
 
     Metadata is about groups of columns and keeps k. Scales are about whole blocks, which keep the order inside them. A
-    declaration that is no permutation, or breaks blocks, is refuted by itself and changes nothing here.
+    declaration that isn't a permutation, or breaks blocks, is refuted by itself and changes nothing here.
     """
     if not relabel or not isinstance(formula, Registers):
         return formula

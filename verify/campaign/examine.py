@@ -2,7 +2,7 @@
 """An implementation called on every case of a block, and its results decided group by group.
 
 The cases of a group have the same shapes, those of the results included, so that one array has all their values. What
-fits no group (an exception that is a bug, a result that is no layout, numbers beyond the arrays') is decided case by
+fits no group (an exception that is a bug, a result that isn't a layout, numbers beyond the arrays') is decided case by
 case in plain Python, which also decides the smallest counterexample and one confirmed case again.
 """
 

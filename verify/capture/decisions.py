@@ -229,7 +229,7 @@ class Judge:
             raise Unchecked(f"the comparison isn't known to be of all elements: {why}")
 
     def _decide_values(self, launch: int, name: str, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
-        """Return the decision on the values that a launch wrote; raises Unchecked if the comparison is no claim."""
+        """Return the decision on the values that a launch wrote; raises Unchecked if the comparison isn't a claim."""
         pieces, sides = event.get("pieces", [event]), []
         for piece in pieces:
             self._refuse(piece)

@@ -2,7 +2,7 @@
 """Whether a test that compares element by element rests on all of them: `(a == b)[::2].all()` doesn't.
 
 Each reading of the answers is followed, from the number that the program uses back to the comparison: it must be a
-whole tensor, and each operation one through which every element counts. What is not known here is no claim.
+whole tensor, and each operation one through which every element counts. What is not known here isn't a claim.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole numbers in floats: `torch.matmul(a.float(), b.float()).to(torch.int32)` is exact while no sum is too large."""
+"""Integers in floats: `torch.matmul(a.float(), b.float()).to(torch.int32)` is exact while no sum is too large."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
 
 
 def bound_integers(contents: Contents, number: int, depth: int = 0) -> int | None:
-    """Return a bound on |x| of a content whose floats are whole numbers, all exact; None if that isn't known.
+    """Return a bound on |x| of a content whose floats are integers, all exact; None if that isn't known.
 
     Each result must be below 2^p, where p is the precision of its type, so that no order of a sum rounds.
     """

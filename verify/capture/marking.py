@@ -21,7 +21,7 @@ def claim(text: str) -> Callable[[F], F]:
     >>> @claim("c_ptr[m,n] = sum_k a_ptr[m,k] * b_ptr[k,n]")
     ... def test_matmul(): ...
 
-    Raises SpecError for a text that is no claim, with the column.
+    Raises SpecError for a text that isn't a claim, with the column.
     """
     read_claim(text)
 

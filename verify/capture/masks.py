@@ -36,13 +36,13 @@ def write_condition(writer: TextWriter, value: Any, names: Names, depth: int) ->
 def _read_condition(writer: TextWriter, value: Any, names: Names, depth: int) -> Condition:
     """Return the relations of a tensor of truth values, which is broadcast to the indices `names`."""
     if not isinstance(value, dict) or "reading" not in value:
-        raise Unchecked("a condition of the reference is no tensor")
+        raise Unchecked("a condition of the reference isn't a tensor")
     reading = TensorReading.of(value["reading"])
     content, names = writer.find_content(reading, _broadcast(reading, names))
     row = writer.contents.operation(content["number"])
     given = writer.contents.arguments(content["number"]) if row is not None else {}
     if row is None or not (row.relation or row.triangle or row.cast) or reading.dtype != "bool":
-        raise Unchecked(f"the reference rests on {say_made(content)}, which is no condition of a claim")
+        raise Unchecked(f"the reference rests on {say_made(content)}, which isn't a condition of a claim")
     if row.cast:
         return _read_cast(writer, content, given, names, depth)
     if row.triangle:
@@ -137,7 +137,7 @@ def write_triangle(
 def write_range(content: Mapping[str, Any], given: Mapping[str, Any], names: Names) -> str:
     """Return the text of torch.arange(count): the index."""
     if not isinstance(given["a"], int) or KINDS.get(content["dtype"], "?")[0] not in "su":
-        raise Unchecked(f"{say_made(content)} begins elsewhere than at 0, or has no whole numbers")
+        raise Unchecked(f"{say_made(content)} begins elsewhere than at 0, or has no integers")
     return names[0] if names[0].isidentifier() else f"({names[0] or 0})"
 
 
@@ -148,6 +148,6 @@ def write_number(value: Any) -> str:
     ('2', '(0 - 0.5)')
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise Unchecked(f"{value!r} is no number of a claim")
+        raise Unchecked(f"{value!r} isn't a number of a claim")
     text = repr(abs(value)).lower()
     return f"(0 - {text})" if value < 0 else text

@@ -23,7 +23,7 @@ class TorchOperation:
     relation: str = ""  # of a truth value: which comparison of a and b it is, or "not", "and", "or"
     choice: bool = False  # a where the condition is true, else b
     triangle: str = ""  # a on one side of a diagonal, else 0: how the column compares with the row
-    range: bool = False  # whole numbers from 0 up
+    range: bool = False  # integers from 0 up
     product: bool = False  # the sum of products over the last index of a and the last but one of b
     attention: bool = False  # softmax(scale * q @ k) @ v over the last two indices of each
     sum: str = ""  # "sum", "mean", "variance" or "logsumexp" over indices; "softmax" and "log_softmax" keep the index

@@ -79,7 +79,7 @@ def parser(prog: str, description: str, example: str, formats: Sequence[str] = F
     if formats is FORMATS:  # of verdicts
         words = "accept the refutations that this SARIF log of an earlier run has; others fail"
         made.add_argument("--baseline", metavar="FILE", type=_baseline, help=words)
-    made.add_argument("--no-unicode", action=OnlyAscii, nargs=0, default=argparse.SUPPRESS, help="write ASCII alone")
+    made.add_argument("--no-unicode", action=OnlyAscii, nargs=0, default=argparse.SUPPRESS, help="write only ASCII")
     loud = made.add_mutually_exclusive_group()
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
@@ -135,9 +135,9 @@ def parse(
 
 
 def positive(text: str) -> int:
-    """Return a whole number of 1 or more, of at most nine digits; raises ArgumentTypeError for anything else."""
+    """Return an integer of 1 or more, of at most nine digits; raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or int(text[:20]) < 1:
-        raise argparse.ArgumentTypeError(f"{text[:50]!r} is not a whole number of 1 or more")
+        raise argparse.ArgumentTypeError(f"{text[:50]!r} is not an integer of 1 or more")
     if len(text) > 9:
         raise argparse.ArgumentTypeError(f"{text[:50]!r} is too large: it should have at most nine digits")
     return int(text)

@@ -25,7 +25,7 @@ class Key(NamedTuple):
     field: str  # the name of the field
     help: str
     parse: Callable[[object], Any]  # value of the option or of the table's key -> value of the field; raises ValueError
-    unit: str  # what a whole number counts; empty for a text
+    unit: str  # what an integer counts; empty for a text
     required: bool
 
     def parse_value(self, value: object) -> Any:
@@ -99,7 +99,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A parser of a whole number in a range, both ends included."""
+    """A parser of an integer in a range, both ends included."""
 
     least: int
     most: int

@@ -265,7 +265,7 @@ class Evidence(NamedTuple):
     shared: str = ""  # the subject on which it was found; empty where on this one
     artifact: str = ""  # the SMT-LIB 2 text of the problem
     counterexample: Counterexample | None = None  # where the status is REFUTED
-    applies: bool = True  # False where UNCHECKED is no gap: no such check exists, as where no GPU is recorded
+    applies: bool = True  # False where UNCHECKED isn't a gap: no such check exists, as where no GPU is recorded
     recording: str = ""  # file and line of the recording that it rests on
 
     def __eq__(self, other: object) -> bool:
@@ -328,7 +328,7 @@ class Verdict(NamedTuple):
 
 
 def leave_unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:
-    """No evidence, because of a reason; `applies` is False where that is no gap."""
+    """No evidence, because of a reason; `applies` is False where that isn't a gap."""
     return Evidence(check, Status.UNCHECKED, "", reason=reason, applies=applies)
 
 

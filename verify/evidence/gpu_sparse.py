@@ -87,7 +87,7 @@ class StoredElements(NamedTuple):
         class_of = np.full(1 + int(claimed.max(initial=0)), -1, np.int64)
         class_of[claimed] = classes
         if (class_of[claimed] != classes).any() or len(np.unique(class_of)) != len(class_of):
-            return Conflict("k", ("B", "B"), 0, 0, "k of B is no relabelling of what the hardware sums over")
+            return Conflict("k", ("B", "B"), 0, 0, "k of B isn't a relabelling of what the hardware sums over")
         columns, points = self.elements[..., 1], self.b[0].size * self.times
         for pattern, kept in self.metadata.kept.items():
             meant = np.array(self.meaning.kept[pattern])[columns % self.meaning.columns // self.columns]

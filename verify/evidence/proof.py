@@ -82,7 +82,7 @@ def tiling(budget: int, solver: proofs.Solver) -> Evidence:
 def plain(m: Map) -> StridedMap:
     """Return the map of a plain layout. Raise TypeError for any other: its shape and stride are what is proved."""
     if not isinstance(m, StridedMap) or m.plain is None:
-        raise TypeError(f"{m.origin} is no plain layout")
+        raise TypeError(f"{m.origin} isn't a plain layout")
     return m
 
 

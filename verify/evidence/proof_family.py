@@ -208,7 +208,7 @@ def _modes(shape: IntTuple, stride: IntTuple, sizes: Mapping[int, Size | None]) 
 
 
 def _size(text: str, steps: Mapping[str, int]) -> Size | None:
-    """Return a number, or a placeholder's expression with N read as step * n; None if that is no product."""
+    """Return a number, or a placeholder's expression with N read as step * n; None if that isn't a product."""
     place = PLACE.fullmatch(text)
     if place is None:
         return Size(int(text)) if text.isdigit() else None

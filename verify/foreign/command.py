@@ -29,9 +29,9 @@ ADAPTERS = Path(__file__).with_name("adapters")
 DESCRIPTION = f"""Verify the maps of fragments that other projects have: their own functions are called for every lane
 and value, and compared with the PTX ISA and with the project's own inverse. PROJECT is one of the adapters (--list), or
 the path of an adapter of yours. The project is imported by the interpreter of --python, in a child process with a
-folder, a home and limits of its own: a crash or a hang costs one map. That isolates accidents, it is no sandbox.
+folder, a home and limits of its own: a crash or a hang costs one map. That isolates accidents, it isn't a sandbox.
 
-Commands that run code of others, all of them: {RUNS_CODE}.
+All commands that run third-party code: {RUNS_CODE}.
 In CI (the variable CI is set) they need --allow-exec."""
 EXAMPLE = "tinygrad triton --python venv/bin/python"
 STOPS = {"list": ("output",)}
@@ -109,7 +109,7 @@ def verify_projects(
 ) -> list[tuple[str, ForeignMap | MissingMap, Case]]:
     """Return (project and version, map, its verdicts) for every map of some projects, which `python` imports."""
     if (path := shutil.which(python)) is None:
-        raise UsageError(f"--python: {python} is no program that can be run")
+        raise UsageError(f"--python: {python} isn't a program that can be run")
     path = os.path.abspath(path)  # the child has a folder of its own
     every = []
     for adapter in map(_adapter, projects):

@@ -64,8 +64,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("map", nargs="?", metavar="MAP", help="a layout, F2 bases, a table, or ATOM:OPERAND")
     parser.add_argument("--tile", metavar="MxN", help="rows x columns, such as 16x8: of a layout, or of an inverse map")
     parser.add_argument("--as", dest="form", choices=("layout", "bases", "c", "all"), help="also write it in this form")
-    parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="where ATOM is; repeatable")
-    parser.add_argument("--lanes", type=arguments.positive, default=WARP, metavar="N", help="of --row and --col; 32")
+    parser.add_argument(
+        "--atoms", action="append", default=[], metavar="FILE", help="the TOML file that has ATOM; repeatable"
+    )
+    parser.add_argument(
+        "--lanes", type=arguments.positive, default=WARP, metavar="N", help="lanes of --row and --col (default: 32)"
+    )
     add_execution(parser)
     keys = spec.options()
     for name in EXPRESSIONS:

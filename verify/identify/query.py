@@ -110,7 +110,7 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
         if fault := find_fault(text):
             raise UsageError(fault)
         if os.path.isfile(text):
-            raise UsageError(f"{text} is no map: {purpose(Path(text))}")
+            raise UsageError(f"{text} isn't a map: {purpose(Path(text))}")
         if BASES.search(text):
             return Query(text, bases.of_operand(bases.read_bases(text), ROW_AND_COLUMN), as_isa=True)
         return of_layout(text)

@@ -130,7 +130,7 @@ def _relabel_operands(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[I
                 has = (
                     f"0..{extents[name][axis] - 1}, its {axis}" if axis in extents[name] else f"its {axis}: it has none"
                 )
-                raise SpecError(f"relabel.{axis}", f"{text} is no permutation, for {name}, of {has}")
+                raise SpecError(f"relabel.{axis}", f"{text} isn't a permutation, for {name}, of {has}")
     return tuple(_number_operand(part, spec.relabel) for part in parts)
 
 

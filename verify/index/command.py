@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Verify which element of an operand each lane and value has, as a kernel computes it: expressions of C
 or Python (--row and --col, or inversely --lane and --value), a table, F2 bases, or a function of a Python file;
 compared with the PTX ISA at every lane and value. Or a TOML FILE with several. Texts are parsed, never executed; a
-function is called in a child process, which isolates accidents and is no sandbox.
+function is called in a child process, which isolates accidents and isn't a sandbox.
 
 names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --values; warp in a warpgroup; of an inverse
 map row and col; min, max, abs; and what --let defines. Where no language is given, C and Python must agree."""

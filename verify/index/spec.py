@@ -97,7 +97,7 @@ def definitions(value: object) -> dict[str, str]:
         raise ValueError(f"expected a table of names and expressions, found {value!r:.60}")
     for name, expression in value.items():
         if not str(name).isidentifier():
-            raise ValueError(f"{name!r:.60} is no name")
+            raise ValueError(f"{name!r:.60} isn't a name")
         text(expression)
     return value
 

@@ -123,7 +123,7 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, 
 
 
 def _renumber(text: str, numbers: Point) -> str:
-    """Return the text with other whole numbers in place of its own, in their order."""
+    """Return the text with other integers in place of its own, in their order."""
     words = iter(map(str, numbers))
     return re.sub("[0-9]+", lambda _: next(words), text)
 

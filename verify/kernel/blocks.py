@@ -59,7 +59,7 @@ class BlockEvaluation(Evaluation):
             _add_blocks(each, size, node.name) for each in (*terms, (~below)[None].astype(np.uint64))
         )
         top = self.primes.reshape(-1, *[1] * sample.ndim)
-        largest = np.where(many == 1, alone, several) % top  # one term alone is the largest, and is no sum
+        largest = np.where(many == 1, alone, several) % top  # one term alone is the largest, and isn't a sum
         nothing = many[0] == 0 if node.name == BEFORE else None
         return NamedTensor(dims, largest, np.zeros(sample.shape), nothing)
 

@@ -139,7 +139,7 @@ def _check_kernel(kernel: str) -> None:
     if fault := find_fault(kernel):
         raise UsageError(fault)
     if Path(kernel).suffix not in (".ptx", *CUDA) and Path(kernel).is_file():
-        raise UsageError(f"{kernel} is no PTX: {purpose(Path(kernel))}")
+        raise UsageError(f"{kernel} isn't PTX: {purpose(Path(kernel))}")
     if "::" not in kernel and not Path(kernel).is_file():
         raise UsageError(f"{kernel}: there is no such file")
 

@@ -134,7 +134,7 @@ class Comparison:
         sample, wanted = self.sample.ravel(), self.wanted.ravel()
         differs = ~values.equal(values.residues[:, ids], self.residues)
         inside &= self.judged
-        if values.pairs:  # a sample that is no number verifies nothing, but for an infinity of both
+        if values.pairs:  # a sample that isn't a number verifies nothing, but for an infinity of both
             level = values.marks("level", ids)
             infinite = (level == levels.BELOW) & self.below
             differs |= (level > 0) & ~infinite | self.below & ~infinite

@@ -39,7 +39,7 @@ def refuse_claim(claim: object) -> str | Path | Mapping[str, Any]:
 
 
 def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: str) -> KernelSource:
-    """Return where a kernel's PTX is. Raises UsageError for what is no kernel, in one line."""
+    """Return where a kernel's PTX is. Raises UsageError for what isn't a kernel, in one line."""
     if kernel is None:
         kernel = _named_by(table, Path(claim).parent, claim)
     ptx = getattr(kernel, "__ptx__", None) or _of_assembly(kernel)
@@ -139,4 +139,4 @@ def read_text(name: str) -> str:
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
     except (UnicodeDecodeError, ValueError) as error:
-        raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error
+        raise UsageError(f"{name}: this isn't PTX text: {str(error)[:80]}") from error

@@ -83,7 +83,7 @@ def bind_onto_tile(text: str, extent: tuple[int, int]) -> LayoutOnTile:
 def _read_form(text: str, part: BoundOperand) -> list[Evidence]:
     """Return the evidence on the form of a layout of any rank."""
     if part.map is None:
-        return [isa.form("parsed", part.fault or f"{text} is no layout")]
+        return [isa.form("parsed", part.fault or f"{text} isn't a layout")]
     layout = parse_any(text) if part.layout else None
     return isa.read_again(text, layout) if isinstance(layout, Layout) else [isa.form("parsed", "")]
 

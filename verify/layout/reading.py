@@ -57,11 +57,11 @@ def read_small(text: str) -> Layout | ComposedLayout:
 
 
 def describe_fault(text: str, error: LayoutError) -> str:
-    """Return why a text is no layout; for a file, which command reads it."""
+    """Return why a text isn't a layout; for a file, which command reads it."""
     if not os.path.isfile(text):
-        return str(error) if isinstance(error, LayoutParseError) else f"{text:.200} is no layout: {error}"
+        return str(error) if isinstance(error, LayoutParseError) else f"{text:.200} isn't a layout: {error}"
 
-    return f"{text} is no layout: {purpose(Path(text))}"
+    return f"{text} isn't a layout: {purpose(Path(text))}"
 
 
 def read_tile(text: str) -> tuple[int, int]:

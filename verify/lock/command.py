@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         "files",
         nargs="*",
         metavar="FILE",
-        help="TOML files of subjects, or headers; with --check all of the lock",
+        help="TOML files of subjects, or headers; with --check and no FILE, all files of the lock",
     )
     parser.add_argument("--lock", metavar="FILE", default=LOCK, help=f"the lock ({LOCK})")
     parser.add_argument("--check", action="store_true", help="compare with the lock, and write nothing")

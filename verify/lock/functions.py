@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is locked of a subject: the function of each of its operands, point by point, and what is no function, in words.
+"""What is locked of a subject: the function of each of its operands, point by point, or why it has none, in words.
 
 Each kind says what its functions are (`Kind.functions`). However a map is written, its function is the same.
 """
@@ -31,7 +31,7 @@ class Subject:
     name: str  # of the entry
     file: str  # as it is locked: relative to the lock
     table: str  # of the file; of a family's member that of the family
-    says: Mapping[str, str]  # what is no function: the instructions, the tile, a layout that is not well formed
+    says: Mapping[str, str]  # what isn't a function: the instructions, the tile, a layout that is not well formed
     maps: Mapping[str, FragmentMap] = field(default_factory=dict)  # operand -> its function
     place: Place | None = None  # of a definition in a header; else the table's
 

@@ -102,7 +102,7 @@ class Locked:
 
 
 def read_lock(path: Path) -> list[Locked]:
-    """Return the subjects of a lock. Raises UsageError, with the line or the table, for what is no lock."""
+    """Return the subjects of a lock. Raises UsageError, with the line or the table, for what isn't a lock."""
     try:
         with path.open("rb") as stream:
             raw = stream.read(MOST_BYTES + 1)
@@ -113,7 +113,7 @@ def read_lock(path: Path) -> list[Locked]:
         hint = ": write it first, `lanecheck lock FILE...`" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"{path}: cannot be read: {error.strerror}{hint}") from error
     except (ValueError, RecursionError) as error:  # also of UTF-8 and TOML
-        raise UsageError(f"{path}: is no lock: {' '.join(str(error).split())}") from error
+        raise UsageError(f"{path}: isn't a lock: {' '.join(str(error).split())}") from error
     if document.pop("schema", None) != SCHEMA:
         raise UsageError(f"{path}: is no lock: expected schema = {SCHEMA}")
     locked = []

@@ -93,7 +93,7 @@ def _read_map(name: str, answer: Any) -> ForeignMap:
 def _read_selection(answer: dict[str, Any]) -> dict[str, int | str]:
     chosen = answer.get("select") or {}
     if not isinstance(chosen, dict) or any(type(value) not in (int, str) for value in chosen.values()):
-        raise MalformedAnswer("'select' of the answer is no table of numbers and texts")
+        raise MalformedAnswer("'select' of the answer isn't a table of numbers and texts")
     return {str(key): value for key, value in chosen.items()}
 
 
@@ -113,6 +113,6 @@ def _map(rows: Any, inputs: tuple[Axis, ...], outputs: tuple[Axis, ...], origin:
     if not isinstance(rows, list) or any(
         not isinstance(row, list) or len(row) != width or any(type(c) is not int for c in row) for row in rows
     ):
-        raise MalformedAnswer(f"pairs are lists of {width} whole numbers")
+        raise MalformedAnswer(f"pairs are lists of {width} integers")
     pairs = ((tuple(row[: len(inputs)]), tuple(row[len(inputs) :])) for row in rows)
     return FragmentMap.from_pairs(inputs, outputs, pairs, origin)

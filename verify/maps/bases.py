@@ -87,7 +87,7 @@ def _name(word: str) -> str:
 def _point(text: str) -> Point:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if any(not re.fullmatch("[0-9]{1,19}", word) for word in words):
-        raise MapError(f"the basis ({' '.join(text.split())}) is no list of whole numbers")
+        raise MapError(f"the basis ({' '.join(text.split())}) isn't a list of integers")
     return tuple(map(int, words))
 
 

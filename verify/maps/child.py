@@ -9,7 +9,7 @@ It imports the adapter, which imports the project, and writes JSON lines to the 
 
 then one answer for each map, in order: `{"name": ..., "map": {...}}` or `{"name": ..., "missing": "why"}`. Each map is
 made in a fork of its own, so that a crash, an exit or a hang costs that map alone; what it leaves running is ended.
-Standard output and standard error belong to the project. This isolates accidents; it is no sandbox.
+Standard output and standard error belong to the project. This isolates accidents; it isn't a sandbox.
 
 An adapter has `PROJECT`, the name of its distribution; `DISTRIBUTION`, where that is another; and `maps()`, which
 yields (name, function). The function returns a dict: `source`, `ptx`, `operand`, `note`, `inputs` and `outputs` as
@@ -119,7 +119,7 @@ def answer(make: Any, seconds: float, out: Any) -> Any:
         try:
             return dict(json.loads(content))
         except (ValueError, TypeError, RecursionError):  # something else has written into the pipe
-            return {"missing": "an answer that is no JSON"}
+            return {"missing": "an answer that isn't JSON"}
     if status is None:
         return {"missing": f"no answer within {seconds} s"}
     how = f"signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"exit code {status}"
@@ -188,9 +188,9 @@ def images(returned: Any) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return the same value of dicts, lists, texts and whole numbers only; TypeError for anything else.
+    """Return the same value of dicts, lists, texts and integers only; TypeError for anything else.
 
-    A number must say by `__index__` what it is, and be small: what compares equal to everything is no number.
+    A number must say by `__index__` what it is, and be small: what compares equal to everything isn't a number.
     """
     if value is None or type(value) in (str, bool):
         return value

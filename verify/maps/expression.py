@@ -341,7 +341,7 @@ class ExpressionMap(Map):
 def _column(text: Text, columns: Mapping[str, list[Any]], points: int) -> list[Any]:
     """Return the value of a text at every point, or what is undefined there.
 
-    It is computed once for all points with the same values of its names, where they are whole numbers: 1 and 1.0 are
+    It is computed once for all points with the same values of its names, where they are integers: 1 and 1.0 are
     not the same.
     """
     taken = [columns[name] for name in text.names]
@@ -363,7 +363,7 @@ def _column(text: Text, columns: Mapping[str, list[Any]], points: int) -> list[A
 
 
 def _whole(images: Sequence[Point | Undefined]) -> bool:
-    """Whether every image is one of whole numbers."""
+    """Whether every image is one of integers."""
     return {tuple}.issuperset(map(type, images)) and {int}.issuperset(map(type, chain.from_iterable(images)))  # type: ignore[arg-type]
 
 

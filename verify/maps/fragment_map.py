@@ -109,7 +109,7 @@ class FragmentMap(Map):
         >>> half.at(0), half(3), half.inverse().at(1)
         ((), (1,), ((2,), (3,)))
 
-        Raises MapError for an image that is no tuple of as many ints as there are outputs.
+        Raises MapError for an image that isn't a tuple of as many ints as there are outputs.
         """
         _check_size(inputs)
         images: dict[Point, tuple[Point, ...]] = {}

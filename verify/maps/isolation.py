@@ -28,7 +28,7 @@ _CHILD = Path(__file__).with_name("child.py")
 
 
 class NoAnswer(Exception):
-    """The child has ended, or says nothing, or answers what is no answer: the rest of its answers is missing."""
+    """The child has ended, or says nothing, or answers what isn't an answer: the rest of its answers is missing."""
 
 
 def answers(
@@ -81,8 +81,8 @@ def _value(line: bytes) -> Any:
     try:
         return json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise NoAnswer("an answer that is no JSON") from error
+        raise NoAnswer("an answer that isn't JSON") from error
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no whole number")
+    raise ValueError(f"{text} isn't an integer")

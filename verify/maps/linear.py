@@ -19,7 +19,7 @@ from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, MapOrigin, Poin
 class BasesMap(Map):
     """The map of bases: bit b of input `name` has the image bases[name][b], and images of bits are xored.
 
-    Raises MapError for a basis that is no list of as many whole numbers as there are outputs.
+    Raises MapError for a basis that isn't a list of as many integers as there are outputs.
     """
 
     def __init__(

@@ -156,7 +156,7 @@ class Map:
         Raises MapError unless the map is total, from two axes.
         """
         if len(self.inputs) != 2 or not self.total:
-            raise MapError(f"{self.origin} is no map of every {' and '.join(axis.name for axis in self.inputs)}")
+            raise MapError(f"{self.origin} isn't a map of every {' and '.join(axis.name for axis in self.inputs)}")
         threads, values = self.inputs
         return [[self(t, v) for v in range(values.extent)] for t in range(threads.extent)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of Python: an expression as a function of whole numbers without a width.
+"""The meaning of Python: an expression as a function of integers without a width.
 
 `//` and `%` round down, `/` gives a float, comparisons chain, `and` and `or` give one of their operands. A value beyond
 64 bits is an `Undefined`: an index never needs it, and a hostile text could fill the memory.

@@ -115,5 +115,5 @@ def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool
 
 def _number(word: str, where: str) -> int:
     if not re.fullmatch(N, word):
-        raise MapError(f"{where}: expected a whole number, found {word!r:.60}")
+        raise MapError(f"{where}: expected an integer, found {word!r:.60}")
     return int(word)

@@ -6,7 +6,7 @@ is neither. At the unit of each digit and at the last point all three must agree
 
 `StridedMap`     the map of a layout, which keeps no points
 `of_layout`   a map that keeps them
-`of_text`     the map of an atom's operand that is no plain layout
+`of_text`     the map of an atom's operand that isn't a plain layout
 `of_rows`     a map from the elements of each thread
 
 >>> tile = Axis("m", 16), Axis("n", 8)
@@ -125,7 +125,7 @@ class StridedMap(Map):
     def plain_layout(self) -> Layout:
         """Return the plain layout. Raise TypeError if it is none."""
         if self.plain is None:
-            raise TypeError(f"{self.layout} is no plain layout")
+            raise TypeError(f"{self.layout} isn't a plain layout")
         return self.plain
 
     @property

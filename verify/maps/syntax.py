@@ -220,7 +220,7 @@ class _Parser:
         if joined == "char":
             raise self.fail("char is signed on some machines and unsigned on others: write int8_t or uint8_t", start)
         if words and joined not in TYPES:
-            raise self.fail(f"{joined!r} is no type: known are int, unsigned, char, short, long long, bool", start)
+            raise self.fail(f"{joined!r} isn't a type: known are int, unsigned, char, short, long long, bool", start)
         return TYPES[joined] if words else ""
 
     def expression(self) -> Tree:
@@ -343,7 +343,7 @@ class _Parser:
         if seen and (seen[0].isalpha() or seen[0] == "_") and seen not in KEYWORDS:
             self.take()
             if self.sees("(", "["):
-                raise self.fail(f"{seen!r} is no function that is known here (min, max, abs)", start)
+                raise self.fail(f"{seen!r} isn't a function that is known here (min, max, abs)", start)
             return self.place(Name(seen), start)
         shown = repr(seen) if seen else "the end"
         raise self.fail(f"expected a name, a number or '(', found {shown}")
@@ -397,7 +397,7 @@ class _Parser:
             if c and re.match(r"0[xXbB]'", digits):
                 raise ValueError
         except ValueError:
-            raise self.fail(f"{digits} is no number of {'C' if c else 'Python'}{self.spell(digits)}") from None
+            raise self.fail(f"{digits} isn't a number of {'C' if c else 'Python'}{self.spell(digits)}") from None
         return value
 
     def spell(self, digits: str) -> str:
@@ -418,7 +418,7 @@ class _Parser:
             return ""
         literal = digits + given
         if "." in given or (given[0] in "eE" and digits.isdigit()):
-            raise self.fail(f"{literal} is no whole number")
+            raise self.fail(f"{literal} isn't an integer")
         if self.language == C and given.lower() in ("l", "ul", "lu"):
             unsigned = "u" in given.lower()
             long, int_ = (f"{digits}ull", f"{digits}u") if unsigned else (f"{digits}ll", digits)

@@ -86,7 +86,7 @@ def from_registers(text: str, file: str, wanted: Columns) -> FragmentMap:
 
 
 def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
-    """Return the map of a CSV table: a line of names, then a line of whole numbers for each point. Raise MapError."""
+    """Return the map of a CSV table: a line of names, then a line of integers for each point. Raise MapError."""
     rows: list[tuple[int, Point]] = []
     columns: list[int] | None = None
     header: list[str] = []
@@ -124,7 +124,7 @@ def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
     try:
         data = json.loads(text, object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:
-        raise MapError(f"{file}: is no JSON: {error}") from error
+        raise MapError(f"{file}: isn't JSON: {error}") from error
     if isinstance(data, _Object) and isinstance(maps := dict(data).get("maps"), list):
         if len(maps) != 1 or not isinstance(maps[0], _Object):
             raise MapError(f"{file}: has {len(maps)} maps: write one, with `lanecheck discover --operand`")
@@ -173,5 +173,5 @@ def _read_nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterato
 
 def _number(value: object, where: str) -> int:
     if type(value) is not int or abs(value) >= 1 << 62:
-        raise MapError(f"{where}: expected a whole number, found {value!r:.60}")
+        raise MapError(f"{where}: expected an integer, found {value!r:.60}")
     return value

@@ -105,7 +105,7 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
         if name not in atoms:
             raise SpecError(key, f"no atom or instruction is named {name!r}{nearest(name, list(atoms), 'atom')}")
         if not atoms[name].ptx:
-            raise SpecError(key, f"{name} is no matrix instruction; expected an mma, ldmatrix or stmatrix")
+            raise SpecError(key, f"{name} isn't a matrix instruction; expected an mma, ldmatrix or stmatrix")
         if len(atoms[name].ptx) != 1:
             raise SpecError(key, f"{name} is {len(atoms[name].ptx)} instructions, expected one: give its mnemonic")
         mnemonic = str(atoms[name].ptx[0])
@@ -143,7 +143,7 @@ def _registers(key: str, instruction: isa_tables.Instruction, operand: str) -> R
         raise SpecError(key, f"{signature.mnemonic} unpacks padded elements, which no operand has as values")
     if not rows and (table.space != "reg" or table.unspecified or signature.products > 1):
         why = "several products" if signature.products > 1 else "unspecified" if table.unspecified else table.space
-        raise SpecError(key, f"{signature.mnemonic}: {operand} is no operand in registers to compare ({why})")
+        raise SpecError(key, f"{signature.mnemonic}: {operand} isn't an operand in registers to compare ({why})")
 
     def locate(lane: Any, value: Any) -> tuple[Any, Any]:
         return codomain(operand, *table.locate(lane, value))

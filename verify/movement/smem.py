@@ -62,7 +62,7 @@ def base(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence that the base is such a multiple."""
     given, unit, wrong = access.base or 0, access.unit, None
     if given % unit:
-        statement, rest = f"base {given} is no multiple of {_unit(access)}", f"{given} mod {unit} = {given % unit}"
+        statement, rest = f"base {given} isn't a multiple of {_unit(access)}", f"{given} mod {unit} = {given % unit}"
         below = given // unit * unit
         aligned = tuple(Proposal(f"--base {byte}", partial(replace, base=byte)) for byte in (below, below + unit))
         wrong = Counterexample({"base": given}, statement, rest, proposals=aligned)
@@ -92,7 +92,7 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         thread, value = difference.point
         start = value - value % access.vector
         here, first = access.offset(thread, value), access.offset(thread, start)
-        statement = f"T{thread} V{start} lies at element {first}, which is no multiple of {access.vector}"
+        statement = f"T{thread} V{start} lies at element {first}, which isn't a multiple of {access.vector}"
         if value > start:
             expected_at = f"V{start} at {first}: expected {value - start} further on"
             statement = f"T{thread} V{value} lies at element {here}, {expected_at}"

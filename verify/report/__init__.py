@@ -63,7 +63,7 @@ class Case(Judgement):
     family: str = ""  # of one that differs from others in its sizes alone: the part of the name that they share
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
-    # its picture with the rows and columns of a window, made where it is shown; None for what is no map, such as a law
+    # its picture with the rows and columns of a window, made when it is shown; None if it isn't a map, such as a law
     picture: Callable[[Window], Picture] | None = field(default=None, compare=False, repr=False)
     drawn_by: str = ""  # the command that draws it
 

@@ -45,7 +45,7 @@ def read_baseline(file: str) -> Baseline:
     except (KeyError, TypeError):
         runs, findings = [], frozenset()
     if not runs or None in findings:
-        raise ValueError(f"{file} is no SARIF log of Lanecheck; {HOW}")
+        raise ValueError(f"{file} isn't a SARIF log of Lanecheck; {HOW}")
     return Baseline(file, frozenset(filter(None, findings)))
 
 

@@ -27,7 +27,7 @@ class Expectation:
 
     @property
     def excuse(self) -> str:
-        """Why UNCHECKED is no failure of the subject; empty if it is one."""
+        """Why UNCHECKED isn't a failure of the subject; empty if it is one."""
         if self.issues_nothing:
             return "without a matrix instruction"
         return "as expected" if self.unchecked else ""

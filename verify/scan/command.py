@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument(
         "--max-files", type=arguments.positive, default=1024, metavar="N",
-        help="read at most N headers; that there are more is UNCHECKED (default: 1024)",
+        help="read at most N headers; if there are more, the rest is UNCHECKED (default: 1024)",
     )  # fmt: skip
     parser.add_argument(
         "--compiler", metavar="CMD", help="compare each layout with what a compiler prints, as `g++ -I DIR`"

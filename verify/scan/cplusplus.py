@@ -31,7 +31,7 @@ def _tuple(value: Any, name: str) -> str:
 
 
 def declare_layout(part: str, text: str) -> str:
-    """Return the declaration of an operand's layout in a trait; empty for a text that is no layout.
+    """Return the declaration of an operand's layout in a trait; empty for a text that isn't a layout.
 
     >>> declare_layout("B", "(8,4):(1,8)"), declare_layout("B", "none")
     ('using BLayout = Layout<Shape<_8,_4>, Stride<_1,_8>>;', '')

@@ -73,7 +73,7 @@ class Operations:
             return None
         base = self.evaluator.text(struct.bases, frame)
         if not isinstance(base, TypeName):
-            raise Unread(f"its base {struct.bases:.60} is no operation")
+            raise Unread(f"its base {struct.bases:.60} isn't an operation")
         inherited = self.of(base, depth + 1)
         return self._add_arrays(inherited, struct, frame) if inherited is not None else None
 
@@ -105,7 +105,7 @@ class Operations:
         if not assembly.asms and ASM.search(assembly.header.code, *assembly.body):
             raise Unread("the conditions of its operation leave out every asm statement")
         if not assembly.asms and (builtin := VENDOR.search(assembly.header.code, *assembly.body)):
-            raise Unread(f"its operation calls {builtin[0]}, which is no PTX")
+            raise Unread(f"its operation calls {builtin[0]}, which isn't PTX")
         called: list[list[str]] = []
         for name in assembly.calls:
             if name in COMMON:  # a function of the namespace

@@ -27,7 +27,7 @@ SKIPPED = ("typename", "const", "template", "constexpr", "class")
 
 
 class SyntaxProblem(Exception):
-    """A text that is no type or expression of the subset that is read."""
+    """A text that isn't a type or expression of the subset that is read."""
 
 
 @lru_cache(maxsize=8192)

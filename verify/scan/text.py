@@ -40,14 +40,14 @@ class ReadError(Exception):
 
 
 class Header:
-    """One header. Raises ReadError, with one line, for what is no text, too large or unbalanced."""
+    """One header. Raises ReadError, with one line, for what isn't text, too large or unbalanced."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
         if len(text) > LARGEST:
             raise self.fail(0, f"a header of {len(text)} characters, at most {LARGEST} are read")
         if (nul := text.find("\0")) >= 0:
-            raise self.fail(nul, "a NUL character: this is no text")
+            raise self.fail(nul, "a NUL character: this isn't text")
         self.code = BLANKED.sub(_blank, text)
         for start, end in _find_disabled(text):
             self.code = self.code[:start] + NOT_NEWLINE.sub(" ", self.code[start:end]) + self.code[end:]

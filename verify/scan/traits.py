@@ -247,7 +247,7 @@ class TraitsReader:
             or not isinstance(shape, tuple)
             or not all(isinstance(extent, int | TemplateParameter) for extent in shape)
         ):
-            raise Unread("its shape is no tuple of three numbers")
+            raise Unread("its shape isn't a tuple of three numbers")
         layout(shape)
         return Instance(
             _write_instance(item, values), operands, thr.layout, shape, self._types(frame), pattern[0],

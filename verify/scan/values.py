@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values of C++ types and constants: whole numbers, tuples, layouts, named types, parameters without a value."""
+"""The values of C++ types and constants: integers, tuples, layouts, named types, parameters without a value."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ def free(value: Any) -> Iterator[TemplateParameter]:
 
 
 def number(value: Any) -> int:
-    """Return a value as a whole number. Raises Needs and Unread."""
+    """Return a value as an integer. Raises Needs and Unread."""
     if isinstance(value, TemplateParameter):
         raise Needs(value)
     if not isinstance(value, int):
-        raise Unread(f"{show_value(value):.60} is no number")
+        raise Unread(f"{show_value(value):.60} isn't a number")
     return value
 
 

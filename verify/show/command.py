@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         words = f"the same as --format {name}"
         made.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=words)
     arguments.add_output(made, "write the picture there instead of stdout")
-    made.add_argument("--no-unicode", action="store_true", help="as text: ASCII marks alone")
+    made.add_argument("--no-unicode", action="store_true", help="as text: only ASCII marks")
     made.add_argument("-q", "--quiet", action="store_true", help="as text: one line for each subject")
     return made
 

@@ -254,7 +254,7 @@ def _check_strides(spec: TilingSpec, tiled: TiledOperand) -> None:
     except LayoutError as error:
         first, second = tiled.part.axes
         why = f"{tiled.name} = {tiled.part.text} steps across the end of {first}, {tiled.part.extent[0]}, into {second}"
-        text = f"{spec.atom}: {why}, so in a larger tile it is no layout"
+        text = f"{spec.atom}: {why}, so in a larger tile it isn't a layout"
         raise spec.error("atom" if spec.file else "", text) from error
 
 

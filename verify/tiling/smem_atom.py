@@ -85,7 +85,7 @@ def _find_copy_fault(atom: Smem, extent: tuple[int, int], prover: Run) -> Eviden
     """Evidence of the solver that the tile is one copy of the atom after another, along the first axis first.
 
     whole(x, y) = atom(x mod R, y mod C) + size(atom) * (x div R + X div R * (y div C)), all before the swizzle; a
-    copy is a whole number of the swizzle's periods. UNCHECKED for an atom with holes: its copies may interleave.
+    copy is an integer of the swizzle's periods. UNCHECKED for an atom with holes: its copies may interleave.
     """
     plain, whole = (_plain(layout) for layout in (atom, tile_to_shape(atom, extent)))
     if cosize(plain) != size(plain):

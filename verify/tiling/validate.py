@@ -124,7 +124,7 @@ def uncut(spec: TilingSpec, error: LayoutError, build: Build) -> SpecError:
             given = ", ".join(f"{AXES[axis]} = {spec.permutation[axis]}" for axis in axes)
             cut = " and ".join(f"{spec.counts[axis]} along {AXES[axis]}" for axis in axes)
             suggestion = ", ".join(f"{AXES[axis]} = {permutation[axis]}" for axis in axes)
-            why = f"{given}: atoms of {spec.atom}, {cut}, cut across its modes, so a thread's part is no layout"
+            why = f"{given}: atoms of {spec.atom}, {cut}, cut across its modes, so a thread's part isn't a layout"
             return spec.error("permutation", f"{why}; {suggestion}, in order, would do")
     return spec.error("", f"{spec.atom}: {error}")
 

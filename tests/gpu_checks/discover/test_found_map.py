@@ -28,7 +28,7 @@ def test_a_layout_has_the_element_of_every_point(along: int) -> None:
 def test_three_values_have_a_layout_and_no_bases() -> None:
     table = np.array([[[t, v] for v in range(3)] for t in range(8)])
     assert make_map(table).layout() == ("(8,3):(1,8)", "")
-    assert make_map(table).bases() == ("", "3 values are no power of two")
+    assert make_map(table).bases() == ("", "3 values aren't a power of two")
 
 
 def test_an_xor_has_bases_and_no_layout() -> None:

@@ -115,14 +115,14 @@ def test_runs_that_differ_are_no_map() -> None:
     table = np.zeros((32, 4, 2), np.int64)
     other = table.copy()
     other[7, 2, 1] = 1
-    with pytest.raises(ValueError, match="f is no function of lane and i: the column of lane 7, i 2 differs"):
+    with pytest.raises(ValueError, match="f isn't a function of lane and i: the column of lane 7, i 2 differs"):
         check_runs("f", table, other)
 
 
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (FileFunction(FILE, "f();trap", 32, 4), "is no name of a function"),
+        (FileFunction(FILE, "f();trap", 32, 4), "isn't a name of a function"),
         (FileFunction(FILE, "f", 2048, 4), "2048 lanes of 4 values"),
         (FileFunction(Path("none.cu"), "f", 32, 4), "none.cu cannot be read: No such file"),
         (FileFunction(Path("/dev/zero"), "f", 32, 4), "is no CUDA text of at most 4 MiB"),

@@ -209,7 +209,7 @@ def test_a_letter_that_is_no_operand_is_named() -> None:
     for ask in (mma.tile_shape, mma.atom.operand, lambda x: mma.get_slice(0).partition(x, tensor),
                 lambda x: mma.get_slice(0).make_fragment(x, tensor), lambda x: mma.thrfrg(x, tensor.layout),
                 lambda x: mma.layout_TV(x, tensor.layout), lambda x: mma.partition_shape(x, (16, 16))):  # fmt: skip
-        with pytest.raises(LayoutError, match=r"'D' is no operand of .*: A, B, C are"):
+        with pytest.raises(LayoutError, match=r"'D' isn't an operand of .*: A, B, C are"):
             ask("D")
 
 

@@ -214,7 +214,7 @@ def test_left_inverse_at_any_rank(shape: list[tuple[int, int]], data: st.DataObj
 
 
 def check_maximal(a: Flat) -> bool:
-    """The end of the chain is no value of a layout that is injective, strides of 0 aside; `layouts` ends there too."""
+    """The end of the chain isn't a value of a layout that is injective, strides of 0 aside; so `layouts` ends there."""
     proper = [(s, d) for s, d in a if d and s > 1]
     seen = set(values(proper)) if proper else {0}
     if len(seen) < prod(s for s, _ in proper):

@@ -225,7 +225,7 @@ def test_an_operand_of_two_products_is_refuted_with_the_thread() -> None:
     ],
 )
 def test_the_number_of_owners_of_each_element(layout: str, elements: int, copies: int, expected: object) -> None:
-    """Extents that are no powers of two are proved digit by digit, which also refutes a wrong number of owners."""
+    """Extents that aren't powers of two are proved digit by digit, which also refutes a wrong number of owners."""
     outcome = proofs.prove_bijective(Layout.parse(layout), (elements,), copies)
     assert (outcome.status, outcome.method, outcome.model) == expected
 

@@ -127,7 +127,7 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
         ("coalesce", _coalesce_keeps_ones, "will do"),
         ("coalesce", _coalesce_wrong_at_rank_3, "size 1 for"),
         ("coalesce", _coalesce_wrong_when_nested, "size 1 for"),
-        ("coalesce", _coalesce_of_none, "coalesce(1:0) -> None, which is no layout"),
+        ("coalesce", _coalesce_of_none, "coalesce(1:0) -> None, which isn't a layout"),
         ("coalesce", _coalesce_slips, "coalesce(3:0) raises IndexError"),
         ("coalesce", _coalesce_changes, "changes its argument"),
         ("coalesce", _rejects, "coalesce(1:0) is rejected (LayoutError: no)"),

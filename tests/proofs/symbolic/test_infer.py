@@ -115,7 +115,7 @@ def test_an_unknown_operation_is_rejected() -> None:
         ("composition", "(2,2,2,2)", "N:r", "at most 3 modes"),
         ("complement", "0", None, "at least 1, got 0"),
         ("complement", "4", "-2", "at least 1, got -2"),
-        ("complement", "(M,M):(0,1)", "4:1", "is no cotarget"),
+        ("complement", "(M,M):(0,1)", "4:1", "isn't a cotarget"),
         ("left_inverse", "(4,8)", "(2,3):(1,2)", "its shape alone"),
         ("logical_divide", "(4,8)", "(2,3):(1,2)", "one mode N:r"),
         ("left_inverse", "(4,d0)", None, "the letter d0 is taken"),
@@ -191,7 +191,7 @@ def test_assumptions_about_letters_are_printed() -> None:
 
 
 def test_nested_modes_are_flattened() -> None:
-    """A profile is no condition: the cases are those of the flat layouts."""
+    """A profile isn't a condition: the cases are those of the flat layouts."""
     nested = infer_conditions("composition", "((2, 3),2):((4,9),2)", "((N)):((2))")
     assert nested.exact
     assert nested.cases == infer_conditions("composition", "(2,3,2):(4,9,2)", "N:2").cases

@@ -203,7 +203,7 @@ def test_a_declaration_that_is_wrong_is_refuted(checker: AtomChecker) -> None:
         one = verdict(wrong, "relabel", RELABEL)
         assert one.status is Status.REFUTED
         assert one.counterexample is not None
-        assert f"k' = {text} is no permutation of {why}" in one.counterexample.statement
+        assert f"k' = {text} isn't a permutation of {why}" in one.counterexample.statement
 
 
 def test_it_is_a_failure_in_every_format(checker: AtomChecker) -> None:

@@ -10,7 +10,7 @@ from verify.binding.operand import BoundOperand
 from verify.maps.map import Axis
 from verify.maps.strided import of_text
 
-NONE = BoundOperand("C", "8", None, "8 is no layout", (16, 8), ())
+NONE = BoundOperand("C", "8", None, "8 isn't a layout", (16, 8), ())
 TILE = Axis("m", 16), Axis("n", 8)
 
 
@@ -32,5 +32,5 @@ def test_another_map_has_points_and_no_proof(text: str) -> None:
 
 def test_what_is_ill_formed_has_none() -> None:
     assert not NONE.well_formed and NONE.domain == (0, 0) and NONE.layout is None
-    with pytest.raises(TypeError, match="8 is no layout"):
+    with pytest.raises(TypeError, match="8 isn't a layout"):
         _ = NONE.points

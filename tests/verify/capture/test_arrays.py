@@ -238,7 +238,7 @@ WHOLE: dict[str, tuple[Compute, str]] = {
 def test_whole_numbers_in_floats_become_integers_if_no_sum_can_round(bench: Bench, name: str) -> None:
     compute, words = WHOLE[name]
     given = np.random.RandomState(1).randint(-9, 9, (6, 5), dtype=np.int8)
-    given[given == 0] = 1  # a write that leaves whole numbers, of which nothing else is known
+    given[given == 0] = 1  # a write that leaves integers, of which nothing else is known
     bench.given, bench.x = GivenArray("X", TensorReading.of(bench.arrays.read_array(given))), given
     made = compute(given)
     if words:

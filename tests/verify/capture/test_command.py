@@ -62,7 +62,7 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
 
 @pytest.mark.skipif(bool(ABSENT), reason="torch or Triton is not installed (no GPU is needed)")
 def test_a_script_is_run_as_a_test_is(tmp_path: Path) -> None:
-    """Only what it asserts is compared: printing that a comparison differs is no failure."""
+    """Only what it asserts is compared: printing that a comparison differs isn't a failure."""
     code, text = run(tmp_path, "--seed", "1", "--allow-exec")
     assert code == 0, text
     assert "PASSED gemm.py::script[launch 2: values]" in text

@@ -103,7 +103,7 @@ WRONG: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "a diagonal": (lambda t, x: t.einsum("ii->i", x @ x.mT), "not read"),
     "dots": (lambda t, x: t.einsum("...j,kj->...k", x, x), "equation that is not read"),
     "a broadcast extent": (lambda t, x: t.einsum("ij,kj->ik", x, x.sum(1, keepdim=True)), "two extents of j"),
-    "infinite": (lambda t, x: t.where(x > 0.5, x, INF), "is no number of a claim"),
+    "infinite": (lambda t, x: t.where(x > 0.5, x, INF), "isn't a number of a claim"),
 }
 
 

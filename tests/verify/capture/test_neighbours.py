@@ -44,7 +44,7 @@ def test_a_kernel_with_masks_gets_none(tmp_path: Path) -> None:
     ("table", "constants"),
     [
         (make_table(32, 1), {"BLOCK": 32}),  # the block may have been made of the size
-        (make_table(70, 3), {"BLOCK": 32}),  # no whole number of blocks: another code is compiled for its neighbour
+        (make_table(70, 3), {"BLOCK": 32}),  # no integer of blocks: another code is compiled for its neighbour
         (make_table(), {"BLOCK": 32, "EVEN_N": True}),  # the code is for whole blocks
         (make_table(given=7), {"BLOCK": 32}),  # a number that no size explains
         (make_table(64, 5), {"BLOCK": 32}),  # a grid that no size explains

@@ -26,7 +26,9 @@ def test_formulas_that_address_differently_share_no_answer(bad_first: bool) -> N
     assert Case(good.name, tuple(found[good.name])).status == "VERIFIED"
     refuted = {v.claim.prop for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
     assert refuted == {SIZE, EQUALS}
-    assert Case("bad", tuple(found["bad"])).status == "REFUTED"  # what holds for every N is no answer of the solver's
+    assert (
+        Case("bad", tuple(found["bad"])).status == "REFUTED"
+    )  # what holds for every N isn't an answer of the solver's
 
 
 def test_what_was_read_of_recordings_is_forgotten_and_the_evidence_by_them_is_not() -> None:

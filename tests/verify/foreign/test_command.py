@@ -146,7 +146,7 @@ def maps():
         "writes": "UNCHECKED",
         "last": "VERIFIED",
     }
-    assert found["writes"]["verdicts"][0]["reason"] == "couldn't load writes: an answer that is no JSON"
+    assert found["writes"]["verdicts"][0]["reason"] == "couldn't load writes: an answer that isn't JSON"
 
 
 def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch):
@@ -163,7 +163,7 @@ def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch
         ((), "which project? One of cutlass_dsl, flydsl, jax,"),
         (("trition",), "trition"),
         (("no/such.py",), "no/such.py: there is no such adapter file"),
-        (("tvm", "--python", "no/python"), "--python: no/python is no program that can be run"),
+        (("tvm", "--python", "no/python"), "--python: no/python isn't a program that can be run"),
     ],
 )
 def test_a_project_that_is_none_is_a_usage_error(arguments, line, capsys):

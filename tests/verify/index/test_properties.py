@@ -73,7 +73,7 @@ RELABELLED = TEXT.partition("## Relabelled")[2].partition("```toml\n")[2].partit
     ("line", "other", "problem"),
     [
         ('k = "(2,4,2):(1,4,2)"', 'k = "(2,4,2):(1,2,8)"', ""),  # a permutation, and not theirs
-        ('k = "(2,4,2):(1,4,2)"', 'k = "8:1"', "relabel.k: 8:1 is no permutation, for A, of 0..15, its k"),
+        ('k = "(2,4,2):(1,4,2)"', 'k = "8:1"', "relabel.k: 8:1 isn't a permutation, for A, of 0..15, its k"),
         ('k = "(2,4,2):(1,4,2)"', 'x = "8:1"', "expected m, n or k, found 'x'"),
         ("C = {", "E = {", "has no operand E"),
         (
@@ -103,5 +103,5 @@ def test_metadata_refutes_a_declaration_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "maps.toml"
     sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
     path.write_text(RELABELLED.replace("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", sparse), encoding="utf-8")
-    with pytest.raises(UsageError, match="is no permutation, for A, of its k: it has none"):
+    with pytest.raises(UsageError, match="isn't a permutation, for A, of its k: it has none"):
         verify_index(path)

@@ -214,7 +214,7 @@ def test_the_wrong_map_of_a_struct_is_refuted() -> None:
         ({"100": {"map": "A", "box": [8, 16]}}, INSIDE, "a tensor map begins at a multiple of 64 bytes"),
         ({"x": {"map": "A", "box": [8, 16]}}, INSIDE, "a tensor map begins at a multiple of 64 bytes"),
         ({"64": {"map": "A", "box": [8]}, "128": {"map": "A", "box": [8]}}, INSIDE, "overlaps the tensor map at 64"),
-        ({"128": {"map": "A", "box": "8"}}, INSIDE, "expected a list of whole numbers"),
+        ({"128": {"map": "A", "box": "8"}}, INSIDE, "expected a list of integers"),
         ({"128": {"box": [8]}}, INSIDE, "expected { map, box, swizzle }"),
         ([1], INSIDE, "expected a table of tensor maps"),
         (STRUCT["maps"], MAP_READ, "reads bytes 252 to 255"),

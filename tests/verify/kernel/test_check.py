@@ -188,7 +188,7 @@ def test_a_seed_repeats_a_run_and_another_one_draws_other_primes() -> None:
 
 
 def test_a_factor_that_is_one_modulo_known_primes_is_refuted() -> None:
-    """1 + 2147483647 * 2147483629 as a sum and product of constants is no identity at random primes."""
+    """1 + 2147483647 * 2147483629 as a sum and product of constants isn't an identity at random primes."""
     factor = "mov.f64 %d9, 0d41DFFFFFFFC00000; mov.f64 %d10, 0d41DFFFFFFB400000;\n"
     body = factor + "cvt.rn.f32.f64 %f4, %d9; mul.f32 %f4, %f4, %f1; cvt.rn.f32.f64 %f5, %d10;\n"
     assert run_sum(body + "fma.rn.f32 %f1, %f4, %f5, %f1; add.f32 %f3, %f1, %f2;").status == "REFUTED"

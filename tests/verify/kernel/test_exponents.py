@@ -207,7 +207,7 @@ def test_an_inverse_root_is_the_inverse_of_the_root(body: str, claim: str, statu
         ("sqrt.rn.f32 v,x; mul.f32 z,v,v;", "0 - A[i]"),
         ("mul.f32 v,x,x; sqrt.rn.f32 z,v;", "A[i]"),  # it is |A|
         ("mul.f32 v,x,x; rsqrt.approx.f32 z,v;", "1 / A[i]"),
-        ("sub.f32 v,x,x; rsqrt.approx.f32 z,v;", "rsqrt(A[i] - A[i])"),  # of 0 it is no number
+        ("sub.f32 v,x,x; rsqrt.approx.f32 z,v;", "rsqrt(A[i] - A[i])"),  # of 0 it isn't a number
         ("sub.f32 v,x,x; sqrt.rn.f32 v,v; rcp.rn.f32 z,v;", "1 / sqrt(A[i] - A[i])"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The integer opcodes on plain bits, each against Python's whole numbers: 64 threads, random and extreme operands."""
+"""The integer opcodes on plain bits, each against Python's integers: 64 threads, random and extreme operands."""
 
 import random
 from collections.abc import Callable

@@ -99,7 +99,7 @@ def test_no_wrong_kernel_with_wmma_is_proved_and_default_sizes_accept_it(name: s
 def test_the_lines_of_a_matrix_are_aligned_at_all_sizes() -> None:
     """Without the divisor of ldc nothing is proved, and where it doesn't divide a store is misaligned."""
     ptx, table = text("wmma_f16"), plain.claim(WMMA[:-1], "wmma_f16")
-    with pytest.raises(NotLifted, match="a stride that is no multiple of 16 bytes at all sizes"):
+    with pytest.raises(NotLifted, match="a stride that isn't a multiple of 16 bytes at all sizes"):
         prove(ptx, table, seed=SEED)
     del table["given"]
     arrays = {name: {**array, "strides": [33 if name == "C" else 32, 1]} for name, array in table["arrays"].items()}

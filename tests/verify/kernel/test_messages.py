@@ -82,7 +82,7 @@ mul.wide.u32 %d9, %r8, 4;""").replace("add.s64 %d7, %d3, %d4;", "add.s64 %d7, %d
 
 
 def test_one_wrong_element_is_no_tile() -> None:
-    """Thread 5 stores what belongs to element 4: a value that stands elsewhere by itself is no tile that moved."""
+    """Thread 5 stores what belongs to element 4: a value that stands elsewhere by itself isn't a tile that moved."""
     text = ADD.replace("BODY", "add.f32 %f3, %f1, %f2; shfl.sync.up.b32 %f4, %f3, 1, 0, -1; mov.u32 %r2, %tid.x;\n"
                        "setp.eq.u32 %p1, %r2, 5; selp.f32 %f3, %f4, %f3, %p1;")  # fmt: skip
     outcome = run_once(text, ADDED)

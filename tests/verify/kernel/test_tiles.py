@@ -79,7 +79,7 @@ def test_each_lemma_is_what_refuses_a_wrong_kernel(lemma: str, name: str, monkey
         (["cdiv(M,4)*cdiv(N,8)*2", 1, 1], "the grid"),
         (["cdiv(M,4)*cdiv(M,4)", 1, 1], "the grid"),
         (["cdiv(M,4)", "cdiv(N,8)", 3], "split-K"),
-        (["cdiv(M,4)*cdiv(K,8)", "cdiv(N,8)", 1], "is no size of the output|one axis for several"),
+        (["cdiv(M,4)*cdiv(K,8)", "cdiv(N,8)", 1], "isn't a size of the output|one axis for several"),
     ],
 )
 def test_grids_without_a_meaning_are_refused_by_name(grid: list[object], problem: str) -> None:

@@ -140,7 +140,7 @@ def test_in_ci_another_module_is_run_only_where_that_is_said(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    line = "lanecheck: this runs code of others: in CI say so with --allow-exec\n"
+    line = "lanecheck: this runs third-party code; in CI, allow that with --allow-exec\n"
     assert run(capsys, "--module", "no_such_module") == (2, "", line)
     assert "ModuleNotFoundError" in run(capsys, "--module", "no_such_module", "--allow-exec")[2]
     assert campaign.main(["examples/campaign.toml", "--only", "small pairs", "--module", "no_such_module"]) == 2
@@ -207,7 +207,7 @@ def test_a_number_that_is_none_is_a_usage_error(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as exit:
         run(capsys, "--seeds", seeds)
     assert exit.value.code == 2
-    assert "is not a whole number of 1 or more" in capsys.readouterr().err
+    assert "is not an integer of 1 or more" in capsys.readouterr().err
 
 
 def test_explain_takes_names_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,7 @@ def test_another_implementation_is_checked_against_the_definition(
     ("slip", "code", "message"),
     [
         ("import sys; sys.exit(0)", 1, "it ends the process: SystemExit(0)"),
-        ("return None", 1, "coalesce(1:0) -> None, which is no layout"),
+        ("return None", 1, "coalesce(1:0) -> None, which isn't a layout"),
         ("raise ValueError('no')", 1, "nothing was proved: all of its 1 paths reject their input"),
         ("float(layout.shape) if layout.shape == 2 else 0", 4, "it cannot be followed: float of a symbolic integer"),
         ("while layout.shape == 3: pass", 4, "coalesce(3:0) does not end: cut off after 1 s (--budget)"),

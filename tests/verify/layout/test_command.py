@@ -155,7 +155,7 @@ def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: 
         (["(4,8):(8,1"], "cannot read '(4,8):(8,1'"),
         (["examples/my_atoms.toml"], "this is a file of atoms: lanecheck check examples/my_atoms.toml"),
         (["examples/tilings.toml"], "this is a file of tilings: lanecheck check examples/tilings.toml"),
-        (["README.md"], "README.md is no layout: "),
+        (["README.md"], "README.md isn't a layout: "),
         (["4:1", "--onto", "4", "--equals", "4:1"], "--onto and --equals: give one of them"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks: what is written is read again, point by point; what is no lock ends in one line."""
+"""Locks: what is written is read again, point by point; what isn't a lock ends in one line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
     [
         ("", "expected schema = 1"),
         ("schema = 2", "expected schema = 1"),
-        ("schema = 1\n<<<<<<< ours\n", "is no lock: Invalid"),
+        ("schema = 1\n<<<<<<< ours\n", "isn't a lock: Invalid"),
         ("schema = 1\nf = 3", "f: expected a table, found 3"),
         ('schema = 1\n["f"."s"]\nC = 3', "expected map, such as"),
         (GOOD, "expected map, such as"),

@@ -34,18 +34,18 @@ def test_a_whole_answer_is_a_map_with_its_inverse_in_the_same_columns():
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"pairs": None}, "pairs are lists of 3 whole numbers"),
-        ({"pairs": [[0, 0]]}, "pairs are lists of 3 whole numbers"),
-        ({"pairs": [[0, 0, True]]}, "pairs are lists of 3 whole numbers"),
-        ({"pairs": [[0, 0, 1.0]]}, "pairs are lists of 3 whole numbers"),
-        ({"inverse": [[0, 0, "1"]]}, "pairs are lists of 3 whole numbers"),
+        ({"pairs": None}, "pairs are lists of 3 integers"),
+        ({"pairs": [[0, 0]]}, "pairs are lists of 3 integers"),
+        ({"pairs": [[0, 0, True]]}, "pairs are lists of 3 integers"),
+        ({"pairs": [[0, 0, 1.0]]}, "pairs are lists of 3 integers"),
+        ({"inverse": [[0, 0, "1"]]}, "pairs are lists of 3 integers"),
         ({"inputs": []}, "inputs and outputs are lists of one to four [name, extent]"),
         ({"inputs": [["lane"]]}, "a coordinate is [name, extent]"),
         ({"outputs": [["m", 0]]}, "the extent of 'm' is 0"),
         ({"outputs": [["m", 2**40]]}, "the extent of 'm' is 1099511627776"),
-        ({"ptx": 5}, "'ptx' of the answer is no short text"),
-        ({"source": "x" * 501}, "'source' of the answer is no short text"),
-        ({"select": {"F": [1]}}, "'select' of the answer is no table of numbers and texts"),
+        ({"ptx": 5}, "'ptx' of the answer isn't a short text"),
+        ({"source": "x" * 501}, "'source' of the answer isn't a short text"),
+        ({"select": {"F": [1]}}, "'select' of the answer isn't a table of numbers and texts"),
         ({"verdict": "VERIFIED"}, "the answer has an unknown key 'verdict'"),
     ],
 )
@@ -60,4 +60,4 @@ def test_an_answer_without_a_name_is_missing(answer):
 
 @pytest.mark.parametrize("value", [None, 5, "map", []])
 def test_a_map_that_is_no_table_is_missing(value):
-    assert read_answer({"name": "C", "map": value}) == MissingMap("C", "the answer is no table")
+    assert read_answer({"name": "C", "map": value}) == MissingMap("C", "the answer isn't a table")

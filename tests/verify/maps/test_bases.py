@@ -46,7 +46,7 @@ def test_the_first_point_that_prevents_bases_is_named() -> None:
     wrong = FragmentMap.from_pairs(C.inputs, C.outputs, [*list(C.pairs())[:-1], ((31, 3), (0, 0))])
     with pytest.raises(MapError, match=r"lane 31, value 3 has \(m=0, n=0\), its bits give \(m=15, n=7\)"):
         of_map(wrong)
-    with pytest.raises(MapError, match="3 is are no power of two"):
+    with pytest.raises(MapError, match="3 is aren't a power of two"):
         of_map(FragmentMap.tabulate(lambda i: i, [Axis("i", 3)], [ROW]))
     with pytest.raises(MapError, match="an image is negative"):
         of_map(FragmentMap.tabulate(lambda i: -i, [Axis("i", 2)], [ROW]))
@@ -60,7 +60,7 @@ def test_the_first_point_that_prevents_bases_is_named() -> None:
         ("", "no bases: expected register and lane"),
         ("{lane = [[1]]}", "no bases: expected register and lane"),
         ("{register = [[1, 2, 3]], lane = []}", "the basis [1, 2, 3] has 3 numbers, expected (m, n)"),
-        ("{register = [[-1, 0]], lane = []}", "the basis (-1, 0) is no list of whole numbers"),
+        ("{register = [[-1, 0]], lane = []}", "the basis (-1, 0) isn't a list of integers"),
         ("{register = [[1, 0]], lane = [], block = [[1, 0]]}", "bases of block: an operand belongs to one CTA"),
         ("{register = [], lane = [[1, 0]], warp = [[2, 0]]}", "1 bases of lane beside those of warp: a warp has 5"),
         ("register=1 -> (0, 1)\nregister=4 -> (8, 0)", "the bases of register are not those of 1, 2, 4"),

@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_imported_is_one_line(text: str, problem: str, fol
 def test_what_is_not_there_is_one_line(folder: Path) -> None:
     with pytest.raises(MapError, match=r"absent\.py: there is no such file"):
         call_map("absent.py::c", folder)
-    with pytest.raises(MapError, match="no/python is no program that can be run"):
+    with pytest.raises(MapError, match="no/python isn't a program that can be run"):
         call_map("mine.py::c", folder, "no/python")
     with pytest.raises(MapError, match=r"mine\.py::c: its process answered nothing"):
         call_map("mine.py::c", folder, "true")

@@ -102,7 +102,7 @@ def test_each_point_has_a_source() -> None:
 
 @pytest.mark.parametrize("image", [True, 1.0, "1", (1, 2, 3), None])
 def test_an_image_is_whole_numbers_one_for_each_output(image: object) -> None:
-    with pytest.raises(MapError, match="expected whole numbers"):
+    with pytest.raises(MapError, match="expected integers"):
         FragmentMap.from_pairs([LANE], [ROW, COL], [((0,), image)])  # type: ignore[list-item]
 
 

@@ -83,7 +83,7 @@ def test_an_operand_is_verified_by_its_table(tmp_path: Path) -> None:
         ("A[M][K],0\n0,v0{0}\n", "c.csv:1: a matrix M x K, expected K x N"),
         ("B[K][N],0\n0,v0{0},v0{1}\n", "c.csv:2: 3 fields, the header has 2"),
         ("B[K][N],0\n0,w0{0}\n", "c.csv:2: expected a register such as v0{16} or v0{16}.[15:0], found 'w0{0}'"),
-        ("B[K][N],0\nx,v0{0}\n", "c.csv:2: expected a whole number, found 'x'"),
+        ("B[K][N],0\nx,v0{0}\n", "c.csv:2: expected an integer, found 'x'"),
         ("B[K][N],0\n0,v0{0}\nB[K][N],0\n", "c.csv:3: a second block: give the table of one block"),
         ("lane,v0\n0,A[0][0].B1\n", "c.csv:2: a second block, A[0][0].B1"),
         ("lane,v0,w\n0,A[0][0],A[0][1]\n", "c.csv:2: expected a register such as v0 or v0.[15:0], found 'w'"),

@@ -122,7 +122,7 @@ from verify.report import Case
             ["--from", "zzz", "--to", F16],
             "is named 'zzz'; lanecheck atom --list shows all",
         ),
-        (["--from", "UniversalFMA<float,float,float,float>", "--to", F16], "is no matrix instruction"),
+        (["--from", "UniversalFMA<float,float,float,float>", "--to", F16], "isn't a matrix instruction"),
         (["--from", X4, "--to", F16, "--shared", ROWS], "the tile is 16 x 16 (m, k), found 64 x 64"),
         (["--from", X4, "--to", F16, "--shared", "256:1"], "256:1 has rank 1"),
         (["--from", F16, "--to", F16, "--shared", "(16,16):(16,1)"], "this hand-over has no rows in memory"),

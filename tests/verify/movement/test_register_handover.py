@@ -129,7 +129,7 @@ SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which needs rows of
         (["--values", SWAPPED, "--major", "K"], "the rows run along no axis"),
         (["--values", SWAPPED, "--shared", "(16,16):(16,1)"], "T0 V1 lies at element 128, V0 at 0"),
         (["--shared", "(16,16):(1,16)"], "T0 V1 lies at element 16, V0 at 0: expected 1 further on"),
-        (["--shared", "(16,16):(20,1)"], "T1 V0 lies at element 20, which is no multiple of 8"),
+        (["--shared", "(16,16):(20,1)"], "T1 V0 lies at element 20, which isn't a multiple of 8"),
         (["--shared", "(16,16):(64,1)"], "T0 and T1 access words 0 and 32 of bank 0 in access 0"),
     ],
 )

@@ -38,16 +38,16 @@ def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsy
     ("words", "expected"),
     [
         (access(SW128, "--base", "2048"), ""),
-        (access(SW128, "--base", "128"), "base 128 is no multiple of 1024 bytes, the swizzle's period"),
-        (access(ROWS, "--how", "store", "--base", "8"), "base 8 is no multiple of 16 bytes, the width"),
+        (access(SW128, "--base", "128"), "base 128 isn't a multiple of 1024 bytes, the swizzle's period"),
+        (access(ROWS, "--how", "store", "--base", "8"), "base 8 isn't a multiple of 16 bytes, the width"),
         (access(SW128, "--base", str(219 * 1024)), ""),
         (access(SW128, "--base", str(220 * 1024)), "the tile ends at byte 233472; a CTA has 232448 (227 KiB) on sm_90"),
         (["--descriptor", SW128, "--element", "16", "--base", "1024"], ""),
-        (["--descriptor", SW128, "--element", "16", "--base", "512"], "base 512 is no multiple of 1024 bytes"),
+        (["--descriptor", SW128, "--element", "16", "--base", "512"], "base 512 isn't a multiple of 1024 bytes"),
         (["--descriptor", "((8,8),(8,2)):((8,64),(1,512))", "--element", "16", "--base", "8"], "no multiple of 16"),
         (
             ["--from", X4, "--to", F16, "--shared", "Sw<3,3,3> o (16,16):(64,1)", "--base", "256"],
-            "base 256 is no multiple of 1024",
+            "base 256 isn't a multiple of 1024",
         ),
     ],
 )
@@ -211,7 +211,7 @@ def test_a_copy_is_whole_on_both_operands_or_the_widest_whole_access_is_named(
     assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 5
     code, report = check(capsys, *tile, "--global", "(128,32):(1002,1)")
     far = report["subjects"][0]["verdicts"][0]
-    assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which is no multiple of 8"
+    assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which isn't a multiple of 8"
     assert far["counterexample"]["damage"] == ["accesses of 32 bits are whole"]
     assert far["counterexample"]["repair"] is None  # with them, lanes conflict in banks
     narrow = [word if word != "128" else "32" for word in tile]

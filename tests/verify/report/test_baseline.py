@@ -98,13 +98,13 @@ def test_a_file_that_cannot_be_read_is_not_accepted(tmp_path: Path) -> None:
     [
         (None, "cannot read"),
         ("{", ":1:2: Expecting property name"),
-        ("[]", "is no SARIF log of Lanecheck"),
-        ('{"runs": []}', "is no SARIF log of Lanecheck"),
-        ('{"runs": [{"tool": {"driver": {"name": "CodeQL"}}, "results": []}]}', "is no SARIF log of Lanecheck"),
+        ("[]", "isn't a SARIF log of Lanecheck"),
+        ('{"runs": []}', "isn't a SARIF log of Lanecheck"),
+        ('{"runs": [{"tool": {"driver": {"name": "CodeQL"}}, "results": []}]}', "isn't a SARIF log of Lanecheck"),
         (
             '{"runs": [{"tool": {"driver": {"name": "Lanecheck"}}, '
             '"results": [{"ruleId": "size", "level": "error", "partialFingerprints": {}}]}]}',
-            "is no SARIF log of Lanecheck",
+            "isn't a SARIF log of Lanecheck",
         ),
     ],
 )

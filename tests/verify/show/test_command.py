@@ -209,7 +209,7 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
             ["(5000,5000):(1@0,1@1)", "--onto", "4x4"],
             "'(5000,5000):(1@0,1@1)': more than 2^24 points or values, too many",
         ),
-        (["(4,(4,4)):(4,-1)"], "(4,(4,4)):(4,-1) is no layout: shape (4,(4,4)) and stride (4,-1) differ in profile"),
+        (["(4,(4,4)):(4,-1)"], "(4,(4,4)):(4,-1) isn't a layout: shape (4,(4,4)) and stride (4,-1) differ in profile"),
     ],
 )
 def test_errors_are_one_line(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:

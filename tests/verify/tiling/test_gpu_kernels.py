@@ -90,7 +90,7 @@ def test_tilings_that_a_user_gives_are_exported(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('tile = "64,64,64"', 'tile = "64,48,64"', "mine: N = 48 of B is no multiple of the tile's 32"),
+        ('tile = "64,64,64"', 'tile = "64,48,64"', "mine: N = 48 of B isn't a multiple of the tile's 32"),
         ("SM80_16x8x16_F32F16F16F32_TN", "SM80_16x8x16_F32F16F16F32_TM", "no atom is named"),
         ("(8,64):(64,1)", "(8,128):(128,1)", "mine: "),
         ("atom =", "atoms =", "mine"),

@@ -133,7 +133,7 @@ def test_an_atom_that_steps_across_its_rows_is_rejected(
     """By itself (1,(4,6)) has each element of 3x8 once; in a larger tile its modes have no strides."""
     path = tmp_path / "across.toml"
     path.write_text(ACROSS)
-    why = "C = (1,(4,6)):(0,(1,4)) steps across the end of m, 3, into n, so in a larger tile it is no layout"
+    why = "C = (1,(4,6)):(0,(1,4)) steps across the end of m, 3, into n, so in a larger tile it isn't a layout"
     assert run(capsys, "--atoms", str(path), "--atom", "mine", *options) == (2, "", f"lanecheck: mine: {why}\n")
     path.write_text(ACROSS.replace("(4,6)):(0,(1,4))", "(3,8)):(0,(1,3))"))
     assert run(capsys, "--atoms", str(path), "--atom", "mine", *options)[0] == 0

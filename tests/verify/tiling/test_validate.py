@@ -24,7 +24,7 @@ REJECTED = {
         ["--atom", F16, "--tile", "8,8,16"],
         f"--tile: M = 8 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 would do",
     ),
-    "a permutation that is no multiple": (
+    "a permutation that isn't a multiple": (
         ["--atom", F16, "--atoms-layout", "2,2,1", "--permutation", "48,32,16"],
         "--permutation: M = 48, 2 atoms of 16 along M need a multiple of 32: 32 or 64 would do",
     ),
@@ -103,7 +103,7 @@ REJECTED = {
     "a permutation that the atoms cut across": (
         ["--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,(2,3):(3,1)"],
         f"--permutation: K = (2,3):(3,1): atoms of {FMA}, 3 along K, cut across its modes, so a thread's part "
-        "is no layout; K = 6, in order, would do",
+        "isn't a layout; K = 6, in order, would do",
     ),
     "a tile too large to enumerate": (
         ["--atom", F16, "--tile", "4096,4096,16"],

@@ -167,7 +167,7 @@ class Launches:
         return [storage for storage in storages if storage is not None] if None not in storages else []
 
     def _find_pointed(self, name: str, number: int) -> Tracked | None:
-        """Return the storage whose tensor begins at an address; None if it is no address that the program took."""
+        """Return the storage whose tensor begins at an address; None if it isn't an address that the program took."""
         pointed = self.recorder.find_pointed(number)
         if pointed is not None and not pointed[1]:
             raise UnknownArgument(f"{name} has an address inside a tensor, which isn't that of its first element")
@@ -229,7 +229,7 @@ class Launches:
 
 
 def list_constants(signature: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, int]:
-    """Return the whole numbers and truth values that the code of a launch was compiled for."""
+    """Return the integers and truth values that the code of a launch was compiled for."""
     names = (name for name, kind in signature.items() if kind == "constexpr")
     values = {name: getattr(arguments[name], "value", arguments[name]) for name in names}
     return {name: value for name, value in values.items() if isinstance(value, int)}

@@ -39,7 +39,7 @@ def open_claim(path: Path | str) -> Iterator[dict[str, Any]]:
         from verify.core.files import meant_for, purpose  # which asks every kind
 
         if meant_for(document.tables) not in ("", "kernel"):
-            raise UsageError(f"{path} is no claim: {purpose(Path(path))}")
+            raise UsageError(f"{path} isn't a claim: {purpose(Path(path))}")
     try:
         yield dict(document.tables)
     except SpecError as error:

@@ -3,7 +3,7 @@
 
 The claim's table `[triton]` has the target, the constants, warps and stages; block, shared memory and scratch memory
 come from Triton's metadata, the parameters, where the claim has none, from the names of the function's arguments. A
-whole number that is 1 becomes a constant, one that 16 divides is known to be so, as in a launch.
+integer that is 1 becomes a constant, one that 16 divides is known to be so, as in a launch.
 """
 
 from __future__ import annotations

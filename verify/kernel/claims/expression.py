@@ -34,7 +34,7 @@ class ClaimTextError(SpecError):
         self.text, self.letter = text, letter
 
 
-MAX_LENGTH = 16000  # letters: a claim is parsed recursively, and a longer one is no formula that a person wrote
+MAX_LENGTH = 16000  # letters: a claim is parsed recursively, and a longer one isn't a formula that a person wrote
 MAX_NODES = 2000  # words
 
 
@@ -189,7 +189,7 @@ class _ClaimReader:
         size = self.nodes - before
         self.next()
         if not re.fullmatch(r"[1-9]", self.token):
-            self.fail(f"a power is a whole number from 1 to 9, found {self.token or 'the end'!r}")
+            self.fail(f"a power is an integer from 1 to 9, found {self.token or 'the end'!r}")
         count = int(self.token)
         self.nodes += size * (count - 1)
         self.next()
@@ -243,7 +243,7 @@ class _ClaimReader:
             text += self.next()
             text += self.next()
         if not text.isidentifier() and not re.fullmatch(r"\w+(?:(?:[-+*%]|//)\w+)+", text):
-            self.fail("an index that is no name")
+            self.fail("an index that isn't a name")
         return text
 
     def _call(self, name: str) -> Node:
@@ -398,7 +398,7 @@ _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {
 
 
 def whole(key: str, text: object, sizes: Mapping[str, int]) -> int:
-    """Return the whole number of an expression of sizes: + - * // % and cdiv; raise SpecError.
+    """Return the integer of an expression of sizes: + - * // % and cdiv; raise SpecError.
 
     >>> whole("grid", "cdiv(M, 64) * 2", {"M": 100})
     4
@@ -406,7 +406,7 @@ def whole(key: str, text: object, sizes: Mapping[str, int]) -> int:
     if isinstance(text, int) and not isinstance(text, bool):
         return text
     if not isinstance(text, str) or len(text) > 200:
-        raise SpecError(key, f"expected a whole number or an expression of sizes, found {text!r:.60}")
+        raise SpecError(key, f"expected an integer or an expression of sizes, found {text!r:.60}")
     try:
         return _whole(ast.parse(text, mode="eval").body, sizes)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
@@ -434,4 +434,4 @@ def _whole(node: ast.AST, sizes: Mapping[str, int]) -> int:
             return -(-parts[0] // parts[1])
         if node.func.id in ("min", "max") and parts:
             return (min if node.func.id == "min" else max)(parts)
-    raise ValueError("only + - * // %, cdiv, min, max, sizes and whole numbers are read")
+    raise ValueError("only + - * // %, cdiv, min, max, sizes and integers are read")

@@ -14,7 +14,7 @@ from typing import Any
 def main() -> None:
     """Compile what stdin requests; prints {"ptx", "threads", "shared", "name", "version"} or {"error"}."""
     request = json.load(sys.stdin)
-    answers, sys.stdout = sys.stdout, sys.stderr  # what the module prints is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # what the module prints isn't an answer
     try:
         answer = compile_function(request)
     except Exception as error:

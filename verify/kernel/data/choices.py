@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are no polynomials: a choice by a comparison, and functions about which nothing is known.
+"""Functions that aren't polynomials: a choice by a comparison, and functions about which nothing is known.
 
 Each is a new unknown for every argument, by a keyed hash of the argument's residues: equal arguments give equal values.
 A choice is normalised, so that the ways to write one function meet: max(x, y) = y + relu(x - y), and
@@ -161,7 +161,7 @@ class Choices:
         for term, masked in zip(residues.transpose(1, 0, 2), below, strict=True):
             for total, each in zip(made, (term, self.hash_leaves(term)), strict=True):
                 total[:] = (total + np.where(masked, np.uint64(0), each)) % primes
-        return np.where(alone, *made)  # one term alone is the largest, and is no sum
+        return np.where(alone, *made)  # one term alone is the largest, and isn't a sum
 
     def hash_leaves(self, residues: Residues) -> Residues:
         """Return the hashes of arguments, of which the largest of several is the sum."""

@@ -29,7 +29,7 @@ _ALL = np.uint64((1 << 64) - 1)  # the mask of which every bit may be set
 
 
 class OperandRows(NamedTuple):
-    """What an operand is in each thread: the columns of an `Interval`, and the id that says why it is no value."""
+    """What an operand is in each thread: the columns of an `Interval`, and the id that says why it isn't a value."""
 
     start: Bits
     extent: Bits

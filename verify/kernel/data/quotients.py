@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers that are data, times a number that is no integer, rounded to an integer: shifts, divisions, upper halves.
+"""Integers that are data, times a number that isn't an integer, rounded to an integer: shifts, divisions, upper halves.
 
 `floor` and `trunc` of a polynomial are functions of it (`choices`). Two ways to write one quotient meet: a quotient of
 a quotient is one quotient, and a multiplication by a "magic number" with a shift is the division that it stands for.

@@ -117,7 +117,7 @@ def condition_of(predicate: Word) -> Condition:
 
 
 def merge_predicate(new: Word, old: Word, mask: Mask) -> Condition | None:
-    """Return the condition of a register that is written in some threads; None if it is no predicate of data."""
+    """Return the condition of a register that is written in some threads; None if it isn't a predicate of data."""
     if new.condition is None and old.condition is None:
         return None
     there, before = condition_of(new), condition_of(old)

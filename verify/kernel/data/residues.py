@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Residues modulo random primes in doubles, which hold whole numbers below 2^53 exactly.
+"""Residues modulo random primes in doubles, which hold integers below 2^53 exactly.
 
 Main declarations: `random_prime`, `Stack` (matrices of many operations), `reduce_in_place` (reduces products).
 """
@@ -67,7 +67,7 @@ class Stack:
 
 
 def reduce_in_place(numbers: NDArray[np.float64], prime: float) -> None:
-    """Reduce whole numbers from 0 to 2^53 modulo a prime, in place."""
+    """Reduce integers from 0 to 2^53 modulo a prime, in place."""
     quotient = numbers * ((1 - 2.0**-50) / prime)  # never too large, and too small by less than 1
     np.floor(quotient, quotient)
     quotient *= prime

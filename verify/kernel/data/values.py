@@ -411,7 +411,7 @@ class Values:
         return Exact(self.primes, residues, sample.ravel()), grown
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
-        """Return the ids of a function that is no polynomial, of arrays of operands' ids."""
+        """Return the ids of a function that isn't a polynomial, of arrays of operands' ids."""
         self.flush()
         flat, both = [operand.ravel() for operand in ids], (CHOSEN, opaque)
         made = apply_with_laws(self, name, flat, kind, both) if self.levels else self.choose(name, flat, kind, opaque)

@@ -183,7 +183,7 @@ def parameter(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     puts, rooms = [machine.writer(each) for each in registers], [register_width(machine, each) for each in registers]
     size, signed = WIDTHS[meaning.types["d"]] // 8, meaning.types["d"][0] == "s"
     if not isinstance(source, Address):
-        raise Unclear(inst.line, "the operand is no address")
+        raise Unclear(inst.line, "the operand isn't an address")
     if isinstance(source.base, Symbol) and source.base.name in machine.local.symbols:  # of a call
         return load(machine, inst, meaning, "param")
     computed = machine.address(source) if isinstance(source.base, Register) else None
@@ -360,7 +360,7 @@ def copy(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     destination, source = machine.address(inst.operands[0]), machine.address(inst.operands[1])
     amount = inst.operands[2]
     if not isinstance(amount, Immediate):
-        raise Unclear(inst.line, "the size of a cp.async is no number")
+        raise Unclear(inst.line, "the size of a cp.async isn't a number")
     count, cache = amount.bits, meaning.words["cache"]
     if count not in _COPIED[cache]:
         raise Unclear(

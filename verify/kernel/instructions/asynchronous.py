@@ -143,7 +143,7 @@ def address_of(inst: PtxInstruction, number: int) -> Address:
     """Return an operand that is an address."""
     operand = inst.operands[number]
     if not isinstance(operand, Address):
-        raise Unclear(inst.line, "the operand is no address")
+        raise Unclear(inst.line, "the operand isn't an address")
     return operand
 
 

@@ -295,7 +295,7 @@ def _divide(meaning: Meaning, left: Bits, right: Bits) -> Bits:
     if kind[0] == "u":
         quotient, rest = a // safe, a % safe
     else:
-        safe = np.where(safe == -1, 1, safe)  # the quotient of the least number by -1 is no number of the type
+        safe = np.where(safe == -1, 1, safe)  # the quotient of the least number by -1 isn't a number of the type
         quotient = a // safe
         rest = a - quotient * safe
         up = (rest != 0) & ((a < 0) != (safe < 0))  # numpy rounds down, the ISA toward zero

@@ -232,7 +232,7 @@ def _read_parities(machine: Machine, parities: Ints) -> Ints:
 
 
 def _read_states(machine: Machine, states: Word, threads: Ints, addresses: Ints) -> Ints:
-    """Return the phase whose state each thread has; Unclear for what is no state of the mbarrier for which it waits."""
+    """Return the phase whose state each thread has; Unclear if it isn't a state of the mbarrier for which it waits."""
     labels = np.broadcast_to(states.wide(8), (machine.count, 8))[threads]
     phases = np.zeros(len(threads), np.int64)
     for first in sort_distinct(labels[:, 0]):

@@ -29,7 +29,7 @@ def product(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """mma.sp: D = A * B + C, A from its stored elements and the metadata E of the lanes that F selects."""
     selector = inst.operands[5]
     if not isinstance(selector, Immediate):
-        raise Unclear(inst.line, "the sparsity selector is no number")
+        raise Unclear(inst.line, "the sparsity selector isn't a number")
     spec, maps = instruction(inst, meaning, F=selector.bits)
     o, kept = spec.operands, spec.signature.sparsity
     if kept is None or set(o) != {"A", "B", "C", "D", "E"} or "E" not in maps:

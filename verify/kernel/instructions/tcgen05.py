@@ -173,7 +173,7 @@ def load(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
 def store(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """tcgen05.st: registers go to cells of Tensor Memory."""
     if len(inst.operands) == 3 and not isinstance(inst.operands[1], Immediate):
-        raise Unclear(inst.line, "the offset of the second half is no number")
+        raise Unclear(inst.line, "the offset of the second half isn't a number")
     registers = registers_of(inst.operands[-1])
     cells = _Cells(machine, inst, meaning, inst.operands[0], len(registers))
     reads = [machine.reader(each) for each in registers]

@@ -152,7 +152,7 @@ def _of_fields(machine: Machine, fields: Mapping[tuple[str, int], int]) -> Box:
 def _threads(machine: Machine, operand: object, mask: Mask | None) -> tuple[Ints, Bits]:
     """Return the threads of a mask, and the address that each gives."""
     if not isinstance(operand, Address):
-        raise Unclear(machine.findings.line, "the operand is no address")
+        raise Unclear(machine.findings.line, "the operand isn't an address")
     threads = machine.list_threads(mask)
     return threads, np.broadcast_to(machine.address(operand)(mask), machine.count)[threads]
 

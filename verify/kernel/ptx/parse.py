@@ -130,7 +130,7 @@ def parse_kernel(text: str, entry: str = "") -> Kernel:
     if len(text) > MAX_BYTES:
         raise PtxError(1, f"the file has more than {MAX_BYTES >> 20} MiB")
     if "\0" in text[:4096]:
-        raise PtxError(1, "this is no PTX text: it has zero bytes")
+        raise PtxError(1, "this isn't PTX text: it has zero bytes")
     plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), _INLINE.sub(_keep_place, text))
     entries = list(_ENTRY.finditer(plain))
     if not entries:
@@ -365,7 +365,7 @@ class _KernelReader:
             operand = self._operand(guarded[1] + guarded[2])
             rest = text[guarded.end() :]
             if not isinstance(operand, Register):
-                raise PtxError(self.line, f"the guard of {text[:80]!r} is no predicate")
+                raise PtxError(self.line, f"the guard of {text[:80]!r} isn't a predicate")
             guard = operand
         opcode = _OPCODE.match(rest)
         if opcode is None:

@@ -118,7 +118,7 @@ def _step(inst: PtxInstruction, place: int, known: Known) -> Iterator[tuple[int,
 
 
 def _follow_success(instructions: Sequence[PtxInstruction], wait: int) -> list[int]:
-    """Return the places after the success of a wait, up to what is no plain instruction, or other data decide."""
+    """Return the places after the success of a wait, up to what isn't a plain instruction, or other data decide."""
     known, place, places = dict.fromkeys(_registers(instructions[wait].operands[0]), 1), wait + 1, list[int]()
     while place not in places:
         places.append(place)

@@ -181,14 +181,14 @@ class Accesses:
                 if (spread != spread[:, :1]).any():
                     raise shadow.refuse(f"has {what} that is another in each lane", part)
                 if key not in {(name,) for name in self.arrays} and (spread % line).any():
-                    raise shadow.refuse(f"has {what} that is no multiple of {line} bytes at all sizes", part)
+                    raise shadow.refuse(f"has {what} that isn't a multiple of {line} bytes at all sizes", part)
 
     def copy(self, shadow: Shadow, instruction: PtxInstruction, meaning: Meaning, mask: Mask | None) -> Made:
         """cp.async: the mask is that its size is not 0; the destination has no symbol."""
         source, amount = instruction.operands[1], instruction.operands[2]
         last = instruction.operands[3] if len(instruction.operands) > 3 else None
         if not isinstance(source, Address) or not isinstance(amount, Immediate):
-            raise shadow.refuse("is no copy of a fixed number of bytes")
+            raise shadow.refuse("isn't a copy of a fixed number of bytes")
         condition: Condition = ALWAYS
         if last is not None and (len(instruction.operands) > 4 or "hint" not in meaning.words):
             size = shadow.content(last, 32)

@@ -127,7 +127,9 @@ class Bounds:
             name = next((name for name, form in zip(names, forms, strict=True) if name in possible and form.same(whole)
                          and modulus.same(self.run.statement.size(name.upper()))), None)  # fmt: skip
             if name is None or spans[name] > atom.scale or access.array == self.run.statement.target.name:
-                raise NotLifted(access.line, f"{access.array} is at a remainder that is no index of the output", symbol)
+                raise NotLifted(
+                    access.line, f"{access.array} is at a remainder that isn't an index of the output", symbol
+                )
             modular.add(name)
             self.run.modular.add((access.array, name))
             offset = offset.replace(symbol, _pick_threads(atom.left, access.threads, self.run.machine.count))

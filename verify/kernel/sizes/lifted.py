@@ -37,7 +37,7 @@ class LiftedMachine(Machine):
         super().write(index, word, mask)
 
     def guard_mask(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
-        """Return the threads in which a guard is true; NotLifted where sizes decide it and it is no mask."""
+        """Return the threads in which a guard is true; NotLifted where sizes decide it and it isn't a mask."""
         if self.shadow is not None:
             self.shadow.guards(guard)
         return super().guard_mask(guard, active, mask)

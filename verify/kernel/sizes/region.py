@@ -55,7 +55,7 @@ def tighten(part: Mapping[Monomial, int]) -> Linear:
 
 @dataclass(frozen=True, eq=False)
 class DefinedSymbol:
-    """A number made of two forms that is no polynomial of them: a symbol stands for it."""
+    """A number made of two forms that isn't a polynomial of them: a symbol stands for it."""
 
     kind: str  # "//", "%", "min" or "max"
     left: Polynomial
@@ -170,7 +170,7 @@ class SizeRegion:
     def _signs_known(self, form: Polynomial) -> bool:
         return self._never_negative({monomial: 1 for monomial in form.terms})
 
-    # ---- numbers that are no polynomials
+    # ---- numbers that aren't polynomials
 
     def floor(self, form: Polynomial, by: int) -> Polynomial:
         """Divide a form that is the same in all threads, and round down; terms that `by` divides need no symbol."""

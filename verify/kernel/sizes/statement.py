@@ -101,9 +101,7 @@ class AllSizes:
             power = node.right.value  # type: ignore[attr-defined]
             return Polynomial.number(1) if not power else self._form(node.left) * self._form(
                 ast.BinOp(node.left, node.op, ast.Constant(power - 1)))  # fmt: skip
-        raise SpecError(
-            "given", f"{ast.unparse(node)!r}: for all sizes only + - * ** of sizes and whole numbers are read"
-        )
+        raise SpecError("given", f"{ast.unparse(node)!r}: for all sizes only + - * ** of sizes and integers are read")
 
     def stride(self, array: str) -> tuple[Polynomial, ...]:
         """Return the strides of an array."""

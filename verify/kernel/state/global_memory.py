@@ -281,7 +281,7 @@ class Global:
             element, place = self._elements(region, offset, count, who, "writes")
             inside = (element >= 0).all(1)
             if region.stored is None or region.array.content is not None:
-                text = f"{self.who(int(who[0]))} writes {region.array.name}, which is no output"
+                text = f"{self.who(int(who[0]))} writes {region.array.name}, which isn't an output"
                 self.findings.add("write to an input", Severity.MEMORY, text)
                 continue
             stored, who, place = region.stored, who[inside], place[inside]
@@ -406,7 +406,7 @@ class Global:
 
     def _find_output(self, region: Region, threads: Ints, verb: str) -> Stored | None:
         if region.stored is None or region.array.content is not None:
-            text = f"{self.who(int(threads[0]))} {verb} {region.array.name}, which is no output"
+            text = f"{self.who(int(threads[0]))} {verb} {region.array.name}, which isn't an output"
             self.findings.add("write to an input", Severity.MEMORY, text)
             return None
         return region.stored
@@ -442,7 +442,7 @@ class Global:
             element, place = self._elements(region, offset, region.size, who, "adds to")
             inside = (element >= 0).all(1)
             if region.stored is None:
-                text = f"{self.who(int(who[0]))} adds to {region.array.name}, which is no output"
+                text = f"{self.who(int(who[0]))} adds to {region.array.name}, which isn't an output"
                 self.findings.add("write to an input", Severity.MEMORY, text)
                 continue
             chosen = here.copy()

@@ -174,7 +174,7 @@ def _equal(old: NDArray[Any], new: NDArray[Any]) -> bool:
 
 
 def _condition(instructions: list[PtxInstruction], loop: Loop) -> PtxInstruction | None:
-    """Return the comparison of whole numbers that decides the branch which closes a loop; None without one."""
+    """Return the comparison of integers that decides the branch which closes a loop; None without one."""
     guard = instructions[loop.last].guard
     for inst in reversed(instructions[loop.first : loop.last]) if guard is not None else ():
         made = inst.operands[0] if inst.operands else None

@@ -259,12 +259,12 @@ class Machine:
             return lambda word, mask: self.write(index, word, mask)
         if isinstance(operand, Symbol) and operand.name == "_":
             return lambda word, mask: None
-        raise Unclear(self.findings.line, "the destination is no register")
+        raise Unclear(self.findings.line, "the destination isn't a register")
 
     def address(self, operand: Operand) -> Callable[[Mask | None], Bits]:
         """Return a function that gives the addresses of a memory operand."""
         if not isinstance(operand, Address):
-            raise Unclear(self.findings.line, "the operand is no address")
+            raise Unclear(self.findings.line, "the operand isn't an address")
         read, offset = self.reader(operand.base), np.uint64(operand.offset & _ALL64)
         return lambda mask: self.numbers(read, mask, "an address") + offset
 
