@@ -115,7 +115,7 @@ def test_a_function_is_code_of_others(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setenv("CI", "true")
     monkeypatch.setattr("gpu_checks.discover.function.discover_map", lambda *_: Unavailable("no CUDA device"))
     assert command.main([f"{FILE}::as_int2", "--values", "4"]) == 2
-    assert "in CI say so with --allow-exec" in capsys.readouterr().err
+    assert "in CI, allow that with --allow-exec" in capsys.readouterr().err
     assert command.main([f"{FILE}::as_int2", "--values", "4", "--allow-exec"]) == 4
 
 

@@ -61,7 +61,7 @@ class KernelClaim(NamedTuple):
 def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     """Return the launch of one table of sizes."""
     if not isinstance(sizes, dict) or not all(type(extent) is int and extent >= 0 for extent in sizes.values()):
-        raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
+        raise SpecError("sizes", "expected a table of integers, as { M = 128, N = 192, K = 64 }")
     arrays, filled = _arrays(table["arrays"], sizes)
     target, value = expression.read_claim(table["claim"]) if "claim" in table else NOTHING
     double = any(array.name == target.name and array.kind in ("f64", *LIMITS) for array in arrays)  # integers are exact
@@ -124,7 +124,7 @@ def _fraction(key: str, value: Any, double: bool) -> Fraction:
     try:
         return expression.round_number(value, double)
     except (ValueError, OverflowError):
-        raise SpecError(key, f"{value} is no number of type {'f64' if double else 'f32'}") from None
+        raise SpecError(key, f"{value} isn't a number of type {'f64' if double else 'f32'}") from None
 
 
 def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, int]:

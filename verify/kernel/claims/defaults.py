@@ -2,7 +2,7 @@
 """What a claim does not give, chosen so that it hides nothing: sizes, strides, and where arrays begin.
 
 Sizes are tables for several launches: CTAs in every direction and more steps than a pipeline is deep; one step; edges
-that are no multiple of a tile, where the grid rounds up. No two strides are equal, and none is a size.
+that aren't a multiple of a tile, where the grid rounds up. No two strides are equal, and none is a size.
 `list_blind_spots` lists which errors a launch cannot show.
 """
 
@@ -35,7 +35,7 @@ def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
         return [{}]
     given = table.get("tiles", {})
     if not isinstance(given, dict) or not all(type(tile) is int and 0 < tile <= 1 << 16 for tile in given.values()):
-        raise SpecError("tiles", "expected a table of whole numbers, as { M = 64, N = 64, K = 32 }")
+        raise SpecError("tiles", "expected a table of integers, as { M = 64, N = 64, K = 32 }")
     for name in given.keys() - set(names):
         raise SpecError(f"tiles.{name}", f"no index of an array is {name.lower()!r}")
     cuts = {name: find_tile(table["grid"], name, names) for name in names}

@@ -25,7 +25,7 @@ from verify.kernel.data.histories import sign_of
 
 Residues: TypeAlias = NDArray[np.uint64]
 Samples: TypeAlias = NDArray[np.float64]
-_EXACT = 2.0**53  # whole numbers below it are exact in a double
+_EXACT = 2.0**53  # integers below it are exact in a double
 
 
 class NamedTensor(NamedTuple):
@@ -185,7 +185,7 @@ class Evaluation:
         if left.below is not None or right.below is not None:
             below = self._below(sign, left, right, dims)
             residues = np.where(below, np.uint64(0), residues)
-        with np.errstate(invalid="ignore", over="ignore"):  # a sample that is no number verifies nothing
+        with np.errstate(invalid="ignore", over="ignore"):  # a sample that isn't a number verifies nothing
             sample = apply(a, b)
         tensor = NamedTensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
         return tensor if left.logs == right.logs == logarithms.NONE else self._join_logs(tensor, sign, left, right)
@@ -211,7 +211,7 @@ class Evaluation:
 
     @staticmethod
     def _below(sign: str, left: NamedTensor, right: NamedTensor, dims: tuple[str, ...]) -> NDArray[np.bool_]:
-        """Return where a result is -inf; SpecError where it is no number or +inf."""
+        """Return where a result is -inf; SpecError where it isn't a number or +inf."""
         a, b = left.expand(left.where_below, dims), right.expand(right.where_below, dims)
         if sign == "-" and b.any():
             raise SpecError("claim", "-inf is subtracted")
@@ -250,7 +250,7 @@ class Evaluation:
             self.choose.turn_signs(made, parts[0].turned.ravel())
         turned = self.choose.find_signs(flat[0], made).reshape(shape) if name == "log2" else None
         logs = logarithms.apply(name, [part.logs for part in parts])
-        # 1/0 has a residue, but is no number
+        # 1/0 has a residue, but isn't a number
         lost = zero | np.logical_or.reduce([np.isnan(argument) for argument in given])
         made, sample = made.reshape(-1, *shape), np.where(lost, np.nan, sample).reshape(shape)
         if below[0] is not None:  # exp2(-inf) is 0, and so is a residue of -inf
@@ -390,7 +390,7 @@ class Evaluation:
 
 
 def _is_whole(part: NamedTensor) -> bool:
-    """Return whether a tensor is made of indices and whole numbers alone, so that a double has it exactly."""
+    """Return whether a tensor is made of indices and integers alone, so that a double has it exactly."""
     sizes = np.abs(part.sample)
     return part.fixed and bool((part.sample == np.rint(part.sample)).all() and (sizes < _EXACT).all())
 

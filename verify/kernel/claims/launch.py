@@ -180,7 +180,7 @@ class Launch(NamedTuple):
         return (number % (1 << (8 * size))).to_bytes(size, "little")
 
     def _whole(self, given: Any, key: str, base: Mapping[str, int]) -> int:
-        """Return the whole number that is given: an array's address, a leading dimension, an expression of sizes."""
+        """Return the integer that is given: an array's address, a leading dimension, an expression of sizes."""
         if isinstance(given, str):
             if given in base:
                 return base[given]
@@ -259,7 +259,7 @@ def _read_maps(given: Any, key: str) -> dict[int, TensorMap]:
 def _read_map(given: Mapping[str, Any], key: str) -> TensorMap:
     box = given.get("box", ())
     if not isinstance(box, list | tuple) or not all(type(extent) is int for extent in box):
-        raise SpecError(f"{key}.box", "expected a list of whole numbers")
+        raise SpecError(f"{key}.box", "expected a list of integers")
     dims = given.get("dims", ())
     if not isinstance(dims, str | list | tuple) or not all(isinstance(dim, str) for dim in dims):
         raise SpecError(f"{key}.dims", 'expected the names of the array\'s axes in the order of coordinates, as "kmh"')

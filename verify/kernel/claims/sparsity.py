@@ -47,7 +47,7 @@ def columns(kind: str, rows: int, extent: int, pattern: Sequence[Sequence[int]] 
     """
     group, known = fields(kind)
     if extent % group:
-        raise ValueError(f"{extent} columns are no multiple of {group}, which one field of metadata describes")
+        raise ValueError(f"{extent} columns aren't a multiple of {group}, which one field of metadata describes")
     count = rows * (extent // group)
     if pattern is None:
         source, choices = random.Random(f"{kind} {rows} {extent}"), list(known.values())
@@ -73,7 +73,7 @@ def words(kind: str, stored: Ints, width: int, extent: int) -> Ints:
     code = np.array([[codes[tuple(kept)] for kept in row] for row in parts.tolist()], np.int64)
     bits = (code[:, :, None] >> np.arange(_FIELD) & 1).reshape(len(stored), -1)
     if bits.shape[1] % width:
-        raise ValueError(f"{bits.shape[1]} bits of metadata in a row are no multiple of {width}")
+        raise ValueError(f"{bits.shape[1]} bits of metadata in a row aren't a multiple of {width}")
     packed: Ints = bits.reshape(len(stored), -1, width) @ (1 << np.arange(width))
     return packed
 

@@ -113,12 +113,12 @@ def _settle_leaves(values: ValueTable, flat: Sequence[Ids], results: Ids) -> Ids
 
 
 def make_special(values: ValueTable, bits: int, kind: str, code: int) -> int:
-    """Return the id of a constant that is no number: a NaN, or an infinity, which only a run with exponents knows."""
+    """Return the id of a constant that isn't a number: a NaN, or an infinity, which only a run with exponents knows."""
     number = floats.unpack(bits, "f32" if kind == "tf32" else kind)
     if number.kind == floats.NAN:
         return NAN
     if not values.levels:
-        return values.reason(f"an infinity of type {kind} is no number")
+        return values.reason(f"an infinity of type {kind} isn't a number")
     made, values.infinite = values.new(1, code), True
     level = levels.BELOW if number.negative else levels.ABOVE
     values.sample[made] = -inf if number.negative else inf

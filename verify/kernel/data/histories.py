@@ -42,7 +42,7 @@ class History(NamedTuple):
     cause: int = 0  # why it has no meaning
     absorbed: int = 0  # the event of a narrowing before the last operation
     narrowed: int = 0  # that of a narrowing as the last operation
-    opaque: int = 0  # whether a function was applied that is no polynomial
+    opaque: int = 0  # whether a function was applied that isn't a polynomial
     slot: int = 0  # its place in a fragment of wmma
     last: int = 0  # and END less it: the two differ if values of two places meet
     rounded: int = 0  # whether it went through a narrower format, also one that the claim allows: LATELY or BEFORE
@@ -202,7 +202,7 @@ def joined_growth(parts: Sequence[History]) -> Growth:
 
 
 def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
-    """Return the bounds of a function that is no polynomial, by its name and its arguments'."""
+    """Return the bounds of a function that isn't a polynomial, by its name and its arguments'."""
     lows, highs = [part.low for part in parts], [part.high for part in parts]
     low, high = -inf, inf
     if name == "relu":
@@ -235,7 +235,7 @@ def find_unit(parts: Sequence[Growth | History]) -> float:
 
 
 def _chosen_sign(name: str, parts: Sequence[Growth]) -> int:
-    """Return what is known of the sign of a function that is no polynomial."""
+    """Return what is known of the sign of a function that isn't a polynomial."""
     signs = [part.sign for part in parts]
     if name in ("ex2", LAWLESS):
         return levels.POSITIVE
@@ -270,7 +270,7 @@ def merge(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool
 
 
 def apply(name: str, opaque: int, parts: Sequence[History]) -> History:
-    """Return the history of a function that is no polynomial; `opaque` is the mark that it leaves."""
+    """Return the history of a function that isn't a polynomial; `opaque` is the mark that it leaves."""
     history = merge(parts, chosen_growth(name, [part.growth for part in parts]))
     moving = [part for part in parts if part.degree]
     if name in _MONOTONE and len(moving) == 1:

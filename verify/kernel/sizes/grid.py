@@ -45,7 +45,7 @@ def read_axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[OutputA
         tile, number, up = by_size.pop(index.upper())
         axes.append(OutputAxis(index, index.upper(), tile, number, up))
     if by_size:
-        raise NotLifted(0, f"an axis of the grid cuts {', '.join(by_size)}, which is no size of the output")
+        raise NotLifted(0, f"an axis of the grid cuts {', '.join(by_size)}, which isn't a size of the output")
     numbers = [axis.number for axis in axes]
     if len(axes) > 1 and len({*numbers}) not in (1, len(axes)):
         raise NotLifted(0, "a grid with one axis for several indices and another one has no meaning for all sizes yet")
@@ -82,7 +82,7 @@ def _read_axis(node: ast.expr) -> tuple[str, int, bool] | None:
 
 
 def _constant(node: ast.AST) -> int:
-    """Return a product of whole numbers; 0 for anything else."""
+    """Return a product of integers; 0 for anything else."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return _constant(node.left) * _constant(node.right)
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else 0

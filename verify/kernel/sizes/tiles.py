@@ -55,7 +55,7 @@ def find_tiles(run: LiftedRun) -> dict[str, Polynomial]:
     for axis, numbers in zip(statement.axes, bounds.indices(access), strict=True):
         first = forms[axis.index] - Polynomial.number(numbers[:, 0] - axis.tile)  # of the CTA's tile
         if any((each % axis.tile).any() or (each != each[0]).any() for each in first.terms.values()):
-            raise NotLifted(access.line, f"{axis.index} of a CTA's tile is no multiple of {axis.tile}", str(first))
+            raise NotLifted(access.line, f"{axis.index} of a CTA's tile isn't a multiple of {axis.tile}", str(first))
         tiles[axis.index] = Polynomial({key: each[:1] // axis.tile for key, each in first.terms.items()})
     return tiles
 
@@ -82,7 +82,7 @@ def _factor(stride: Polynomial) -> tuple[str, int]:
     key, number = next(iter(terms.items()))
     if len(terms) != 1 or len(key) != 1:
         raise NotLifted(
-            0, f"the stride {stride} is no name: a grid with tiles of several indices on one axis needs one"
+            0, f"the stride {stride} isn't a name: a grid with tiles of several indices on one axis needs one"
         )
     return key[0], number
 
@@ -94,7 +94,7 @@ def _leave_out(key: Monomial, symbol: str) -> Monomial:
 
 def _divide_terms(terms: Mapping[Monomial, Numbers], by: int, line: int) -> Polynomial:
     if any((each % by).any() for each in terms.values()):
-        raise NotLifted(line, "an address that is no multiple of its stride", str(Polynomial(terms)))
+        raise NotLifted(line, "an address that isn't a multiple of its stride", str(Polynomial(terms)))
     return Polynomial({key: each // by for key, each in terms.items()})
 
 
