@@ -130,7 +130,7 @@ def test_arrays_are_broadcast_also_where_a_formula_ignores_one() -> None:
     ],
 )
 def test_lanes_and_values_that_do_not_exist_are_rejected(lane: Any, i: Any, named: str) -> None:
-    with pytest.raises(IsaError, match=r"is outside 0\.\.|must be whole") as error:
+    with pytest.raises(IsaError, match=r"is outside 0\.\.|must be integers") as error:
         instruction(F16).operands["A"].locate(lane, i)
     assert named in str(error.value)
 

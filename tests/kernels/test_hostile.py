@@ -111,7 +111,7 @@ def test_many_hostile_inputs_are_an_outcome_or_one_line() -> None:
     ("content", "words"),
     [
         (b"", "entry"),
-        (b"\x7fELF\x02\x01\x01\x00\xff\xfe", "no PTX text"),
+        (b"\x7fELF\x02\x01\x01\x00\xff\xfe", "isn't PTX text"),
         (b"{" * 100_000, "entry"),
         (PRODUCT.replace("ret;", f"mov.b32 %r1, {'(%r1, ' * 10_000}{')' * 10_000};").encode(), "brackets and signs"),
         (PRODUCT.replace("ret;", f"mov.b32 %r1, {'!' * 10_000}%r1;").encode(), "brackets and signs"),

@@ -89,8 +89,8 @@ def test_bad_modes_are_rejected():
     layout = Layout((2, 3), (1, 2))
     for call, problem in [
         (lambda: group(layout, 1, 3), "2 modes, 1 .. 3 isn't a range"),
-        (lambda: group(layout, -1, 1), "no range"),
-        (lambda: take(layout, 2, 1), "no range"),
+        (lambda: group(layout, -1, 1), "a range of them"),
+        (lambda: take(layout, 2, 1), "a range of them"),
         (lambda: select(layout, (0, 2)), "modes 0 .. 1, not 2"),
         (lambda: replace(layout, -1, layout), "modes 0 .. 1, not -1"),
         (lambda: append(layout, up_to_rank=1), "more than the 1 asked for"),

@@ -26,7 +26,7 @@ def test_another_map_has_points_and_no_proof(text: str) -> None:
     part = NONE._replace(text=text, map=m)
     assert not fault and part.well_formed and part.layout is None and part.domain == (32, 4)
     assert part.rows() == [[x + 16 * y for x, y in row] for row in part.points.rows()]
-    with pytest.raises(TypeError, match="no plain layout"):
+    with pytest.raises(TypeError, match="a plain layout"):
         _ = part.layout_of_text
 
 

@@ -87,7 +87,10 @@ WRONG: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "another power": (lambda t, x: x**3, "exponent = 3"),
     "dropout": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5), "has dropout_p"),
     "a mask": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=x @ x.mT), "has attn_mask"),
-    "a triangle of false": (lambda t, x: x.masked_fill(t.zeros(6, 5, dtype=t.bool).triu(1), 3.0), "no condition"),
+    "a triangle of false": (
+        lambda t, x: x.masked_fill(t.zeros(6, 5, dtype=t.bool).triu(1), 3.0),
+        "a condition of a claim",
+    ),
     "truth as numbers": (lambda t, x: x * (x > 0.5), "mixes|type"),
     "truth of another shape": (lambda t, x: t.where((x > 0.5).reshape(5, 6).T, x, 0.0), "another shape|a view"),
     "a range from 2": (lambda t, x: t.where(t.arange(2, 7) > 3, x, 0.0), "has more arguments"),

@@ -109,7 +109,7 @@ def test_an_image_is_whole_numbers_one_for_each_output(image: object) -> None:
 def test_a_map_has_at_most_a_million_points() -> None:
     with pytest.raises(MapError, match="more than 1048576 points"):
         FragmentMap.tabulate(lambda i: i, [Axis("i", 1 << 40)], [ROW])
-    with pytest.raises(MapError, match="no map of every lane and value"):
+    with pytest.raises(MapError, match="a map of every lane and value"):
         FragmentMap.from_pairs([LANE, VALUE], [ROW], []).elements()
     with pytest.raises(MapError, match="not from \\(thread\\)"):
         operand(MMA, "C").orient(["thread"])

@@ -44,7 +44,7 @@ def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsy
         (access(SW128, "--base", str(220 * 1024)), "the tile ends at byte 233472; a CTA has 232448 (227 KiB) on sm_90"),
         (["--descriptor", SW128, "--element", "16", "--base", "1024"], ""),
         (["--descriptor", SW128, "--element", "16", "--base", "512"], "base 512 isn't a multiple of 1024 bytes"),
-        (["--descriptor", "((8,8),(8,2)):((8,64),(1,512))", "--element", "16", "--base", "8"], "no multiple of 16"),
+        (["--descriptor", "((8,8),(8,2)):((8,64),(1,512))", "--element", "16", "--base", "8"], "a multiple of 16"),
         (
             ["--from", X4, "--to", F16, "--shared", "Sw<3,3,3> o (16,16):(64,1)", "--base", "256"],
             "base 256 isn't a multiple of 1024",
