@@ -16,7 +16,7 @@ from verify.pictures.picture import choose_shown as list_shown
 
 
 def draw_on_tile(laid: LayoutOnTile, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """Return the picture of a layout on its tile: it is no operand of an instruction, and is compared with none."""
+    """Return the picture of a layout on its tile: it isn't an operand of an instruction, and is compared with none."""
     picture = draw_operands(laid.name, [Drawn(laid.part, verdicts=verdicts, window=window)])
     panels = (replace(panel, captions=()) for panel in picture.panels)
     return replace(picture, panels=tuple(panels))

@@ -115,7 +115,7 @@ def read_lock(path: Path) -> list[Locked]:
     except (ValueError, RecursionError) as error:  # also of UTF-8 and TOML
         raise UsageError(f"{path}: isn't a lock: {' '.join(str(error).split())}") from error
     if document.pop("schema", None) != SCHEMA:
-        raise UsageError(f"{path}: is no lock: expected schema = {SCHEMA}")
+        raise UsageError(f"{path}: isn't a lock: expected schema = {SCHEMA}")
     locked = []
     for file, entries in document.items():
         for name, table in _table(entries, path, file).items():

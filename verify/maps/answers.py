@@ -72,7 +72,7 @@ def read_answer(answer: Any) -> ForeignMap | MissingMap:
 
 def _read_map(name: str, answer: Any) -> ForeignMap:
     if not isinstance(answer, dict):
-        raise MalformedAnswer("the answer is no table")
+        raise MalformedAnswer("the answer isn't a table")
     for key in ("inputs", "outputs", "pairs"):
         if key not in answer:
             raise MalformedAnswer(f"the answer lacks {key!r}")
@@ -82,7 +82,7 @@ def _read_map(name: str, answer: Any) -> ForeignMap:
     texts = {key: answer.get(key) or "" for key in _TEXTS}
     for key, text in texts.items():
         if not isinstance(text, str) or len(text) > _MOST_TEXT:
-            raise MalformedAnswer(f"{key!r} of the answer is no short text")
+            raise MalformedAnswer(f"{key!r} of the answer isn't a short text")
     inputs, outputs = _axes(answer["inputs"]), _axes(answer["outputs"])
     origin = MapOrigin(texts["source"])
     made = _map(answer["pairs"], inputs, outputs, origin)

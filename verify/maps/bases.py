@@ -114,7 +114,7 @@ def of_map(m: FragmentMap) -> Bases:
     """
     for axis in m.inputs:
         if axis.extent & (axis.extent - 1):
-            raise MapError(f"not linear over F2: {axis.extent} {axis.name}s are no power of two")
+            raise MapError(f"not linear over F2: {axis.extent} {axis.name}s aren't a power of two")
     if not m.total:
         raise MapError("not linear over F2: some input has no image, or several")
     zero = (0,) * len(m.inputs)

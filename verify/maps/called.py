@@ -54,5 +54,5 @@ def _interpreter(python: str, folder: Path) -> str:
         return sys.executable
     program = shutil.which(str(folder / python) if os.sep in python else python)
     if program is None:
-        raise MapError(f"{python} is no program that can be run")
+        raise MapError(f"{python} isn't a program that can be run")
     return os.path.abspath(program)

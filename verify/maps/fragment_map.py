@@ -347,5 +347,5 @@ def _point(value: object, axes: Sequence[Axis], at: Point) -> Point:
     point = tuple(value) if isinstance(value, tuple | list) else (value,)
     if len(point) != len(axes) or any(type(c) is not int for c in point):
         names = ", ".join(axis.name for axis in axes)
-        raise MapError(f"at {at}: expected whole numbers ({names}), found {value!r:.80}")
+        raise MapError(f"at {at}: expected integers ({names}), found {value!r:.80}")
     return point

@@ -112,7 +112,7 @@ def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
 def _whole(field: str, where: str) -> int:
     match = NUMBER.fullmatch(field)
     if match is None:
-        raise MapError(f"{where}: expected a whole number, found {field!r:.60}")
+        raise MapError(f"{where}: expected an integer, found {field!r:.60}")
     return int(match[1])
 
 

@@ -151,7 +151,7 @@ def test_a_sum_that_lacks_terms_is_what_its_words_say(words: str, changed: str) 
     assert holds("O[m,d]", with_score(SCORE), words, with_score(SCORE, changed))
 
 
-def test_a_head_of_another_group() -> None:
+def test_a_head_of_another_group_is_a_change_of_the_claim() -> None:
     claim, changed = "sum_n K[m//2,n] * V[n,d]", "sum_n K[m%2,n] * V[n,d]"
     launch = launch_of(f"O[m,d] = {claim}")
     ((words, node),) = [change for change in list_changes(launch.value, launch) if "m%2" in change[0]]

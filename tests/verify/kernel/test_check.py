@@ -300,7 +300,7 @@ def test_threads_that_wait_for_ever_are_reported() -> None:
 
 def test_an_access_outside_is_named_by_its_element() -> None:
     outcome = run_sum("ld.global.f32 %f4, [%d5+256]; add.f32 %f3, %f1, %f2;")
-    (bounds,) = [f for f in outcome.findings if f.kind == "global memory out of bounds"]
+    (bounds,) = [f for f in outcome.findings if f.kind == OUT_OF_BOUNDS]
     assert "A[64] of 64" in bounds.text and outcome.status == "REFUTED"
 
 
@@ -370,7 +370,7 @@ sub.s64 %d9, %d9, %d8; add.s64 %d9, %d9, 128; ld.global.f32 %f4, [%d9]; mul.f32 
 add.s64 %d5, %d5, %d8; ld.global.f32 %f1, [%d5]; add.s64 %d6, %d6, %d8; ld.global.f32 %f2, [%d6];
 add.f32 %f3, %f1, %f2; fma.rn.f32 %f3, %f4, %f1, %f3;"""
     outcome = run_sum(body, grid=2, block=32)
-    assert "race: write after read in global memory" in {each.kind for each in outcome.findings}
+    assert WRITE_AFTER_READ in {each.kind for each in outcome.findings}
     own = run_sum(body.replace("ld.global.f32 %f4, [%d9]", "ld.global.f32 %f4, [%d7]"), grid=2, block=32)
     assert own.status == "VERIFIED"
 

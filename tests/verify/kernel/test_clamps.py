@@ -148,7 +148,7 @@ def test_a_clamped_sum_of_bytes_is_the_sum_if_it_stays_in_its_type(edit: str, ra
     outcome = run_once(PRODUCT.replace(edit, "") if edit else PRODUCT, {**SUMS, "arrays": arrays})
     assert outcome.status == status, outcome.findings
     if status == "UNKNOWN":
-        assert "`range` of the claim's arrays" in outcome.findings[0].text and outcome.findings[0].line == 17
+        assert RANGE_NEEDED in outcome.findings[0].text and outcome.findings[0].line == 17
 
 
 def test_the_corpus_product_of_bytes_is_exact_with_a_clamp() -> None:

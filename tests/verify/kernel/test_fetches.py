@@ -84,9 +84,7 @@ def test_an_arrival_in_the_next_phase_comes_after_the_loads_of_this_one() -> Non
     """Who waited for the second mbarrier alone does not know that the first one's phase is over."""
     again = "@!%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 256;\n" + load(512, 0).split("\n")[1] + "\n"
     ends = wait("W", 0) + wait("Y", 0, 1) + TAKE
-    assert "an arrival of another phase" in {
-        finding.kind for finding in run(BOTH + wait("X", 8) + again + ends).findings
-    }
+    assert OTHER_PHASE in {finding.kind for finding in run(BOTH + wait("X", 8) + again + ends).findings}
     first = BOTH + wait("X", 8) + wait("V", 0) + "bar.sync 0;\n" + again + wait("Y", 0, 1) + TAKE
     assert run(first).status == "VERIFIED"
 

@@ -168,7 +168,7 @@ def test_a_barrier_orders_a_lanes_write_to_global_memory_after_the_reads_of_othe
     for own in ("", "ld.global.f32 %f5, [%d7]; "):
         outcome = run_sum(f"{read}{barrier}{own}add.f32 %f3, %f1, %f2;")
         assert outcome.status == ("VERIFIED" if barrier else "REFUTED"), tell(outcome)
-        assert ("race: write after read in global memory" in tell(outcome)) == (not barrier)
+        assert (WRITE_AFTER_READ in tell(outcome)) == (not barrier)
 
 
 ODD = f"""{HEAD}{REGISTERS}{POINTERS}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import OUT_OF_BOUNDS
 from verify.core.errors import SpecError
 from verify.kernel import interpretation
 from verify.kernel.check import LaunchOutcome, check
@@ -83,7 +84,7 @@ def test_an_access_outside_is_reported_by_its_place() -> None:
     """A has a column fewer than the kernel is told."""
     arrays = {**TABLE["arrays"], "A": {**TABLE["arrays"]["A"], "dims": ["m", "47"]}}
     found = run_part(PTX, (0,), arrays=arrays, claim="C[m,n] = A[m,n//80]")
-    assert "global memory out of bounds" in {one.kind for one in found.findings}
+    assert OUT_OF_BOUNDS in {one.kind for one in found.findings}
     assert any("A[" in one.text and "of 100x47" in one.text for one in found.findings)
 
 
