@@ -89,7 +89,7 @@ def positive(text: str) -> float:
     with suppress(ValueError):
         if 0 < (seconds := float(text)) < inf:
             return seconds
-    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    raise argparse.ArgumentTypeError(f"{text!r} isn't a number of seconds above 0")
 
 
 def figures(suite: str, *given: Path) -> Iterable[Figure | Absolute]:

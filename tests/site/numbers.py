@@ -83,7 +83,7 @@ def blocks(text: str) -> Iterator[int]:
 
 
 def sums(text: str) -> Iterator[int]:
-    """Every place inside a table of whole numbers whose last row, of all, is the sum of the others."""
+    """Every place inside a table of integers whose last row, of all, is the sum of the others."""
     for match in TABLE.finditer(text):
         rows = [[cell.strip() for cell in line.strip("|\n").split("|")][1:] for line in match[0].splitlines()[2:]]
         if len(rows) > 2 and all(cell.isdigit() for row in rows for cell in row):
