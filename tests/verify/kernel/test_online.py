@@ -25,8 +25,8 @@ def kinds(body: str, claim: str) -> list[str]:
     """The kinds of findings on a kernel of 32 threads."""
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays}
-    (found,) = check(TEXT.replace("BODY", body), claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
-    return [one.kind for one in found.findings]
+    (outcome,) = check(TEXT.replace("BODY", body), claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+    return [finding.kind for finding in outcome.findings]
 
 
 def list_texts(claim: str, **sizes: int) -> list[str]:
@@ -66,8 +66,8 @@ def test_another_bug_is_not_called_a_missing_rescaling() -> None:
 
 def test_the_last_block_of_a_sum_may_be_ragged() -> None:
     texts = list_texts("Y[m] = sum_n exp(X[m,n])", N=72)
-    found = [text.split()[2] for text in texts if "the last" in text and text.endswith("of sum_n are skipped")]
-    assert found == ["8", "16", "32", "64"]
+    counts = [text.split()[2] for text in texts if "the last" in text and text.endswith("of sum_n are skipped")]
+    assert counts == ["8", "16", "32", "64"]
 
 
 def test_each_mask_alone_may_be_off_by_one() -> None:
@@ -80,9 +80,9 @@ def test_an_edge_that_is_not_masked_is_named() -> None:
     """Rows of 100 elements in blocks of 128, whose last 28 are 0 in place of -inf."""
     text, claim = (COMPILED / f"softmax.{kind}" for kind in ("ptx", "toml"))
     edited = text.read_text().replace("0fFF800000", "0f00000000").replace("-8388608", "0")
-    (found,) = check(edited, claim_of(tomllib.loads(claim.read_text())), seed=1)
+    (outcome,) = check(edited, claim_of(tomllib.loads(claim.read_text())), seed=1)
     said = "terms of the score 0 are summed beyond n = 99, as many as 28"
-    assert said in [one.text.partition(":")[0] for one in found.findings if one.kind == "another formula"]
+    assert said in [finding.text.partition(":")[0] for finding in outcome.findings if finding.kind == "another formula"]
 
 
 SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
@@ -103,7 +103,7 @@ SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
 def test_a_change_of_the_claim_is_named_if_it_gives_all_wrong_elements(score: str, text: str) -> None:
     table = tomllib.loads((COMPILED / "attention_causal.toml").read_text())
     table["claim"] = f"O[h,m,d] = sum_n softmax_n({score}) * V[h,n,d]"
-    (found,) = check((COMPILED / "attention_causal.ptx").read_text(), claim_of(table), seed=1)
-    assert found.status == "REFUTED"
-    texts = [one.text for one in found.findings if one.kind == "another formula"]
-    assert [text in one for one in texts] == [True] * bool(text)
+    (outcome,) = check((COMPILED / "attention_causal.ptx").read_text(), claim_of(table), seed=1)
+    assert outcome.status == "REFUTED"
+    texts = [finding.text for finding in outcome.findings if finding.kind == "another formula"]
+    assert [text in words for words in texts] == [True] * bool(text)

@@ -34,13 +34,13 @@ NO_RESULT = {"activemask.b32", "abs.{type}"}  # depends on the schedule; a value
 def forms_of(row: Row) -> Iterator[Form]:
     """The first form of a row, and a few that differ from it."""
     yield choose_first(row)
-    more = [one for pair in list_pairs(row) for one in pair]
+    more = [form for pair in list_pairs(row) for form in pair]
     yield from random.Random(row.spelling).sample(more, min(EACH, len(more)))
 
 
-def contains(one: Interval, number: int, width: int) -> bool:
+def contains(span: Interval, number: int, width: int) -> bool:
     """Whether a number is one of an interval, by its definition."""
-    return (number - one.start) % (1 << width) <= one.extent and not number & ~one.mask & fill_ones(width)
+    return (number - span.start) % (1 << width) <= span.extent and not number & ~span.mask & fill_ones(width)
 
 
 def around(number: int, width: int, draw: random.Random) -> Interval:
@@ -73,8 +73,8 @@ def hide(machine: Machine, plain: Word, width: int, draw: random.Random) -> Word
     values = machine.values
     assert isinstance(values, OpaqueValues)
     bits = np.broadcast_to(plain.bits, LANES).tolist()
-    found = [around(one, width, draw) if draw.random() < 0.9 else Interval(one, 0, one) for one in bits]
-    return values.register(found, np.arange(LANES), np.zeros(LANES, np.uint32), max(width // 8, 1), LANES)
+    intervals = [around(number, width, draw) if draw.random() < 0.9 else Interval(number, 0, number) for number in bits]
+    return values.register(intervals, np.arange(LANES), np.zeros(LANES, np.uint32), max(width // 8, 1), LANES)
 
 
 @pytest.mark.long
@@ -127,13 +127,13 @@ def compare_both(form: Form, concrete: Machine, opaque: Machine, draw: random.Ra
         bits = np.broadcast_to(new.bits, LANES)
         columns = [np.broadcast_to(each, LANES) for each in rows_[:3]]
         for at in np.flatnonzero(known):
-            one = Interval(*(int(each[at]) for each in columns))
+            interval = Interval(*(int(each[at]) for each in columns))
             result = int(bits[at]) & fill_ones(max(width, 8))
-            assert contains(one, result, max(width, 8)), (
+            assert contains(interval, result, max(width, 8)), (
                 form.text,
                 at,
                 hex(result),
-                one,
+                interval,
                 concrete.kernel.names[number],
             )
             compared += 1
@@ -148,5 +148,5 @@ def test_a_field_that_is_inserted_lies_in_the_interval() -> None:
         new >>= draw.randrange(32)
         field = fill_ones(min(count, max(32 - at, 0))) << at
         number = (old & ~field) | ((new << at) & field)
-        spans = [Interval(one, 0, one) if draw.random() < 0.3 else around(one, 32, draw) for one in (new, old)]
+        spans = [Interval(bits, 0, bits) if draw.random() < 0.3 else around(bits, 32, draw) for bits in (new, old)]
         assert contains(insert(*spans, at, count, 32), number, 32), (new, old, at, count, spans)

@@ -36,8 +36,8 @@ def convert_four(body: str, value: str, out: str, **more: object) -> LaunchOutco
     arrays = {"A": {"dims": "i", "type": "s32", **more}, "C": {"dims": "i", "type": out, "out": True}}
     table = {"grid": 1, "block": 32, "sizes": {"I": 128}, "claim": f"C[i] = {value}", "params": ["A", "C"],
              "arrays": arrays}  # fmt: skip
-    (found,) = check(TEXT.replace("BODY", body).replace("SIZE", str(int(out[1:]) // 2)), claim_of(table), seed=1)
-    return found
+    (outcome,) = check(TEXT.replace("BODY", body).replace("SIZE", str(int(out[1:]) // 2)), claim_of(table), seed=1)
+    return outcome
 
 
 def of_type(kind: str) -> str:
@@ -67,6 +67,6 @@ def test_a_pack_of_integers_within_the_type_is_the_identity() -> None:
 
 @pytest.mark.parametrize("kind", ["s4", "u4", "s2", "u2"])
 def test_a_pack_of_parts_of_bytes_of_data_has_no_meaning(kind: str) -> None:
-    found = convert_four(BYTES.replace("s8", kind), CLAMPED["s8"], "s8")
-    assert found.status == "UNKNOWN"
-    assert any(f"cvt.pack.sat.{kind}.s32.b32 of data" in one.text for one in found.findings)
+    outcome = convert_four(BYTES.replace("s8", kind), CLAMPED["s8"], "s8")
+    assert outcome.status == "UNKNOWN"
+    assert any(f"cvt.pack.sat.{kind}.s32.b32 of data" in finding.text for finding in outcome.findings)

@@ -51,19 +51,19 @@ def run_text(text: str, n: int = 32) -> LaunchOutcome:
     """The outcome of a text."""
     arrays = {"A": {"dims": "m", "type": "f32", "offset": 8}, "C": {"dims": "m", "type": "f32", "out": True}}
     claim = {"grid": 1, "block": 32, "sizes": {"M": 32}, "claim": "C[m] = A[m]", "params": ["A", "C", n]}
-    (found,) = check(text, claim_of(claim | {"arrays": arrays}), seed=1)
-    return found
+    (outcome,) = check(text, claim_of(claim | {"arrays": arrays}), seed=1)
+    return outcome
 
 
 def test_an_assertion_that_never_fails_is_no_finding() -> None:
-    found = run(32)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run(32)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 def test_an_assertion_that_fails_is_a_finding_with_its_line() -> None:
-    found = run(20)
-    assert found.status == "REFUTED"
-    (failed,) = found.findings
+    outcome = run(20)
+    assert outcome.status == "REFUTED"
+    (failed,) = outcome.findings
     assert failed.kind == "trap" and "thread 20" in failed.text
     assert "__assertfail" in TEXT.splitlines()[failed.line - 1]
 
@@ -74,9 +74,9 @@ def test_a_function_that_is_nowhere_is_an_error_with_its_line() -> None:
 
 
 def test_what_a_variable_of_the_module_holds_has_no_meaning() -> None:
-    found = run(20, "{ .param .b64 p0; st.param.b64 [p0+0], %d4; .param .b64 p1;",
+    outcome = run(20, "{ .param .b64 p0; st.param.b64 [p0+0], %d4; .param .b64 p1;",
                 "ld.global.u32 %r4, [%d4]; { .param .b64 p0; st.param.b64 [p0+0], %d4; .param .b64 p1;")  # fmt: skip
-    assert found.status == "UNKNOWN" and "variable of the module" in found.findings[-1].text
+    assert outcome.status == "UNKNOWN" and "variable of the module" in outcome.findings[-1].text
 
 
 @pytest.mark.long
@@ -118,7 +118,7 @@ def test_a_float_where_ptxas_rejects_one_is_refused(body: str, said: str) -> Non
         with pytest.raises(UsageError, match=said):
             run_text(text)
     else:
-        assert [said in one.text for one in run_text(text).findings] == [True]
+        assert [said in finding.text for finding in run_text(text).findings] == [True]
 
 
 def test_all_instructions_of_one_inline_asm_are_at_its_line() -> None:
@@ -140,4 +140,9 @@ mov.u32 %r3, 2;
 ret;
 }
 """
-    assert [one.source for one in parse_kernel(text).instructions] == [(1, 22), (1, 22), (1, 24), (1, 24)]
+    assert [instruction.source for instruction in parse_kernel(text).instructions] == [
+        (1, 22),
+        (1, 22),
+        (1, 24),
+        (1, 24),
+    ]

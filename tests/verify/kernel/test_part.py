@@ -9,10 +9,10 @@ from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 
 
 def test_corners_edges_and_eight_by_the_seed() -> None:
-    found = choose_ctas((100, 50, 1), 3)
-    assert len(found) == 16 and {0, 99, 4900, 4999} <= set(found)
-    assert len([one for one in found if one % 100 in (0, 99) or one // 100 in (0, 49)]) >= 8
-    assert choose_ctas((100, 50, 1), 3) == found != choose_ctas((100, 50, 1), 4)
+    chosen = choose_ctas((100, 50, 1), 3)
+    assert len(chosen) == 16 and {0, 99, 4900, 4999} <= set(chosen)
+    assert len([cta for cta in chosen if cta % 100 in (0, 99) or cta // 100 in (0, 49)]) >= 8
+    assert choose_ctas((100, 50, 1), 3) == chosen != choose_ctas((100, 50, 1), 4)
     assert choose_ctas((1, 1, 1), 3) == (0,)
     assert len(choose_ctas((16384, 1, 1), 3)) == 10
 

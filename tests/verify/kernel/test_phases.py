@@ -52,10 +52,10 @@ ONE, BACK = ARRIVE.format("%r3"), WAIT.format("W3", "%r4", 0)
 ENDED, SEEN = WAIT.format("W1", "%r3", 0), ARRIVE.format("%r4")
 
 
-def run(first: str, other: str) -> LaunchOutcome:
+def run(first: str, second: str) -> LaunchOutcome:
     """The outcome where thread 0, or warp 0, does one thing and warp 1 another."""
-    (found,) = check(PHASES.replace("FIRST", first).replace("OTHER", other), claim_of(CLAIM), seed=1)
-    return found
+    (outcome,) = check(PHASES.replace("FIRST", first).replace("OTHER", second), claim_of(CLAIM), seed=1)
+    return outcome
 
 
 def write_one(text: str) -> str:
@@ -64,8 +64,8 @@ def write_one(text: str) -> str:
 
 
 def test_a_phase_that_is_seen_before_the_next_one_ends_is_right() -> None:
-    found = run(write_one(ONE + ENDED + BACK + ONE), WAIT.format("W2", "%r3", 0) + SEEN)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run(write_one(ONE + ENDED + BACK + ONE), WAIT.format("W2", "%r3", 0) + SEEN)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 def test_a_wait_for_the_second_phase_by_who_saw_the_first_is_right() -> None:
@@ -74,18 +74,18 @@ def test_a_wait_for_the_second_phase_by_who_saw_the_first_is_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "other", "kind"),
+    ("first", "second", "kind"),
     [
         (ONE + ENDED + ONE, WAIT.format("W2", "%r3", 0), "a wait for another phase"),
         (ONE + ENDED + ONE, WAIT.format("W2", "%r3", 1), "a wait for another phase"),
     ],
     ids=["late", "early"],
 )
-def test_a_phase_that_depends_on_the_schedule_is_refuted(first: str, other: str, kind: str) -> None:
-    found = run(write_one(first), other)
-    assert found.status == "REFUTED" and found.findings[0].severity is Severity.RACE, found.findings
-    assert found.findings[0].kind.startswith(kind) and found.findings[0].line and found.findings[0].section
-    assert "phase" in found.findings[0].text
+def test_a_phase_that_depends_on_the_schedule_is_refuted(first: str, second: str, kind: str) -> None:
+    outcome = run(write_one(first), second)
+    assert outcome.status == "REFUTED" and outcome.findings[0].severity is Severity.RACE, outcome.findings
+    assert outcome.findings[0].kind.startswith(kind) and outcome.findings[0].line and outcome.findings[0].section
+    assert "phase" in outcome.findings[0].text
 
 
 EARLIER, LATER = SEEN + WAIT.format("W2", "%r3", 0), ONE + ENDED + BACK + "{}" + ONE
@@ -100,9 +100,9 @@ GUARDED = {
 @pytest.mark.parametrize("first", [BACK + ONE + ENDED + ONE, LATER.format("")], ids=["blocked", "not-in-time"])
 def test_a_waiter_a_phase_late_that_uses_nothing_is_a_warning(first: str) -> None:
     """It may hang, or go on two phases later; the finding says what would be right."""
-    found = run(write_one(first), EARLIER)
-    assert (found.status, {one.severity for one in found.findings}) == ("VERIFIED", {Severity.LETTER})
-    (text,) = [one.text for one in found.findings if one.kind == "a waiter a phase late"]
+    outcome = run(write_one(first), EARLIER)
+    assert (outcome.status, {finding.severity for finding in outcome.findings}) == ("VERIFIED", {Severity.LETTER})
+    (text,) = [finding.text for finding in outcome.findings if finding.kind == "a waiter a phase late"]
     assert "it would hang, or go on two phases later; let only threads wait that use" in text
 
 
@@ -111,15 +111,17 @@ def test_a_waiter_a_phase_late_that_uses_what_is_written_next_is_refuted(space: 
     writes, reads = GUARDED[space]
     room = PHASES.replace("back[8];", "back[24];")
     for first in (writes + LATER.format(writes), writes + BACK + ONE + ENDED + writes + ONE):
-        (found,) = check(
+        (outcome,) = check(
             room.replace("FIRST", write_one(first)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1
         )
-        kinds = {one.kind: one.severity for one in found.findings}
-        assert found.status == "REFUTED" and kinds["a waiter a phase late"] is Severity.RACE, found.findings
+        kinds = {finding.kind: finding.severity for finding in outcome.findings}
+        assert outcome.status == "REFUTED" and kinds["a waiter a phase late"] is Severity.RACE, outcome.findings
         assert any("race" in kind for kind in kinds), kinds
     once = writes + ONE + ENDED + BACK + ONE  # it is not written again
-    (found,) = check(room.replace("FIRST", write_one(once)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1)
-    assert found.status == ("VERIFIED" if space == "shared" else "REFUTED"), found.findings  # C[0] is, at the end
+    (outcome,) = check(
+        room.replace("FIRST", write_one(once)).replace("OTHER", EARLIER + reads), claim_of(CLAIM), seed=1
+    )
+    assert outcome.status == ("VERIFIED" if space == "shared" else "REFUTED"), outcome.findings  # C[0] is, at the end
 
 
 # FlashAttention 3 in small: the rows of B are written by the four warps of a warpgroup, each waits for its own alone,
@@ -180,30 +182,30 @@ FULL = "@%p5 " + ARRIVE.format("%r26")
 TOLD = "st.shared.u32 [%r27], %r1;\n" + ONE
 
 
-def run_parts(first: str, other: str) -> LaunchOutcome:
+def run_parts(first: str, second: str) -> LaunchOutcome:
     """The outcome where thread 0 does one thing after its sums, and warp 4 another beside them."""
     text = PARTS.replace("BEGIN", WAIT.format("W4", "%r26", 0)).replace("STEPS", STEPS)
-    text = text.replace("FIRST", f"@%p1 ret;\n{first}").replace("OTHER", other)
-    (found,) = check(text, claim_of(PARTS_CLAIM), seed=1)
-    return found
+    text = text.replace("FIRST", f"@%p1 ret;\n{first}").replace("OTHER", second)
+    (outcome,) = check(text, claim_of(PARTS_CLAIM), seed=1)
+    return outcome
 
 
 @pytest.mark.parametrize("tail", ["", WAIT.format("W6", "%r3", 0)], ids=["", "waits-for-the-end-too"])
 def test_a_late_waiter_is_a_warning_though_parts_of_a_warpgroup_write_what_a_wgmma_read(tail: str) -> None:
     """As warp 0 of FlashAttention 3: its lanes use nothing, and what the other warps break is of no late waiter."""
-    found = run_parts(ONE, EMPTY + FULL + tail)
-    assert {one.kind for one in found.findings} == {
+    outcome = run_parts(ONE, EMPTY + FULL + tail)
+    assert {finding.kind for finding in outcome.findings} == {
         "a waiter a phase late",
         "read after write by a part of a warpgroup",
         "write after read by a part of a warpgroup",
     }
-    assert {one.severity for one in found.findings} == {Severity.LETTER} and found.status == "VERIFIED"
+    assert {finding.severity for finding in outcome.findings} == {Severity.LETTER} and outcome.status == "VERIFIED"
 
 
 def test_a_late_waiter_beside_parts_of_a_warpgroup_that_uses_what_is_written_next_is_refuted() -> None:
-    found = run_parts(TOLD + TOLD, FULL + WAIT.format("W6", "%r3", 0) + "ld.shared.u32 %r29, [%r27];\n")
-    kinds = {one.kind: one.severity for one in found.findings}
-    assert found.status == "REFUTED" and kinds["a waiter a phase late"] is Severity.RACE, found.findings
+    outcome = run_parts(TOLD + TOLD, FULL + WAIT.format("W6", "%r3", 0) + "ld.shared.u32 %r29, [%r27];\n")
+    kinds = {finding.kind: finding.severity for finding in outcome.findings}
+    assert outcome.status == "REFUTED" and kinds["a waiter a phase late"] is Severity.RACE, outcome.findings
     assert kinds["race: read after write"] is Severity.RACE
 
 
@@ -215,12 +217,14 @@ def test_a_late_waiter_is_refuted_only_by_what_it_uses_itself(loose: set[int], s
     findings.add(LATE, Severity.LETTER, "thread 5 may be late")
     findings.late, findings.loose = {5}, loose
     judge_late(findings)
-    assert [one.severity for one in findings.reported.values()] == [severity]
+    assert [finding.severity for finding in findings.reported.values()] == [severity]
 
 
 def test_a_phase_that_nobody_waits_for_breaks_the_letter() -> None:
-    found = run(write_one(ONE + ONE), "")
-    assert [(one.kind, one.severity) for one in found.findings] == [("a phase without a wait", Severity.LETTER)]
+    outcome = run(write_one(ONE + ONE), "")
+    assert [(finding.kind, finding.severity) for finding in outcome.findings] == [
+        ("a phase without a wait", Severity.LETTER)
+    ]
 
 
 def test_an_arrival_that_nobody_waits_for_comes_once_a_phase() -> None:
@@ -236,15 +240,15 @@ def test_an_arrival_that_nobody_waits_for_comes_once_a_phase() -> None:
 def test_a_warp_that_arrives_may_wait_for_all_with_another_arrival() -> None:
     """As the epilogue of FlashAttention 3: warp 0 comes twice to a barrier that counts three warps."""
     both = "bar.arrive 1, 96;\nbar.sync 1, 96;", "bar.arrive 1, 96;"
-    assert (found := run(*both)).status == "VERIFIED" and found.findings == ()
-    assert run(*(one.replace("96", "128") for one in both)).status == "REFUTED"
-    assert run(*(one.replace("96", "64") for one in both)).status == "REFUTED"
+    assert (outcome := run(*both)).status == "VERIFIED" and outcome.findings == ()
+    assert run(*(body.replace("96", "128") for body in both)).status == "REFUTED"
+    assert run(*(body.replace("96", "64") for body in both)).status == "REFUTED"
 
 
 def test_a_barrier_number_that_other_warps_use_again_is_ordered_by_something() -> None:
     """Warp 0 alone has barrier 1 for 32 threads, and warp 1 after it: nothing says that its phase is the later one."""
-    found = run("bar.sync 1, 32;", "bar.sync 1, 32;")
-    assert found.status == "REFUTED" and found.findings[0].kind in (OTHER_PHASE, "barrier overrun")
+    outcome = run("bar.sync 1, 32;", "bar.sync 1, 32;")
+    assert outcome.status == "REFUTED" and outcome.findings[0].kind in (OTHER_PHASE, "barrier overrun")
     assert run("bar.sync 1, 32;", "bar.sync 2, 32;").status == "VERIFIED"
 
 
@@ -253,6 +257,6 @@ def test_a_wait_whose_failure_leads_to_the_end_of_the_text_does_not_lead_back() 
     last = "bra.uni OUT;\nLAST: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@%p3 bra SEEN;\n}"
     text = PHASES.replace("FIRST", write_one(ONE)).replace("OTHER", "bra LAST;\nSEEN:")
     text = text.replace("ret;\n}", f"{last.replace('bra.uni OUT', 'ret')}")
-    (found,) = check(text, claim_of(CLAIM), seed=1)
-    assert found.status == "UNKNOWN"
-    assert f"a wait whose {FAILED_WAIT} than to lead back to it" in found.findings[0].text
+    (outcome,) = check(text, claim_of(CLAIM), seed=1)
+    assert outcome.status == "UNKNOWN"
+    assert f"a wait whose {FAILED_WAIT} than to lead back to it" in outcome.findings[0].text

@@ -126,29 +126,31 @@ def register(kind: str) -> str:
 
 def operands_of(opcode: str) -> list[str]:
     """The types of an opcode's operands, those of optional ones where it takes them."""
-    found = meaning(opcode.partition(" ")[0])
-    assert found is not None, opcode
-    if found.row.meaning == "lookup":
+    semantics = meaning(opcode.partition(" ")[0])
+    assert semantics is not None, opcode
+    if semantics.row.meaning == "lookup":
         return ["b32"] * 3
-    if found.row.meaning == "carry":
-        return [found.types[role] for role, _, _ in found.row.operands[1:]] + ["pred"]
-    packs = opcode.startswith("cvt") and found.types["d"] in PACKED and found.types["a"] not in PACKED
+    if semantics.row.meaning == "carry":
+        return [semantics.types[role] for role, _, _ in semantics.row.operands[1:]] + ["pred"]
+    packs = opcode.startswith("cvt") and semantics.types["d"] in PACKED and semantics.types["a"] not in PACKED
     combines = opcode.startswith("set") and re.search(r"\.(and|or|xor)\b", opcode)
-    return [found.types[role] for role, _, optional in found.row.operands[1:] if not optional or packs or combines]
+    return [
+        semantics.types[role] for role, _, optional in semantics.row.operands[1:] if not optional or packs or combines
+    ]
 
 
 def result_of(opcode: str) -> str:
     """The type of an opcode's result."""
-    found = meaning(opcode.partition(" ")[0])
-    assert found is not None
-    return found.types[found.row.operands[0][0]]
+    semantics = meaning(opcode.partition(" ")[0])
+    assert semantics is not None
+    return semantics.types[semantics.row.operands[0][0]]
 
 
 def group_of(opcode: str) -> str:
     """The class of an opcode's row."""
-    found = meaning(opcode.partition(" ")[0])
-    assert found is not None
-    return found.row.meaning
+    semantics = meaning(opcode.partition(" ")[0])
+    assert semantics is not None
+    return semantics.row.meaning
 
 
 def kernel(opcodes: Sequence[str], values: Mapping[tuple[int, str], Sequence[int]]) -> str:
@@ -194,12 +196,14 @@ def differences(opcodes: Sequence[str], seed: int) -> list[str]:
         "params": ["A", "C"], "arrays": {"A": {"dims": "i", "type": "u32"},
                                          "C": {"dims": "rhi", "type": "u32", "strides": strides, "out": True}},
     }  # fmt: skip
-    (found,) = check(kernel(opcodes, values), claim_of(claim), seed=1)
-    missing = [one for one in found.findings if one.kind == "no meaning" and "unspecified" not in one.text]
+    (outcome,) = check(kernel(opcodes, values), claim_of(claim), seed=1)
+    missing = [
+        finding for finding in outcome.findings if finding.kind == "no meaning" and "unspecified" not in finding.text
+    ]
     assert not missing, missing
     wrong = []
     for number, opcode in enumerate(opcodes):
-        low, high = found.output["C"][number]
+        low, high = outcome.output["C"][number]
         for lane in range(LANES):
             operands = [values[each][lane] for each in enumerate(operands_of(opcode))]
             try:
@@ -220,9 +224,9 @@ def batches(name: str) -> list[list[str]]:
 @pytest.mark.long
 @pytest.mark.parametrize("name", CLASSES)
 def test_plain_bits_are_those_of_the_second_coding(name: str) -> None:
-    found = batches(name)
-    assert found
-    assert [one for batch in found for one in differences(batch, 1)] == []
+    groups = batches(name)
+    assert groups
+    assert [difference for batch in groups for difference in differences(batch, 1)] == []
 
 
 def test_a_wrong_bit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,6 +277,6 @@ def test_every_row_is_among_what_is_compared_and_cites_its_section() -> None:
 )
 def test_a_carry_that_is_taken_for_a_borrow_has_no_meaning(chain: str) -> None:
     """On an H100 sub.cc leaves the carry of a + ~b + 1, where the ISA's text has the borrow."""
-    found = run_sum(f"mov.u32 %r9, 7; {chain} cvt.rn.f32.u32 %f3, %r7;")
-    assert found.status == "UNKNOWN"
-    assert any("the ISA and an H100 differ" in one.text for one in found.findings)
+    outcome = run_sum(f"mov.u32 %r9, 7; {chain} cvt.rn.f32.u32 %f3, %r7;")
+    assert outcome.status == "UNKNOWN"
+    assert any("the ISA and an H100 differ" in finding.text for finding in outcome.findings)

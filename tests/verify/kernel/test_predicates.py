@@ -122,12 +122,12 @@ def test_a_third_predicate_and_its_operation_come_together(setp: str) -> None:
     """ptxas takes the first, which the ISA does not have: there is no operation that it could mean."""
     outcome = run_sum(f"setp.eq.u32 %p2, %r1, %r1; {setp} selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
     assert outcome.status == "UNKNOWN"
-    assert any("setp" in one.text and "predicate" in one.text for one in outcome.findings)
+    assert any("setp" in finding.text and "predicate" in finding.text for finding in outcome.findings)
 
 
 def test_a_choice_by_floats_notes_that_no_nan_is_among_them() -> None:
-    found = run_sum("setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
-    ((text, lines),) = found.notes
+    outcome = run_sum("setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
+    ((text, lines),) = outcome.notes
     assert (text,) == NOTE and len(lines) == 1
     assert [text for text, _ in run_sum("min.f32 %f3, %f1, %f2;", "C[i] = min(A[i], B[i])").notes] == [*NOTE]
     assert run_sum("add.f32 %f3, %f1, %f2;", "C[i] = A[i] + B[i]").notes == ()

@@ -66,15 +66,15 @@ RIGHT: dict[str, tuple[str, str, str, str, list[int] | None, str]] = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("body", "claim", "other", "kind", "limits", "load"), RIGHT.values(), ids=RIGHT)
+@pytest.mark.parametrize(("body", "claim", "wrong", "kind", "limits", "load"), RIGHT.values(), ids=RIGHT)
 def test_a_quotient_or_comparison_of_numbers_is_what_the_claim_says(
-    body: str, claim: str, other: str, kind: str, limits: list[int] | None, load: str
+    body: str, claim: str, wrong: str, kind: str, limits: list[int] | None, load: str
 ) -> None:
     keys = {} if limits is None else {"range": limits}
     out = kind if kind == "u32" else "s32"
-    found = run(body, claim, kind, out, load, **keys)
-    assert found.status == "VERIFIED", tell(found)
-    assert run(body, other, kind, out, load, **keys).status == "REFUTED"
+    outcome = run(body, claim, kind, out, load, **keys)
+    assert outcome.status == "VERIFIED", tell(outcome)
+    assert run(body, wrong, kind, out, load, **keys).status == "REFUTED"
 
 
 UNBOUNDED: dict[str, tuple[str, str, str, str, str, list[int]]] = {
@@ -97,10 +97,10 @@ UNBOUNDED: dict[str, tuple[str, str, str, str, str, list[int]]] = {
 def test_bits_that_may_wrap_have_no_meaning_and_the_bound_is_named(
     body: str, claim: str, kind: str, words: str, load: str, limits: list[int]
 ) -> None:
-    found = run(body, claim, kind, kind, load)
-    assert found.status == "UNKNOWN", tell(found)
+    outcome = run(body, claim, kind, kind, load)
+    assert outcome.status == "UNKNOWN", tell(outcome)
     assert all(words in each.text and RANGE_NEEDED in each.text and each.line
-               for each in found.findings), tell(found)  # fmt: skip
+               for each in outcome.findings), tell(outcome)  # fmt: skip
     assert run(body, claim, kind, kind, load, range=limits).status == "VERIFIED"
 
 
@@ -124,8 +124,8 @@ def test_a_magic_number_of_s32_without_its_correction_is_no_division_of_negative
 @pytest.mark.parametrize("more", ["", "add.s32 %r5, %r5, 0;"])
 def test_plain_bits_above_a_byte_of_data_are_not_forgotten(more: str) -> None:
     body = f"and.b32 %r2, %r2, 255; or.b32 %r5, %r2, 256; {more}"
-    found = run(body, "A[i]", "u8", "s32", U8)
-    assert found.status == "UNKNOWN" and "bytes of different values" in tell(found)
+    outcome = run(body, "A[i]", "u8", "s32", U8)
+    assert outcome.status == "UNKNOWN" and "bytes of different values" in tell(outcome)
     assert run(body.replace("256", "0"), "A[i]", "u8", "s32", U8).status == "VERIFIED"
 
 
@@ -155,6 +155,6 @@ def test_samples_lie_in_the_range(kind: str, limits: list[int] | None, number: i
 
 
 def test_what_is_drawn_is_of_the_whole_range() -> None:
-    found = run("mov.b32 %r5, %r2;", "A[i]", "s32", "s32", range=[5000, 9000])
-    drawn = found.output["C"]
+    outcome = run("mov.b32 %r5, %r2;", "A[i]", "s32", "s32", range=[5000, 9000])
+    drawn = outcome.output["C"]
     assert 5000 <= drawn.min() < 5300 and drawn.max() > 6000

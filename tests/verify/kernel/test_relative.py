@@ -35,7 +35,9 @@ def run_to_a_head(
     assert old in ptx
     kernel = parse_kernel(ptx.replace(old, new), str(statement.table["kernel"]))
     run = LiftedRun(statement, kernel, statement.region(6, statement.numbers(6)), 6, 1)
-    loop = max(number for number, one in enumerate(kernel.instructions) if 0 <= one.target <= number)  # the last
+    loop = max(
+        number for number, instruction in enumerate(kernel.instructions) if 0 <= instruction.target <= number
+    )  # the last
 
     def head(trips: int) -> None:
         if trips == 2:
@@ -66,15 +68,15 @@ def test_every_attribute_of_the_state_is_compared_or_empty_or_has_a_reason(machi
 
 @pytest.mark.parametrize("of", ["", "shared", "shared.order", "barriers", "memory", "loops"])
 def test_an_attribute_that_nobody_knows_ends_a_proof(machine: LiftedMachine, of: str) -> None:
-    one = machine
+    owner = machine
     for name in of.split(".") if of else ():
-        one = getattr(one, name)
-    one.unheard_of = 1  # type: ignore[attr-defined]
+        owner = getattr(owner, name)
+    owner.unheard_of = 1  # type: ignore[attr-defined]
     try:
         with pytest.raises(NotLifted, match=r"nobody compares \w+.unheard_of"):
             relative.relative(machine)
     finally:
-        del one.unheard_of  # type: ignore[attr-defined]
+        del owner.unheard_of  # type: ignore[attr-defined]
 
 
 def _later(name: str) -> Callable[[LiftedMachine], None]:
@@ -142,8 +144,8 @@ def test_every_part_of_the_state_has_a_twin_that_it_alone_sees(machine: LiftedMa
 def test_a_difference_in_one_field_is_seen(machine: LiftedMachine, field: str) -> None:
     """Each twin differs in one field alone; the run is not continued."""
     untouched = relative.relative(machine)
-    kept = [(one, name, value.copy()) for one in (machine, machine.shared, machine.shared.order)
-            for name, value in vars(one).items() if isinstance(value, np.ndarray)]  # fmt: skip
+    kept = [(holder, name, value.copy()) for holder in (machine, machine.shared, machine.shared.order)
+            for name, value in vars(holder).items() if isinstance(value, np.ndarray)]  # fmt: skip
     BEFORE.get(field, lambda machine: None)(machine)
     before = relative.relative(machine)
     CHANGES[field](machine)
@@ -152,8 +154,8 @@ def test_a_difference_in_one_field_is_seen(machine: LiftedMachine, field: str) -
         assert relative.differs(before, after)
         assert [name for name, held in before.items() if not np.array_equal(held, after[name])] == [SEEN_AS[field]]
     finally:
-        for one, name, value in kept:
-            getattr(one, name)[...] = value
+        for holder, name, value in kept:
+            getattr(holder, name)[...] = value
     assert relative.differs(untouched, relative.relative(machine)) == ""
 
 
@@ -161,7 +163,7 @@ def _later_copy(name: str) -> Callable[[LiftedMachine], None]:
     """Return a change of one number of the first copy that is on its way."""
 
     def change(machine: LiftedMachine) -> None:
-        first = next(one for one in machine.shared.copies if one.open.any())
+        first = next(copy for copy in machine.shared.copies if copy.open.any())
         array = getattr(first, name)
         array.flat[0] = ~array.flat[0] if array.dtype == bool else array.flat[0] + 8
 
@@ -190,7 +192,7 @@ ELSEWHERE = {
 
 
 def _read_stored(machine: LiftedMachine) -> Stored:
-    return next(one.stored for one in machine.memory.arrays if one.stored is not None)
+    return next(array.stored for array in machine.memory.arrays if array.stored is not None)
 
 
 @pytest.mark.parametrize("field", ENDS)
@@ -211,15 +213,15 @@ def test_a_difference_in_the_data_of_one_field_is_seen(run: LiftedRun, field: st
     machine = run.machine
     before, copies = run.snapshot(2), list(machine.shared.copies)
     holders = (machine, machine.shared, *copies)
-    kept = [(one, name, value.copy()) for one in holders for name, value in relative.attributes(one).items()
+    kept = [(holder, name, value.copy()) for holder in holders for name, value in relative.attributes(holder).items()
             if isinstance(value, np.ndarray)]  # fmt: skip
     DATA[field](machine)
     try:
         assert same_state(run, before, run.snapshot(2), 0)
     finally:
         machine.shared.copies[:] = copies
-        for one, name, value in kept:
-            getattr(one, name)[...] = value
+        for holder, name, value in kept:
+            getattr(holder, name)[...] = value
     assert same_state(run, before, run.snapshot(2), 0) == ""
 
 
@@ -284,8 +286,8 @@ def test_the_number_of_a_wgmma_alone_is_no_difference(wgmma: LiftedMachine) -> N
     reading = products.reads.reading.copy()
     products.serial += 7
     products.complete += 7
-    products.committed = [[(one + 7, clock) for one, clock in each] for each in products.committed]
-    products.spans = [[(one + 7, cells) for one, cells in each] for each in products.spans]
+    products.committed = [[(serial + 7, clock) for serial, clock in each] for each in products.committed]
+    products.spans = [[(serial + 7, cells) for serial, cells in each] for each in products.spans]
     for table in (products.results, products.inputs):
         table.update({register: serials + 7 for register, serials in table.items()})
     products.reads.reading = np.where(reading > 0, reading + 7, 0)
@@ -331,7 +333,7 @@ def test_who_came_to_a_barrier_and_who_waited_are_seen(machine: LiftedMachine) -
 
 def test_every_compared_field_has_a_twin() -> None:
     compared = {f"{kind.__name__}.{name}" for kind, names in relative.COMPARED.items() for name in names}
-    of_clocks = {one for one in compared if one.split(".")[1] in CHANGES and one.split(".")[0] != "Stored"}
+    of_clocks = {field for field in compared if field.split(".")[1] in CHANGES and field.split(".")[0] != "Stored"}
     assert compared - of_clocks - DATA.keys() - ENDS.keys() - BARRIER - WGMMA.keys() == ELSEWHERE
 
 

@@ -29,21 +29,21 @@ TABLE = {
 
 def judge(body: str, **more: object) -> LaunchOutcome:
     """The outcome of a kernel with a claim."""
-    (found,) = check(f"{HEAD}{body}\nret;\n}}\n", claim_of(TABLE | more), seed=1)
-    return found
+    (outcome,) = check(f"{HEAD}{body}\nret;\n}}\n", claim_of(TABLE | more), seed=1)
+    return outcome
 
 
 def judge_safety(body: str) -> LaunchOutcome:
     """The outcome of a kernel without a claim."""
-    table = {key: one for key, one in TABLE.items() if key != "claim"}
-    (found,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(table, claimed=False), seed=1)
-    return found
+    table = {key: value for key, value in TABLE.items() if key != "claim"}
+    (outcome,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(table, claimed=False), seed=1)
+    return outcome
 
 
 def test_what_a_masked_replica_reads_is_used_for_nothing() -> None:
-    found = judge(MASKED)
-    assert found.status == "VERIFIED", found.findings
-    (race,) = found.findings
+    outcome = judge(MASKED)
+    assert outcome.status == "VERIFIED", outcome.findings
+    (race,) = outcome.findings
     assert (race.severity, race.section) == (Severity.LETTER, "8.7.1")
     assert race.text.endswith(f"{UNORDERED}; what is read so is used for nothing, so no result rests on it")
     assert judge_safety(MASKED).status == "SAFE"
@@ -57,20 +57,20 @@ def test_what_a_replica_reads_and_uses_is_a_race(body: str) -> None:
 
 
 def test_a_barrier_before_the_write_makes_the_use_right() -> None:
-    found = judge(APART)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = judge(APART)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
     assert judge_safety(APART).status == "SAFE"
 
 
 def test_a_wrong_result_beside_such_a_race_is_wrong() -> None:
-    found = judge(MASKED, claim="C[i] = 3 * C[i]")
-    assert found.status == "REFUTED"
-    assert {one.severity for one in found.findings} >= {Severity.RACE, Severity.VALUE}
+    outcome = judge(MASKED, claim="C[i] = 3 * C[i]")
+    assert outcome.status == "REFUTED"
+    assert {finding.severity for finding in outcome.findings} >= {Severity.RACE, Severity.VALUE}
 
 
 def test_the_letter_of_the_isa_refutes_such_a_race() -> None:
-    (found,) = check(f"{HEAD}{MASKED}\nret;\n}}\n", claim_of(TABLE), seed=1, strict=True)
-    assert found.status == "REFUTED"
+    (outcome,) = check(f"{HEAD}{MASKED}\nret;\n}}\n", claim_of(TABLE), seed=1, strict=True)
+    assert outcome.status == "REFUTED"
 
 
 # 64 threads: each two warps write the same shared bytes, rounded to f16 before a product with 2
@@ -85,13 +85,13 @@ OTHERWISE = """setp.lt.u32 %p2, %r1, 32; mul.f32 %f4, %f1, 0f3F800000; @%p2 cvt.
 
 def test_writes_of_values_that_were_rounded_alike_are_equal() -> None:
     text = {"claim": "C[i] = 2 * A[i]", "narrow": ["f16"]}
-    found = judge(ROUNDED.replace("WAYS", ALIKE), **text)
-    assert found.status == "VERIFIED", found.findings
-    assert {one.severity for one in found.findings} == {Severity.EQUAL}
+    outcome = judge(ROUNDED.replace("WAYS", ALIKE), **text)
+    assert outcome.status == "VERIFIED", outcome.findings
+    assert {finding.severity for finding in outcome.findings} == {Severity.EQUAL}
     assert judge_safety(ROUNDED.replace("WAYS", ALIKE)).status == "SAFE"
 
 
 def test_writes_of_values_that_were_rounded_in_two_ways_are_not_known_to_be_equal() -> None:
-    found = judge(ROUNDED.replace("WAYS", OTHERWISE), claim="C[i] = 2 * A[i]", narrow=["f16"])
-    assert found.status in ("UNKNOWN", "REFUTED"), found.findings
-    assert any("race: write" in one.kind and one.severity is not Severity.EQUAL for one in found.findings)
+    outcome = judge(ROUNDED.replace("WAYS", OTHERWISE), claim="C[i] = 2 * A[i]", narrow=["f16"])
+    assert outcome.status in ("UNKNOWN", "REFUTED"), outcome.findings
+    assert any("race: write" in finding.kind and finding.severity is not Severity.EQUAL for finding in outcome.findings)

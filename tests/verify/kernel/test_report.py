@@ -19,7 +19,9 @@ TABLE = tomllib.loads(CLAIM.read_text())
 
 def test_a_file_and_its_text_have_the_same_verdicts() -> None:
     reports = [verify_kernel(kernel, claim, seed=1) for kernel in (PTX, PTX.read_text()) for claim in (CLAIM, TABLE)]
-    statuses = {tuple((one.claim.prop.key, one.status) for one in report.cases[0].verdicts) for report in reports}
+    statuses = {
+        tuple((verdict.claim.prop.key, verdict.status) for verdict in report.cases[0].verdicts) for report in reports
+    }
     assert len(statuses) == 1
     assert not any(reports)
     with pytest.raises(AssertionError, match="A register 2 low half holds"):

@@ -43,19 +43,19 @@ sub.u32 %r6, 252, %r4; add.u32 %r7, %r3, %r6; ld.shared.u32 %r8, [%r7]; st.globa
 
 def safety(body: str, **launch: object) -> LaunchOutcome:
     """The outcome of a kernel of one CTA."""
-    (found,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(LAUNCH | launch, claimed=False), seed=1)
-    return found
+    (outcome,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(LAUNCH | launch, claimed=False), seed=1)
+    return outcome
 
 
-def kinds(found: LaunchOutcome) -> set[str]:
+def kinds(outcome: LaunchOutcome) -> set[str]:
     """The kinds of what was found."""
-    return {one.kind for one in found.findings}
+    return {finding.kind for finding in outcome.findings}
 
 
 @pytest.mark.parametrize("body", [DOUBLE, REVERSE])
 def test_a_right_kernel_is_safe(body: str) -> None:
-    found = safety(body)
-    assert (found.status, found.findings) == ("SAFE", ())
+    outcome = safety(body)
+    assert (outcome.status, outcome.findings) == ("SAFE", ())
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_right_kernel_is_safe(body: str) -> None:
     ],
 )
 def test_its_wrong_twins_are_refuted(body: str, kind: str) -> None:
-    found = safety(body)
-    assert found.status == "REFUTED" and kind in kinds(found), found.findings
+    outcome = safety(body)
+    assert outcome.status == "REFUTED" and kind in kinds(outcome), outcome.findings
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_its_wrong_twins_are_refuted(body: str, kind: str) -> None:
     ],
 )
 def test_what_data_decide_is_unknown(body: str) -> None:
-    found = safety(body)
-    assert found.status == "UNKNOWN" and not found.ended
-    assert {one.severity for one in found.findings} == {Severity.UNKNOWN}
+    outcome = safety(body)
+    assert outcome.status == "UNKNOWN" and not outcome.ended
+    assert {finding.severity for finding in outcome.findings} == {Severity.UNKNOWN}
 
 
 def test_a_comparison_that_no_data_change_decides_a_branch() -> None:
@@ -121,8 +121,8 @@ ld.shared.u32 %r9, [%r6]; st.global.u32 [%d5], %r9;"""
     "body", [GATHER, CLAMPED, SCATTER, ADDED, GATHER.replace("global.u32 %r4", "global.nc.u32 %r4")]
 )
 def test_an_address_that_data_decide_is_safe_within_its_array(body: str) -> None:
-    found = safety(body)
-    assert (found.status, found.findings) == ("SAFE", ())
+    outcome = safety(body)
+    assert (outcome.status, outcome.findings) == ("SAFE", ())
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_an_address_that_data_decide_is_safe_within_its_array(body: str) -> None
     ],
 )
 def test_an_address_that_may_leave_its_array_or_is_not_aligned_is_unknown(body: str) -> None:
-    found = safety(body)
-    assert found.status == "UNKNOWN" and {one.severity for one in found.findings} == {Severity.UNKNOWN}
+    outcome = safety(body)
+    assert outcome.status == "UNKNOWN" and {finding.severity for finding in outcome.findings} == {Severity.UNKNOWN}
 
 
 @pytest.mark.parametrize("convert", ["and.b32 %r3, %r2, 255; cvt.s8.s32 %r3, %r3;", "cvt.sat.s8.s32 %r3, %r2;"])
@@ -190,8 +190,8 @@ READ_LAST = "@%p1 ld.global.u32 %r5, [%d2+8]; @%p1 st.global.u32 [%d2+8], %r5;"
     ],
 )
 def test_accesses_that_data_decide_race_as_others_do(body: str, kind: str) -> None:
-    found = safety(body)
-    assert found.status == "REFUTED" and kind in kinds(found), found.findings
+    outcome = safety(body)
+    assert outcome.status == "REFUTED" and kind in kinds(outcome), outcome.findings
 
 
 OFFSET = "ld.global.u32 %r2, [%d1]; and.b32 %r3, %r2, 1; mad.lo.u32 %r3, %r3, 64, %r1; "  # the same for all threads
@@ -213,9 +213,9 @@ add.u32 %r6, %r5, %r4; st.shared.u32 [%r6], %r1; bar.sync 0; ld.shared.u32 %r7, 
 def test_threads_that_data_keep_apart_are_not_refuted(body: str, wrong: tuple[str, str] | None) -> None:
     """Each thread's address is an interval; that two of them meet is a race only if some data show it."""
     arrays = {"A": {"dims": ["64"], "type": "u32"}, "C": {"dims": ["129"], "type": "u32", "out": True}}
-    found = safety(body, arrays=arrays)
-    assert found.status == "UNKNOWN" and not found.ended, found.findings
-    assert any("no drawn data" in one.text for one in found.findings)
+    outcome = safety(body, arrays=arrays)
+    assert outcome.status == "UNKNOWN" and not outcome.ended, outcome.findings
+    assert any("no drawn data" in finding.text for finding in outcome.findings)
     assert wrong is None or safety(body.replace(*wrong), arrays=arrays).status == "REFUTED"
 
 
@@ -237,15 +237,15 @@ def test_a_barrier_orders_atomic_operations_of_its_lanes_before_a_read(barrier: 
     """So many lanes add to one number, which each of them reads after the barrier."""
     half = "and.b32 %r9, %r1, 16; mov.u32 %r10, 0xffff; shl.b32 %r10, %r10, %r9; "
     for lanes in (64, 32, 16, 1):
-        found = safety(WARPS.format(lanes=64 - lanes, barrier=half + barrier))
-        assert found.status == ("SAFE" if lanes <= most else "REFUTED"), (lanes, found.findings)
-        assert kinds(found) == (set() if lanes <= most else {"race: atomic and plain access"})
+        outcome = safety(WARPS.format(lanes=64 - lanes, barrier=half + barrier))
+        assert outcome.status == ("SAFE" if lanes <= most else "REFUTED"), (lanes, outcome.findings)
+        assert kinds(outcome) == (set() if lanes <= most else {"race: atomic and plain access"})
 
 
 @pytest.mark.parametrize("barrier", ["bar.sync 0;", "bar.warp.sync -1;", ""])
 def test_a_barrier_of_its_only_warp_orders_a_whole_cta(barrier: str) -> None:
-    found = safety(f"red.global.add.u32 [%d2], 1; {barrier} ld.global.u32 %r3, [%d2];", block=32)
-    assert (found.status == "REFUTED") == (not barrier), found.findings
+    outcome = safety(f"red.global.add.u32 [%d2], 1; {barrier} ld.global.u32 %r3, [%d2];", block=32)
+    assert (outcome.status == "REFUTED") == (not barrier), outcome.findings
 
 
 def test_a_read_by_several_ctas_is_no_read_of_the_last_one() -> None:
@@ -264,8 +264,8 @@ def test_the_last_of_several_that_add_does_not_know_their_sum_with_a_claim_eithe
     }
     table = {**LAUNCH, "sizes": {"I": 64, "J": 2}, "arrays": arrays, "claim": "C[j] = C[j]"}
     for barrier, races in (("", {"race: read after write in global memory"}), ("bar.sync 0;", set())):
-        (found,) = check(HEAD + body.replace("BARRIER", barrier), claim_of(table), seed=1)
-        assert {one.kind for one in found.findings if one.severity is Severity.RACE} == races
+        (outcome,) = check(HEAD + body.replace("BARRIER", barrier), claim_of(table), seed=1)
+        assert {finding.kind for finding in outcome.findings if finding.severity is Severity.RACE} == races
 
 
 def test_a_range_of_the_launch_bounds_an_address() -> None:
@@ -302,8 +302,8 @@ def test_a_guard_that_data_decide_is_taken_both_ways(body: str, status: str) -> 
 def test_a_store_where_data_decide_is_of_the_threads_that_store_alone() -> None:
     """The others hold nothing in the register: with the branch, only thread 0 has the 1 that it stores."""
     store = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; mov.u32 %r10, 1; st.shared.u32 [%r8], %r10; END:"
-    found = safety(ADDED.replace("red.shared.add.u32 [%r8], 1;", store))
-    assert (found.status, found.findings) == ("SAFE", ())
+    outcome = safety(ADDED.replace("red.shared.add.u32 [%r8], 1;", store))
+    assert (outcome.status, outcome.findings) == ("SAFE", ())
 
 
 @pytest.mark.long
@@ -319,19 +319,19 @@ def test_what_may_not_have_been_written_is_not_read() -> None:
 def test_a_compiled_kernel_is_safe_and_without_its_first_barrier_it_is_not(name: str) -> None:
     path = corpus.COMPILED / f"{name}.ptx"
     text, launch = path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False)
-    (found,) = check_safety(text, launch, seed=1)
-    assert (found.status, found.findings) == ("SAFE", ())
+    (outcome,) = check_safety(text, launch, seed=1)
+    assert (outcome.status, outcome.findings) == ("SAFE", ())
     lines = text.splitlines()
     barrier = next(number for number, line in enumerate(lines) if "bar.sync" in line)
-    (found,) = check_safety("\n".join([*lines[:barrier], *lines[barrier + 1 :]]), launch, seed=1)
-    assert found.status == "REFUTED" and {one.severity for one in found.findings} == {Severity.RACE}
+    (outcome,) = check_safety("\n".join([*lines[:barrier], *lines[barrier + 1 :]]), launch, seed=1)
+    assert outcome.status == "REFUTED" and {finding.severity for finding in outcome.findings} == {Severity.RACE}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(corpus.COMPILED.glob("*.ptx")), ids=lambda path: path.stem)
 def test_every_kept_kernel_is_safe(path: Path) -> None:
-    for found in check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1):
-        assert found.status == "SAFE" and {one.severity for one in found.findings} <= {Severity.EQUAL}
+    for outcome in check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1):
+        assert outcome.status == "SAFE" and {finding.severity for finding in outcome.findings} <= {Severity.EQUAL}
 
 
 WITHOUT_CLAIM = sorted((corpus.HOME / "safe").glob("*.ptx"))
@@ -341,8 +341,8 @@ WITHOUT_CLAIM = sorted((corpus.HOME / "safe").glob("*.ptx"))
 @pytest.mark.parametrize("path", WITHOUT_CLAIM, ids=lambda path: path.stem)
 def test_a_kernel_without_a_claim_is_safe(path: Path) -> None:
     """Elementwise, a reduction, layernorm, histograms with atomics, a gather and a persistent product, by Triton."""
-    (found,) = check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1)
-    assert found.status == "SAFE" and {one.severity for one in found.findings} <= {Severity.EQUAL}
+    (outcome,) = check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1)
+    assert outcome.status == "SAFE" and {finding.severity for finding in outcome.findings} <= {Severity.EQUAL}
 
 
 # Lines of histogram_own whose fault is harmless, and why.
@@ -356,7 +356,7 @@ HARMLESS = {
 @pytest.mark.long
 def test_every_fault_of_a_histogram_is_found_but_harmless_ones() -> None:
     """The faults of all kernels: python -m benchmarks.kernels.safety."""
-    fates = [(one.sort, one.line, fate) for one, fate in judge_faults(corpus.HOME / "safe" / "histogram_own.ptx")]
+    fates = [(fault.sort, fault.line, fate) for fault, fate in judge_faults(corpus.HOME / "safe" / "histogram_own.ptx")]
     assert {sort for sort, _, _ in fates} == {"left out", "moved", "unmasked"}
     assert {line for _, line, fate in fates if fate == "SAFE"} == HARMLESS.keys()
     assert [fate for _, line, fate in fates if line not in HARMLESS] == ["refuted"] * 8
@@ -382,8 +382,8 @@ def test_a_fence_that_is_missing_is_a_warning_by_the_letter(name: str, fences: l
     assert all(fence in text for fence in fences)
     for fence in fences:
         text = text.replace(fence, "")
-    found = check_safety(text, launch, seed=1)[0]
-    assert found.status == "SAFE" and kinds(found) == ({kind} if kind else set())
+    outcome = check_safety(text, launch, seed=1)[0]
+    assert outcome.status == "SAFE" and kinds(outcome) == ({kind} if kind else set())
     if kind:
         assert check_safety(text, launch, seed=1, strict=True)[0].status == "REFUTED"
 
@@ -411,9 +411,11 @@ tcgen05.fence::after_thread_sync;
     text = HEAD.replace("8.0", "8.6").replace("sm_80", "sm_100a") + body
     if missing:
         text = text.replace(f"tcgen05.fence::{missing}_thread_sync;", "", 1)
-    (found,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 256}, claimed=False), seed=1)
-    assert found.status == "SAFE"
-    assert [one.text.rpartition("::")[2] for one in found.findings] == ([fence] if fence else []), found.findings
+    (outcome,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 256}, claimed=False), seed=1)
+    assert outcome.status == "SAFE"
+    assert [finding.text.rpartition("::")[2] for finding in outcome.findings] == ([fence] if fence else []), (
+        outcome.findings
+    )
 
 
 @pytest.mark.parametrize(("offset", "status"), [("4", "SAFE"), ("%t1", "UNKNOWN")])
@@ -425,6 +427,6 @@ tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%t2], {offset}, {{%r1}};
 tcgen05.wait::st.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t2, 32;"""
     text = HEAD.replace("8.0", "8.6").replace("sm_80", "sm_100a") + body
-    (found,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 32}, claimed=False), seed=1)
-    assert found.status == status, found.findings
-    assert status == "SAFE" or "offset of the second half" in found.findings[0].text
+    (outcome,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 32}, claimed=False), seed=1)
+    assert outcome.status == status, outcome.findings
+    assert status == "SAFE" or "offset of the second half" in outcome.findings[0].text

@@ -56,8 +56,8 @@ def test_a_byte_of_shared_memory_is_told_with_its_variable(tmp_path: Path, capsy
 def test_a_name_behind_the_file_says_which_of_several_kernels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one, file = f"{HEAD}{DOUBLE}\nret;\n}}\n", str(tmp_path / "k.ptx")
-    (tmp_path / "k.ptx").write_text(one + one[one.index(".entry") :].replace("entry k", "entry other"))
+    kernel, file = f"{HEAD}{DOUBLE}\nret;\n}}\n", str(tmp_path / "k.ptx")
+    (tmp_path / "k.ptx").write_text(kernel + kernel[kernel.index(".entry") :].replace("entry k", "entry other"))
     launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[64]", "--param", "C=f32[63]"]
     assert main([file, *launch]) == 2
     assert "several kernels; there are: k, other; " in (said := " ".join(capsys.readouterr().err.split()))

@@ -24,5 +24,5 @@ POWER = "exp2(scale * sum_k Q[m,k]*K[n,k] - L[m])"
     ],
 )
 def test_the_array_beside_the_powers_is_found(claim: str, index: str, array: str) -> None:
-    found = find_power_term(read_claim(claim)[1])
-    assert (found and (found[0], found[2].name)) == ((index, array) if index else None)
+    term = find_power_term(read_claim(claim)[1])
+    assert (term and (term[0], term[2].name)) == ((index, array) if index else None)

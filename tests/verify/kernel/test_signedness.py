@@ -94,18 +94,18 @@ WRONG = {
 @pytest.mark.long
 @pytest.mark.parametrize(("body", "claim", "kind", "out", "load"), EXACT.values(), ids=EXACT)
 def test_integers_are_the_numbers_that_their_types_say(body: str, claim: str, kind: str, out: str, load: str) -> None:
-    found = run(body, claim, kind, out, load)
-    assert found.status == "VERIFIED", found.findings
+    outcome = run(body, claim, kind, out, load)
+    assert outcome.status == "VERIFIED", outcome.findings
     assert run(body, f"{claim} + A[i]", kind, out, load).status == "REFUTED"
 
 
 @pytest.mark.parametrize(("body", "claim", "kind", "out", "load"), WRONG.values(), ids=WRONG)
 def test_bits_that_may_be_another_number_have_no_meaning(body: str, claim: str, kind: str, out: str, load: str) -> None:
-    found = run(body, claim, kind, out, load)
-    assert found.status == "UNKNOWN", found.findings
-    (text,) = {each.text for each in found.findings}
+    outcome = run(body, claim, kind, out, load)
+    assert outcome.status == "UNKNOWN", outcome.findings
+    (text,) = {each.text for each in outcome.findings}
     assert RANGE_NEEDED in text and " from " in text
-    assert all(each.line for each in found.findings)
+    assert all(each.line for each in outcome.findings)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_bits_that_may_be_another_number_have_no_meaning(body: str, claim: str, 
     ],
 )
 def test_a_range_of_the_claim_bounds_them(name: str, limits: list[int]) -> None:
-    found = run(*WRONG[name], range=limits)
-    assert found.status == "VERIFIED", found.findings
-    assert f"; A from {limits[0]} to {limits[1]}; B from" in found.domain
+    outcome = run(*WRONG[name], range=limits)
+    assert outcome.status == "VERIFIED", outcome.findings
+    assert f"; A from {limits[0]} to {limits[1]}; B from" in outcome.domain
     wider = [limits[0], limits[1] + 1] if "wrap" in name else None
     if wider is not None:
         assert run(*WRONG[name], range=wider).status == "UNKNOWN"
@@ -209,6 +209,6 @@ def test_a_naive_product_of_bytes_is_verified_if_its_loads_have_the_arrays_type(
     table = {"grid": 1, "block": 64, "sizes": {"M": 64, "K": 20}, "claim": claim, "params": ["A", "B", "C"],
              "arrays": arrays}  # fmt: skip
     text = NAIVE.replace("TYPE", load).replace("FINISH", SUMS[out])
-    found = run_once(text, table)
-    assert (found.status, found.notes) == (status, ()) or (found.status == status != "VERIFIED"), found.findings
+    outcome = run_once(text, table)
+    assert (outcome.status, outcome.notes) == (status, ()) or (outcome.status == status != "VERIFIED"), outcome.findings
     assert run_once(text.replace("%r3, 20", "%r3, 19"), table).status in ("REFUTED", status.replace("VERIFIED", ""))

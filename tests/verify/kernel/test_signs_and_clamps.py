@@ -29,8 +29,8 @@ def findings(body: str, claim: str, kind: str = "f32", **more: Any) -> list[str]
     arrays: dict[str, Mapping[str, Any]] = {name: {"dims": "i", "type": kind, **more} for name in "AB"}
     arrays["C"] = {"dims": "i", "type": kind, "out": True}
     table = {"grid": 1, "block": 32, "sizes": {"I": size}, "claim": claim, "params": ["A", "B", "C"], "arrays": arrays}
-    (found,) = check(TEXT.replace("BODY", body), claim_of(table), seed=1)
-    return [f"{one.severity}: {one.text}" for one in found.findings]
+    (outcome,) = check(TEXT.replace("BODY", body), claim_of(table), seed=1)
+    return [f"{finding.severity}: {finding.text}" for finding in outcome.findings]
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_zeros_above_an_integer_or_below_a_float_make_it_the_same_number_of_a_wi
     arrays = {"A": {"dims": "i", "type": kind}, "C": {"dims": "i", "type": out, "out": True}}
     for value, status in (("A[i]", "VERIFIED"), ("2 * A[i]", "REFUTED")):
         table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "claim": f"C[i] = {value}", "arrays": arrays}
-        (found,) = check(text, claim_of({**table, "params": ["A", "A", "C"]}), seed=1)
-        assert found.status == status, found.findings
+        (outcome,) = check(text, claim_of({**table, "params": ["A", "A", "C"]}), seed=1)
+        assert outcome.status == status, outcome.findings
 
 
 def test_a_sum_with_a_nan_is_nan_for_all_data() -> None:
-    (found,) = findings("add.f32 z,x,0f7FC00000;", "C[i] = A[i]")
-    assert found.startswith("value: C[i=0] is NaN for all data")
+    (text,) = findings("add.f32 z,x,0f7FC00000;", "C[i] = A[i]")
+    assert text.startswith("value: C[i=0] is NaN for all data")
     chosen = ".reg .pred p; add.f32 y,x,0f7FC00000; setp.eq.u32 p,i,i; selp.f32 z,x,y,p;"
     assert findings(chosen, "C[i] = A[i]") == []

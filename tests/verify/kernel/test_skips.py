@@ -26,13 +26,13 @@ def outcome(body: str, claim: str, count: int = 16) -> LaunchOutcome:
     for name in "AB":
         arrays[name]["dims"] = "j"
     table = {"grid": 1, "block": 32, "sizes": {"I": count, "J": 32}, "params": ["A", "B", "C"], "arrays": arrays}
-    (found,) = check(text, claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
-    return found
+    (judged,) = check(text, claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+    return judged
 
 
 def test_what_nobody_stores_decides_nothing() -> None:
-    found = outcome(STORED.replace("WAY", COMPUTES), "1 / exp2(A[i*1])")
-    assert found.status == "VERIFIED", found.findings
+    judged = outcome(STORED.replace("WAY", COMPUTES), "1 / exp2(A[i*1])")
+    assert judged.status == "VERIFIED", judged.findings
     assert outcome(STORED.replace("WAY", COMPUTES), "exp2(A[i*1])").status == "REFUTED"
 
 
@@ -41,16 +41,16 @@ def test_a_way_may_read_parameters(address: str) -> None:
     """FlashAttention 3 reads its scale there, by the address of its one parameter."""
     way, before = f"ld.param.u64 w,[{address}]; {COMPUTES}", "mov.b64 b,c; setp.eq.ftz"
     body = STORED.replace("setp.eq.ftz", before)
-    found = outcome(body.replace("WAY", way), "1 / exp2(A[i*1])")
-    assert found.status == "VERIFIED", found.findings
+    judged = outcome(body.replace("WAY", way), "1 / exp2(A[i*1])")
+    assert judged.status == "VERIFIED", judged.findings
     assert outcome(body.replace("WAY", way), "exp2(A[i*1])").status == "REFUTED"
     elsewhere = outcome(body.replace("WAY", f"add.u64 b,b,4096; {way}"), "1 / exp2(A[i*1])")
     assert elsewhere.status == ("VERIFIED" if address == "c" else "UNKNOWN"), elsewhere.findings
 
 
 def test_a_part_that_a_way_drops_is_no_register_that_it_writes() -> None:
-    found = outcome(STORED.replace("WAY", COMPUTES + " mov.b64 b,{t,t}; mov.b64 {t,_},b;"), "1 / exp2(A[i*1])")
-    assert found.status == "VERIFIED", found.findings
+    judged = outcome(STORED.replace("WAY", COMPUTES + " mov.b64 b,{t,t}; mov.b64 {t,_},b;"), "1 / exp2(A[i*1])")
+    assert judged.status == "VERIFIED", judged.findings
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ def test_a_way_that_does_more_than_compute_is_followed(way: str) -> None:
 
 
 def test_what_is_stored_must_not_depend_on_it() -> None:
-    found = outcome(ROW.replace("WAY", COMPUTES) + " st.global.b32 [pc],z; ret; }", "1 / exp2(A[i*1])", count=32)
-    assert found.status in ("UNKNOWN", "REFUTED")
-    assert any("depends on a branch" in one.text for one in found.findings), found.findings
+    judged = outcome(ROW.replace("WAY", COMPUTES) + " st.global.b32 [pc],z; ret; }", "1 / exp2(A[i*1])", count=32)
+    assert judged.status in ("UNKNOWN", "REFUTED")
+    assert any("depends on a branch" in finding.text for finding in judged.findings), judged.findings

@@ -187,7 +187,7 @@ def test_a_finding_in_cuda_is_at_the_line_of_the_users_file_and_quotes_it(tmp_pa
     claim = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "C"], "arrays": arrays, "claim": "C[i] = A[i]"}
     report = verify_kernel(file, claim, seed=1)
     assert "mine.cu:4 (PTX line" in report.text() and "4 | A[threadIdx.x + ONE];" in report.text()
-    place = next(one.place for case in report.cases for one in case.verdicts if one.status.refuted)
+    place = next(verdict.place for case in report.cases for verdict in case.verdicts if verdict.status.refuted)
     assert place is not None and (place.file, place.line) == (str(file), 4)
     file.write_text("void f( {}\n")
     with pytest.raises(UsageError, match=r"mine\.cu was not compiled: .*mine\.cu\(1\): error"):

@@ -21,15 +21,15 @@ def run(old: str = "", new: str = "", **array: Any) -> LaunchOutcome:
     """The outcome, one part of the text exchanged, or keys of the sparse array."""
     assert old in TEXT
     arrays = {**CLAIM["arrays"], "A": {**CLAIM["arrays"]["A"], **array}}
-    (found,) = check(TEXT.replace(old, new) if old else TEXT, claim_of(CLAIM | {"arrays": arrays}), seed=5)
-    return found
+    (outcome,) = check(TEXT.replace(old, new) if old else TEXT, claim_of(CLAIM | {"arrays": arrays}), seed=5)
+    return outcome
 
 
 @pytest.mark.parametrize("pattern", [True, [[0, 1]], [[0, 3], [1, 2], [0, 2]]])
 def test_a_sparse_product_is_verified_for_its_pattern(pattern: object) -> None:
-    found = run(sparse=pattern)
-    assert (found.status, found.findings) == ("VERIFIED", ())
-    assert "one pattern of stored columns of A" in found.domain
+    outcome = run(sparse=pattern)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
+    assert "one pattern of stored columns of A" in outcome.domain
 
 
 @pytest.mark.long
@@ -43,9 +43,9 @@ def test_a_sparse_product_is_verified_for_its_pattern(pattern: object) -> None:
     ],
 )
 def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "REFUTED"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == "REFUTED"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 def test_the_selector_says_whose_metadata_are_read() -> None:
@@ -59,13 +59,13 @@ def test_the_selector_says_whose_metadata_are_read() -> None:
 
 def test_metadata_must_be_plain_and_name_columns() -> None:
     assert run("mov.b32 \t%r47, {%rs1, %rs2};", "mov.b32 \t%r47, 0;").status == "UNKNOWN"
-    found = run("mov.b32 \t%r47, {%rs1, %rs2};", "mov.b32 \t%r47, %r39;")
-    assert found.status == "UNKNOWN" and "data is used as metadata" in found.findings[0].text
+    outcome = run("mov.b32 \t%r47, {%rs1, %rs2};", "mov.b32 \t%r47, %r39;")
+    assert outcome.status == "UNKNOWN" and "data is used as metadata" in outcome.findings[0].text
 
 
 def test_metadata_are_no_output() -> None:
-    found = run("ld.global.u16 \t%rs1, [%rd33];", "ld.global.u16 \t%rs1, [%rd33]; st.global.u16 [%rd33], %rs1;")
-    assert found.status == "REFUTED" and any(one.kind == "write to an input" for one in found.findings)
+    outcome = run("ld.global.u16 \t%rs1, [%rd33];", "ld.global.u16 \t%rs1, [%rd33]; st.global.u16 [%rd33], %rs1;")
+    assert outcome.status == "REFUTED" and any(finding.kind == "write to an input" for finding in outcome.findings)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def test_without_the_bound_of_a_product_of_sizes_nothing_is_proved(
 ) -> None:
     preconditions, implied = AllSizes.preconditions, AllSizes.implied_facts
 
-    def leave_out(found: list[Any]) -> list[Any]:
-        return found[:number] + found[number + 1 :]
+    def leave_out(facts: list[Any]) -> list[Any]:
+        return facts[:number] + facts[number + 1 :]
 
     monkeypatch.setattr(AllSizes, "preconditions", lambda self: leave_out(preconditions(self)))
     monkeypatch.setattr(AllSizes, "implied_facts", lambda self, empty: leave_out(implied(self, empty)))
@@ -43,8 +43,8 @@ def test_where_a_product_wraps_the_kernel_is_wrong(stride: str) -> None:
     """Rows 2^28 and more elements apart: the last begins beyond 2^31."""
     statement = state(small.claim())
     sizes = {**WRAPS[stride], "lda": 16, "ldb": 16, "ldc": 16, stride: 1 << 28}
-    (found,) = check(small.PTX, statement.launch(sizes), seed=SEED)
-    assert found.status == "REFUTED"
+    (outcome,) = check(small.PTX, statement.launch(sizes), seed=SEED)
+    assert outcome.status == "REFUTED"
 
 
 @pytest.mark.parametrize("stride", ["lda", "ldb", "ldc"])
@@ -71,8 +71,8 @@ def test_another_grid_than_the_launch_has_is_neither_proved_nor_right(grid: list
     table = small.claim(grid=grid)
     with pytest.raises(NotLifted, match=r"sums are in no register|leave the rest of N out"):
         prove(small.PTX, table, seed=SEED)
-    (found,) = check(small.PTX, claim_of({**table, "sizes": {"M": 12, "N": 17, "K": 6}}), seed=SEED)
-    assert found.status == "REFUTED"
+    (outcome,) = check(small.PTX, claim_of({**table, "sizes": {"M": 12, "N": 17, "K": 6}}), seed=SEED)
+    assert outcome.status == "REFUTED"
 
 
 def test_an_output_that_is_an_input_is_not_proved() -> None:
@@ -84,7 +84,7 @@ def test_an_output_that_is_an_input_is_not_proved() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["K", "N", "lda", "ldb", "ldc"])
 def test_without_a_divisor_the_pipeline_is_not_proved(name: str) -> None:
-    given = [one for one in plain.GIVEN if not one.startswith(f"{name} ")]
+    given = [condition for condition in plain.GIVEN if not condition.startswith(f"{name} ")]
     with pytest.raises(NotLifted):
         prove(plain.PTX, plain.claim(given), seed=SEED)
 
@@ -96,8 +96,8 @@ def test_where_a_divisor_does_not_divide_the_pipeline_is_wrong(sizes: dict[str, 
     with pytest.raises(SpecError, match="does not hold"):
         state(plain.claim()).symbols(held)
     statement = state(plain.claim(()))
-    (found,) = check(plain.PTX, statement.launch(held), seed=SEED)
-    assert found.status == "REFUTED"
+    (outcome,) = check(plain.PTX, statement.launch(held), seed=SEED)
+    assert outcome.status == "REFUTED"
 
 
 def test_arrays_begin_at_a_multiple_of_sixteen_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +106,8 @@ def test_arrays_begin_at_a_multiple_of_sixteen_bytes(monkeypatch: pytest.MonkeyP
     sizes = {"M": 80, "N": 80, "K": 48, "lda": 96, "ldb": 96, "ldc": 96}
     filled = state(table).fill_in(sizes)
     arrays = {**filled["arrays"], "A": {**filled["arrays"]["A"], "offset": 4}}
-    (found,) = check(plain.PTX, claim_of({**filled, "arrays": arrays}), seed=SEED)
-    assert found.status == "REFUTED" and "misaligned" in found.findings[0].kind
+    (outcome,) = check(plain.PTX, claim_of({**filled, "arrays": arrays}), seed=SEED)
+    assert outcome.status == "REFUTED" and "misaligned" in outcome.findings[0].kind
     monkeypatch.setattr("verify.kernel.sizes.accesses.ALIGN", 8)
     with pytest.raises(NotLifted, match="accesses 16 bytes at once, not aligned at all sizes"):
         prove(plain.PTX, table, seed=SEED)
@@ -120,11 +120,11 @@ def test_numbers_that_a_claim_gives_are_a_precondition() -> None:
     claim = "C[m,n] = alpha * sum_k A[m,k]*B[k,n]"
     table = small.claim(claim=claim, scalars={"alpha": 2.0})
     assert prove(twice, table, seed=SEED).period == 1
-    other = {**table, "scalars": {"alpha": 3.0}}
+    thrice = {**table, "scalars": {"alpha": 3.0}}
     with pytest.raises(NotLifted, match="another value than the claim's"):
-        prove(twice, other, seed=SEED)
-    (found,) = check(twice, claim_of({**other, "sizes": {"M": 5, "N": 9, "K": 3}}), seed=SEED)
-    assert found.status == "REFUTED"
+        prove(twice, thrice, seed=SEED)
+    (outcome,) = check(twice, claim_of({**thrice, "sizes": {"M": 5, "N": 9, "K": 3}}), seed=SEED)
+    assert outcome.status == "REFUTED"
 
 
 @pytest.mark.long

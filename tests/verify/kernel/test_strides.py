@@ -47,8 +47,8 @@ WORDS = "A advances by stride_am where k has stride_ak: with that at line 11 the
 
 def repairs(report: Report) -> set[str]:
     """Return the repairs that a report shows."""
-    wrong = (one.counterexample for case in report.cases for one in case.verdicts)
-    return {one.repair for one in wrong if one is not None and one.repair}
+    wrong = (verdict.counterexample for case in report.cases for verdict in case.verdicts)
+    return {example.repair for example in wrong if example is not None and example.repair}
 
 
 def test_the_kernel_is_right() -> None:

@@ -25,7 +25,7 @@ from verify.kernel.ptx.parse import parse_kernel
 from verify.kernel.state.findings import Severity
 
 HOME = Path(__file__).parent
-COMMIT, WAIT, FENCE = (f"wgmma.{one};" for one in ("commit_group.sync.aligned", "wait_group.sync.aligned 0",
+COMMIT, WAIT, FENCE = (f"wgmma.{words};" for words in ("commit_group.sync.aligned", "wait_group.sync.aligned 0",
                                                    "fence.sync.aligned"))  # fmt: skip
 SUMS = "sum in flight", Severity.LETTER
 OPERAND = "register in flight", Severity.RACE
@@ -81,51 +81,55 @@ def claim() -> KernelClaim:
 
 
 def run(steps: str, strict: bool = False) -> LaunchOutcome:
-    (found,) = check(write(steps), claim(), seed=1, strict=strict)
-    return found
+    (outcome,) = check(write(steps), claim(), seed=1, strict=strict)
+    return outcome
 
 
-def list_kinds(found: LaunchOutcome) -> set[tuple[str, Severity]]:
+def list_kinds(outcome: LaunchOutcome) -> set[tuple[str, Severity]]:
     """Return the findings but those of barriers between warps, which these kernels leave out."""
-    return {(one.kind, one.severity) for one in found.findings if "by a part of a warpgroup" not in one.kind}
+    return {
+        (finding.kind, finding.severity)
+        for finding in outcome.findings
+        if "by a part of a warpgroup" not in finding.kind
+    }
 
 
 @pytest.mark.parametrize("use", USES)
 def test_sums_that_are_used_before_the_wait_are_a_warning(use: str) -> None:
-    found = run(USES[use])
-    assert found.status == "VERIFIED", tell(found)
-    assert SUMS in list_kinds(found) <= {SUMS, NO_FENCE}
+    outcome = run(USES[use])
+    assert outcome.status == "VERIFIED", tell(outcome)
+    assert SUMS in list_kinds(outcome) <= {SUMS, NO_FENCE}
     assert run(USES[use], strict=True).status == "REFUTED"
 
 
 def test_sums_that_are_used_after_the_wait_have_no_warning() -> None:
-    found = run(EARLY + WAIT + DOUBLE + HALVE)
-    assert found.status == "VERIFIED" and not list_kinds(found), tell(found)
+    outcome = run(EARLY + WAIT + DOUBLE + HALVE)
+    assert outcome.status == "VERIFIED" and not list_kinds(outcome), tell(outcome)
 
 
 @pytest.mark.parametrize("use", OPERANDS)
 def test_operands_that_are_overwritten_before_the_wait_are_refuted(use: str) -> None:
-    found = run(OPERANDS[use].replace("st.global.b32 [%d1], %r21;", ""))
-    assert found.status == "REFUTED" and OPERAND in list_kinds(found), tell(found)
+    outcome = run(OPERANDS[use].replace("st.global.b32 [%d1], %r21;", ""))
+    assert outcome.status == "REFUTED" and OPERAND in list_kinds(outcome), tell(outcome)
 
 
 def test_shared_memory_that_is_overwritten_before_the_wait_is_refuted() -> None:
-    found = run(SHARED)
-    assert found.status == "REFUTED" and ("wgmma on its way", Severity.RACE) in list_kinds(found), tell(found)
+    outcome = run(SHARED)
+    assert outcome.status == "REFUTED" and ("wgmma on its way", Severity.RACE) in list_kinds(outcome), tell(outcome)
 
 
 def test_a_use_of_sums_waits_for_no_operand() -> None:
     """What the compiler may insert is for the registers that it sees: of shared memory the text itself must say it."""
-    found = run(EARLY + DOUBLE + "@%p3 st.shared.b32 [%r18], %r1;\n" + WAIT + HALVE)
-    assert {SUMS, ("wgmma on its way", Severity.RACE)} <= list_kinds(found), tell(found)
+    outcome = run(EARLY + DOUBLE + "@%p3 st.shared.b32 [%r18], %r1;\n" + WAIT + HALVE)
+    assert {SUMS, ("wgmma on its way", Severity.RACE)} <= list_kinds(outcome), tell(outcome)
 
 
 def test_triton_unpacks_sums_in_f16_before_the_wait() -> None:
     text, given = (HOME / "half_sums_90.ptx").read_text(), read_claim(HOME / "half_sums_90.toml")
-    (found,) = check(text, given, seed=1)
-    assert found.status == "VERIFIED" and list_kinds(found) == {SUMS}, tell(found)
-    (found,) = check(text.replace(WAIT, ""), given, seed=1)
-    assert found.status == "REFUTED", "shared memory is written again, and nothing waits"
+    (outcome,) = check(text, given, seed=1)
+    assert outcome.status == "VERIFIED" and list_kinds(outcome) == {SUMS}, tell(outcome)
+    (outcome,) = check(text.replace(WAIT, ""), given, seed=1)
+    assert outcome.status == "REFUTED", "shared memory is written again, and nothing waits"
 
 
 def assemble(text: str, folder: Path) -> str:
@@ -137,7 +141,7 @@ def assemble(text: str, folder: Path) -> str:
 
 
 @pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
-@pytest.mark.parametrize("use", [one for one in USES if one != "copied"])  # it leaves out such copies
+@pytest.mark.parametrize("use", [use for use in USES if use != "copied"])  # it leaves out such copies
 def test_ptxas_inserts_the_wait_for_sums(use: str, tmp_path: Path) -> None:
     """It says so: it waits before the use, C7517, or after each wgmma, C7514 (read), C7515 (written)."""
     assert re.search(r"\(C751[457]\)", assemble(write(USES[use]), tmp_path))
@@ -162,8 +166,8 @@ def test_a_gpu_finds_the_sums(use: str) -> None:
     for seed in range(8):
         samples = drawn(launch, seed=seed)
         made = job(parse_kernel(text, claim().kernel), text, launch, samples)
-        (found,) = run_all([made])
-        assert not isinstance(found, Unavailable), found
+        (answer,) = run_all([made])
+        assert not isinstance(answer, Unavailable), answer
         wanted = samples["A"] @ samples["B"].T
-        assert (unpacked(target, found[launch.arrays.index(target)]) == rounded(target, wanted)).all()
+        assert (unpacked(target, answer[launch.arrays.index(target)]) == rounded(target, wanted)).all()
         assert np.any(wanted)

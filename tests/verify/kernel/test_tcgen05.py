@@ -24,15 +24,15 @@ MATRIX = 4611756662049538048  # of a descriptor: 128-byte swizzle, LBO 16, SBO 1
 
 def run(old: str, new: str, strict: bool = False, many: int = 1) -> LaunchOutcome:
     """The outcome of one CTA, a pattern of the text exchanged so many times."""
-    text, found = re.subn(old, new, TEXT, count=many)
-    assert found == many or not old
+    text, count = re.subn(old, new, TEXT, count=many)
+    assert count == many or not old
     (outcome,) = check(text, claim_of(CLAIM), seed=3, strict=strict)
     return outcome
 
 
 def test_a_product_in_tensor_memory_is_verified_by_the_letter_too() -> None:
-    found = run("", "", strict=True)
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run("", "", strict=True)
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.slow
@@ -57,9 +57,9 @@ def test_a_product_in_tensor_memory_is_verified_by_the_letter_too() -> None:
     ],
 )
 def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "REFUTED"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == "REFUTED"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 GIVE_UP = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
@@ -76,24 +76,24 @@ SECOND = "{ .reg .pred q; .reg .b32 w; mov.u32 w, %tid.x; shr.u32 w, w, 5; setp.
     ],
 )
 def test_a_cta_that_has_given_up_allocating_allocates_no_more(old: str, new: str, status: str) -> None:
-    found = run(old, new)
-    assert found.status == status, found.findings
-    assert all("may allocate no more" in one.text for one in found.findings)
+    outcome = run(old, new)
+    assert outcome.status == status, outcome.findings
+    assert all("may allocate no more" in finding.text for finding in outcome.findings)
 
 
 @pytest.mark.parametrize(("lanes", "status"), [(0, "VERIFIED"), (1, "UNKNOWN")])
 def test_a_mask_of_lanes_that_leaves_out_none_changes_nothing(lanes: int, status: str) -> None:
     """CUTLASS gives tcgen05.mma four registers of zeros."""
     with_mask = f"{{ .reg .b32 z; mov.b32 z, {lanes}; \\1, {{z, z, z, z}}, p; }}"
-    found = run(r"(tcgen05.mma\S+ \[%r4\], %rd\d+, %rd\d+, %r191), p;", with_mask, many=4)
-    assert found.status == status, found.findings
-    assert all("leaves out lanes" in each.text for each in found.findings)
+    outcome = run(r"(tcgen05.mma\S+ \[%r4\], %rd\d+, %rd\d+, %r191), p;", with_mask, many=4)
+    assert outcome.status == status, outcome.findings
+    assert all("leaves out lanes" in each.text for each in outcome.findings)
 
 
 @pytest.mark.long
 def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
-    found = run(r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4], %rd7")
-    assert found.status == "REFUTED" and found.findings[0].text.startswith("tcgen05.mma of CTA 0")
+    outcome = run(r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4], %rd7")
+    assert outcome.status == "REFUTED" and outcome.findings[0].text.startswith("tcgen05.mma of CTA 0")
     assert run(r"fence.proxy.async;", "").findings[0].kind == "no proxy fence"
 
 
@@ -107,8 +107,8 @@ def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
     ],
 )
 def test_a_rule_of_order_is_a_warning_and_an_error_if_strict(old: str, new: str, kind: str) -> None:
-    found = run(old, new)
-    assert found.status == "VERIFIED" and kind in {one.kind for one in found.findings}, found.findings
+    outcome = run(old, new)
+    assert outcome.status == "VERIFIED" and kind in {finding.kind for finding in outcome.findings}, outcome.findings
     assert run(old, new, strict=True).status == "REFUTED"
 
 
@@ -134,9 +134,9 @@ def test_a_late_waiter_is_a_warning_though_a_deallocation_comes_after_a_load_tha
     text, count = re.subn(FREED, freed, re.sub(LAST, NEXT.replace(PRODUCT.replace("p;", "q;"), ""), TEXT))
     text, waits = re.subn(r"tcgen05.wait::ld[^;]*;", "", text)
     assert (count, waits > 0) == (1, True)
-    (found,) = check(text, claim_of(CLAIM), seed=3)
-    kinds = {one.kind: str(one.severity) for one in found.findings}
-    assert found.status == status, found.findings
+    (outcome,) = check(text, claim_of(CLAIM), seed=3)
+    kinds = {finding.kind: str(finding.severity) for finding in outcome.findings}
+    assert outcome.status == status, outcome.findings
     assert kinds["no tcgen05.wait::ld"] == "letter"
     assert kinds["a waiter a phase late"] == ("letter" if freed else "race")
     assert kinds.get("after a tcgen05.ld") == (None if freed else "race")
@@ -145,9 +145,9 @@ def test_a_late_waiter_is_a_warning_though_a_deallocation_comes_after_a_load_tha
 @pytest.mark.long
 def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_is_refuted() -> None:
     """Warps 1 to 3 wait for a product and load it; nothing orders that before the product after it."""
-    found = run(LAST, NEXT)
-    kinds = {one.kind: str(one.severity) for one in found.findings}
-    assert found.status == "REFUTED" and kinds["a waiter a phase late"] == "race", kinds
+    outcome = run(LAST, NEXT)
+    kinds = {finding.kind: str(finding.severity) for finding in outcome.findings}
+    assert outcome.status == "REFUTED" and kinds["a waiter a phase late"] == "race", kinds
     assert "after a tcgen05.ld" in kinds
     right = run(LAST, f"bar.sync 0; {NEXT}")
     assert (right.status, right.findings) == ("VERIFIED", ())
@@ -165,8 +165,10 @@ def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_
     ids=["load", "product", "no-wait"],
 )  # fmt: skip
 def test_a_deallocation_that_nothing_orders_after_the_accesses_is_refuted(old: str, new: str, kind: str) -> None:
-    found = run(old, new)
-    assert found.status == "REFUTED" and (kind, "race") in {(one.kind, str(one.severity)) for one in found.findings}
+    outcome = run(old, new)
+    assert outcome.status == "REFUTED" and (kind, "race") in {
+        (finding.kind, str(finding.severity)) for finding in outcome.findings
+    }
 
 
 # Warp 0 allocates and stores, warp 4 loads, and warp 0 gives back what both may access.
@@ -186,9 +188,9 @@ def test_a_load_of_the_warp_that_deallocates_hides_none_of_another_warp(barrier:
     )
     text = text.replace("BODY", SHARED.replace("LOAD", LOAD).replace("BARRIER", barrier).replace("AGAIN", again))
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
-    found = run_once(text, {**ADDED, "block": 256, "sizes": {"I": 256}, "arrays": arrays})
-    assert [each.kind for each in found.findings] == ([] if barrier else ["after a tcgen05.ld"])
-    assert found.status == ("VERIFIED" if barrier else "REFUTED")
+    outcome = run_once(text, {**ADDED, "block": 256, "sizes": {"I": 256}, "arrays": arrays})
+    assert [each.kind for each in outcome.findings] == ([] if barrier else ["after a tcgen05.ld"])
+    assert outcome.status == ("VERIFIED" if barrier else "REFUTED")
 
 
 @pytest.mark.parametrize(
@@ -200,9 +202,9 @@ def test_a_load_of_the_warp_that_deallocates_hides_none_of_another_warp(barrier:
     ],
 )
 def test_what_has_no_meaning_is_named(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "UNKNOWN"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == "UNKNOWN"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 def test_the_column_behind_the_last_is_out_of_bounds_though_all_are_allocated() -> None:

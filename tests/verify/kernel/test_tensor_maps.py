@@ -39,13 +39,13 @@ def run(old: str = "", new: str = "", count: int = 1) -> LaunchOutcome:
     scratch = {"dims": "x", "type": "u8", "strides": [1], "scratch": True}
     arrays = {"A": {**CLAIM["arrays"]["A"], "offset": 16}, "C": CLAIM["arrays"]["C"], "W": scratch}  # type: ignore[index]
     claim = CLAIM | {"params": ["A", "W", "C"], "sizes": {"M": 32, "K": 8, "X": 256}, "arrays": arrays}
-    (found,) = check(TEXT.replace(old, new, count), claim_of(claim), seed=3)
-    return found
+    (outcome,) = check(TEXT.replace(old, new, count), claim_of(claim), seed=3)
+    return outcome
 
 
 def test_a_map_that_the_kernel_makes_is_the_claims() -> None:
-    found = run()
-    assert (found.status, found.findings) == ("VERIFIED", ())
+    outcome = run()
+    assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.long
@@ -67,9 +67,9 @@ def test_a_map_that_the_kernel_makes_is_the_claims() -> None:
     ],
 )
 def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == ("REFUTED" if words else "VERIFIED")  # rows beyond the end that no box has change nothing
-    assert not words or any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == ("REFUTED" if words else "VERIFIED")  # rows beyond the end that no box has change nothing
+    assert not words or any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
     ],
 )  # fmt: skip
 def test_what_a_map_lacks_is_named(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "UNKNOWN"
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == "UNKNOWN"
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 def test_a_fence_that_is_missing_is_a_warning() -> None:
-    found = run("fence.proxy.tensormap::generic.acquire.gpu [%d2], 128;\n", "")
-    assert found.status == "VERIFIED" and [one.kind for one in found.findings] == ["no tensor map fence"]
+    outcome = run("fence.proxy.tensormap::generic.acquire.gpu [%d2], 128;\n", "")
+    assert outcome.status == "VERIFIED" and [finding.kind for finding in outcome.findings] == ["no tensor map fence"]

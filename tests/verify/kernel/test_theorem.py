@@ -33,7 +33,7 @@ def test_a_kernel_is_proved_for_all_sizes(theorem: Theorem) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=() if one in QUICK else pytest.mark.slow) for one in plain.TWINS]
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in plain.TWINS]
 )
 def test_no_wrong_kernel_is_proved(name: str) -> None:
     with pytest.raises(NotLifted):
@@ -41,16 +41,16 @@ def test_no_wrong_kernel_is_proved(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one for one in plain.TWINS if one not in DEFAULT_SIZES_REFUTE])
+@pytest.mark.parametrize("name", [name for name in plain.TWINS if name not in DEFAULT_SIZES_REFUTE])
 def test_default_sizes_accept_these_wrong_kernels(name: str) -> None:
-    assert {one.status for one in check(plain.twin(name), claim_of(plain.claim()), seed=SEED)} == {"VERIFIED"}
+    assert {outcome.status for outcome in check(plain.twin(name), claim_of(plain.claim()), seed=SEED)} == {"VERIFIED"}
 
 
 @pytest.mark.slow
 def test_alignment_that_is_not_given_is_not_assumed() -> None:
     """Without N % 16 the columns of B are not aligned for 16 bytes at once, or their mask is wrong."""
     with pytest.raises(NotLifted):
-        prove(plain.PTX, plain.claim([one for one in plain.GIVEN if one[0] != "N"]), seed=SEED)
+        prove(plain.PTX, plain.claim([condition for condition in plain.GIVEN if condition[0] != "N"]), seed=SEED)
 
 
 @pytest.mark.long
@@ -95,8 +95,8 @@ WGMMA = [f"{name} % 64 == 0" for name in ("M", "N", "K", "lda", "ldb", "ldc")]
 @pytest.mark.slow
 def test_a_kernel_with_wgmma_is_proved_in_whole_tiles() -> None:
     ptx = (plain.COMPILED / "wgmma.ptx").read_text(encoding="utf-8")
-    found = prove(ptx, plain.claim(WGMMA, "wgmma"), seed=SEED)
-    assert (found.period, found.alone) == (1, 3)
+    theorem = prove(ptx, plain.claim(WGMMA, "wgmma"), seed=SEED)
+    assert (theorem.period, theorem.alone) == (1, 3)
 
 
 @pytest.mark.long
@@ -104,7 +104,7 @@ def test_a_kernel_with_wgmma_is_proved_in_whole_tiles() -> None:
     ("given", "wait", "why"),
     [
         (WGMMA, "1", "wgmma on its way at the sample"),
-        ([one for one in WGMMA if one[0] != "M"], "0", "leave the rest of M out"),
+        ([condition for condition in WGMMA if condition[0] != "M"], "0", "leave the rest of M out"),
     ],
 )
 def test_wgmma_that_nobody_waits_for_and_parts_of_tiles_are_not_proved(given: list[str], wait: str, why: str) -> None:
@@ -119,8 +119,8 @@ def test_wgmma_that_nobody_waits_for_and_parts_of_tiles_are_not_proved(given: li
 def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
     """Its stage is the trip modulo 3, by a multiplication; its trips are a quotient that no form of K is."""
     ptx = (plain.COMPILED / "pipeline_3.ptx").read_text(encoding="utf-8")
-    found = prove(ptx, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)
-    assert found.period == 3
+    theorem = prove(ptx, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)
+    assert theorem.period == 3
     wrong = ptx.replace("%rd206, %r978, -1431655765;", "%rd206, %r978, -1431633920;")  # wrong from trip 2^17 on
     with pytest.raises(NotLifted):
         prove(wrong, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)
@@ -132,7 +132,11 @@ def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
 )
 def test_the_divisor_that_an_aligned_access_needs_is_proposed(missing: str, said: str) -> None:
     with pytest.raises(NotLifted, match=rf"not aligned at all sizes \(`given` may say {said}\)"):
-        prove(plain.PTX, plain.claim([one for one in plain.GIVEN if not one.startswith(missing)]), seed=SEED)
+        prove(
+            plain.PTX,
+            plain.claim([condition for condition in plain.GIVEN if not condition.startswith(missing)]),
+            seed=SEED,
+        )
 
 
 def test_an_access_of_a_part_of_an_element_ends_a_proof() -> None:
@@ -157,8 +161,8 @@ def test_the_divisor_with_which_a_mask_is_the_bounds_is_proposed(bits: int, by: 
     with pytest.raises(NotLifted, match=rf"another mask than its bounds \(`given` may say N % {by} == 0\)"):
         prove(ptx, small.claim(), seed=SEED)
     assert prove(ptx, small.claim(given=[f"N % {by} == 0"]), seed=SEED).period == 1
-    (found,) = check(ptx, claim_of(small.claim(sizes={"M": 4, "N": 9, "K": 2})), seed=SEED)
-    assert found.status == "REFUTED"
+    (outcome,) = check(ptx, claim_of(small.claim(sizes={"M": 4, "N": 9, "K": 2})), seed=SEED)
+    assert outcome.status == "REFUTED"
 
 
 def test_no_divisor_is_proposed_where_none_makes_a_mask_right() -> None:

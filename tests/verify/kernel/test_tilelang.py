@@ -21,16 +21,18 @@ def run(old: str = "", new: str = "", strict: bool = False, seed: int = 1) -> La
     """The outcome, the first match of a pattern exchanged."""
     text, count = re.subn(old, new, TEXT, count=1) if old else (TEXT, 1)
     assert count == 1
-    (found,) = check(text, read_claim(HOME / "tilelang_90.toml"), seed=seed, strict=strict)
-    return found
+    (outcome,) = check(text, read_claim(HOME / "tilelang_90.toml"), seed=seed, strict=strict)
+    return outcome
 
 
 @pytest.mark.long
 def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
-    found = run()
-    assert found.status == "VERIFIED", tell(found)
-    assert {(one.kind, one.severity) for one in found.findings} == {("a waiter a phase late", Severity.LETTER)}
-    assert "let only threads wait that use what the phase guards" in found.findings[0].text
+    outcome = run()
+    assert outcome.status == "VERIFIED", tell(outcome)
+    assert {(finding.kind, finding.severity) for finding in outcome.findings} == {
+        ("a waiter a phase late", Severity.LETTER)
+    }
+    assert "let only threads wait that use what the phase guards" in outcome.findings[0].text
     assert run(strict=True).status == "REFUTED"
 
 
@@ -47,5 +49,5 @@ def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
 )
 def test_a_wrong_twin_is_refuted(old: str, new: str) -> None:
     for seed in (1, 4):  # which draw lanes of either half
-        found = run(old, new, seed=seed)
-        assert found.status == "REFUTED", tell(found)
+        outcome = run(old, new, seed=seed)
+        assert outcome.status == "REFUTED", tell(outcome)

@@ -33,8 +33,8 @@ def test_grouped_ids_are_proved_and_every_question_has_a_certificate(theorem: Th
 @pytest.mark.long
 @pytest.mark.parametrize(("ids", "tile"), [(grouped.ROWS, "[cx]//[[N+7]//8]"), (grouped.COLUMNS, "[cx]//[[M+3]//4]")])
 def test_tiles_in_rows_and_in_columns_are_proved(ids: str, tile: str) -> None:
-    found = prove(grouped.kernel(ids), grouped.claim(), seed=SEED).statement.tiles
-    assert tile in {str(one) for one in found.values()}
+    tiles = prove(grouped.kernel(ids), grouped.claim(), seed=SEED).statement.tiles
+    assert tile in {str(form) for form in tiles.values()}
 
 
 @pytest.mark.long
@@ -59,8 +59,8 @@ def test_no_wrong_kernel_is_proved(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", grouped.TWINS)
 def test_default_sizes_accept_most_of_these(name: str) -> None:
-    found = {one.status for one in check(grouped.twin(name), claim_of(grouped.claim()), seed=SEED)}
-    assert (found == {"VERIFIED"}) == ("default_sizes_refute" not in grouped.TWINS[name])
+    statuses = {outcome.status for outcome in check(grouped.twin(name), claim_of(grouped.claim()), seed=SEED)}
+    assert (statuses == {"VERIFIED"}) == ("default_sizes_refute" not in grouped.TWINS[name])
 
 
 @pytest.mark.long
@@ -92,5 +92,5 @@ def test_grids_without_a_meaning_are_refused_by_name(grid: list[object], problem
 def test_grouped_ids_of_triton_are_proved(name: str, more: list[str]) -> None:
     given = [*more, "K % 8 == 0", *(f"{each} % 16 == 0" for each in ("N", "lda", "ldb", "ldc"))]
     ptx = (plain.COMPILED / f"{name}.ptx").read_text(encoding="utf-8")
-    found = prove(ptx, plain.claim(given, name), seed=SEED)
-    assert "min2" in str(found.statement.tiles["m"]) and found.statement.shares_axis
+    theorem = prove(ptx, plain.claim(given, name), seed=SEED)
+    assert "min2" in str(theorem.statement.tiles["m"]) and theorem.statement.shares_axis

@@ -28,9 +28,9 @@ def test_the_two_parts_of_a_warp_meet_at_two_instructions(count: str) -> None:
 @pytest.mark.parametrize("count", COUNTS)
 def test_a_warp_has_come_when_all_of_its_threads_have(count: str) -> None:
     """Where a part of a warp never comes, the rest waits for ever."""
-    one = part(f"barrier.sync {count}").replace(f"@%p1 bra ON; barrier.sync {count};", "@%p1 bra ON;")
-    assert kinds(safety(one)) >= {"stuck threads"} or kinds(safety(one)) >= {"race: read after write"}
-    assert safety(one).status == "REFUTED"
+    text = part(f"barrier.sync {count}").replace(f"@%p1 bra ON; barrier.sync {count};", "@%p1 bra ON;")
+    assert kinds(safety(text)) >= {"stuck threads"} or kinds(safety(text)) >= {"race: read after write"}
+    assert safety(text).status == "REFUTED"
 
 
 def test_threads_that_have_ended_are_not_waited_for() -> None:

@@ -22,7 +22,7 @@ def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
     forms = {
         form.text: None
         for row in semantics.rows()
-        for form in (choose_first(row), *(one for one, _ in list_pairs(row)))
+        for form in (choose_first(row), *(first for first, _ in list_pairs(row)))
     }
     assert len(forms) > 700
     silent = []
@@ -54,12 +54,12 @@ def test_the_forms_have_every_word_and_operand_of_the_table() -> None:
     """Each row, each word of each list, each optional word and operand is among what these tests look at."""
     absent = []
     for row in semantics.rows():
-        base, forms = choose_first(row), [one for one, _ in list_pairs(row)]
-        there = [set(one.opcode.split(".")) for one in (base, *forms)]
+        base, forms = choose_first(row), [first for first, _ in list_pairs(row)]
+        there = [set(form.opcode.split(".")) for form in (base, *forms)]
         listed = [(word, {*word.split(".")}) for _, words, _ in row.parts for word in words if word != "*"]
-        absent += [(row.spelling, word) for word, parts in listed if not any(parts <= one for one in there)]
+        absent += [(row.spelling, word) for word, parts in listed if not any(parts <= words for words in there)]
         optional = [role for role, _, is_optional in row.operands if is_optional]
-        longer = [one for one in forms if len(one.operands) > len(base.operands)]
+        longer = [form for form in forms if len(form.operands) > len(base.operands)]
         absent += [(row.spelling, role) for role in optional if not longer and role not in row.no_effect]
         absent += [(row.spelling, flag) for flag in row.rest if flag not in FLAGS and flag not in base.opcode]
     assert absent == []
@@ -81,27 +81,27 @@ def test_a_new_row_whose_modifier_no_code_reads_is_refused(
     row = replace(plain, spelling=spelling, words=words)
     meaning = semantics.meaning
 
-    def found(text: str) -> semantics.Meaning | None:
+    def find_meaning(text: str) -> semantics.Meaning | None:
         chosen = row.choose(text)
         if chosen is None:
             return meaning(text)
         return semantics.Meaning(row, chosen, dict.fromkeys("dab", "f32"))
 
-    monkeypatch.setattr(handlers, "meaning", found)
+    monkeypatch.setattr(handlers, "meaning", find_meaning)
     outcome = run_sum(f"{opcode};", "C[i] = A[i] - B[i]")
     assert outcome.status == "UNKNOWN" and said in outcome.findings[0].text
     monkeypatch.undo()
     row = replace(row, no_effect={"strange": "9.7.1, none", "how": "9.7.1, none"})
-    monkeypatch.setattr(handlers, "meaning", found)
+    monkeypatch.setattr(handlers, "meaning", find_meaning)
     assert run_sum(f"{opcode};", "C[i] = A[i] - B[i]").status == "VERIFIED"
 
 
 def test_an_operand_that_no_code_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     row = next(row for row in semantics.rows() if row.spelling == "nanosleep.u32")
-    found = replace(row, no_effect={})
+    changed = replace(row, no_effect={})
     known = semantics.meaning
     monkeypatch.setattr(
-        handlers, "meaning", lambda text: semantics.Meaning(found, {}, {}) if text == "nanosleep.u32" else known(text)
+        handlers, "meaning", lambda text: semantics.Meaning(changed, {}, {}) if text == "nanosleep.u32" else known(text)
     )
     outcome = run_sum("add.f32 %f3, %f1, %f2; nanosleep.u32 %r1;", "C[i] = A[i] + B[i]")
     assert outcome.status == "UNKNOWN" and "no code reads the operand t" in outcome.findings[0].text
@@ -125,11 +125,11 @@ NAME = "REASON"
 def test_a_row_is_found_by_each_word_with_which_its_opcodes_may_begin() -> None:
     """Rows are read by the first word of an opcode: it is the first row of all that has the opcode."""
     every, firsts = semantics.rows(), [(choose_first(row), row) for row in semantics.rows()]
-    forms = [one for base, row in firsts for one, _ in list_pairs(row) if one.words[0] != base.words[0]]
-    opcodes = {one.opcode for one in (*forms, *(base for base, _ in firsts))}
-    expected = {opcode: next(one for one in every if one.choose(opcode) is not None) for opcode in opcodes}
-    found = {opcode: semantics.meaning(opcode) for opcode in opcodes}
-    assert {opcode: one and one.row for opcode, one in found.items()} == expected
+    forms = [form for base, row in firsts for form, _ in list_pairs(row) if form.words[0] != base.words[0]]
+    opcodes = {form.opcode for form in (*forms, *(base for base, _ in firsts))}
+    expected = {opcode: next(row for row in every if row.choose(opcode) is not None) for opcode in opcodes}
+    meanings = {opcode: semantics.meaning(opcode) for opcode in opcodes}
+    assert {opcode: meaning and meaning.row for opcode, meaning in meanings.items()} == expected
 
 
 def test_a_row_begins_on_a_line_of_its_own(tmp_path: Path) -> None:
@@ -199,9 +199,9 @@ def test_each_flag_of_a_row_has_code_and_one_that_is_taken_from_it_none(monkeypa
     known = handlers.meaning
 
     def fewer(opcode: str) -> semantics.Meaning | None:
-        found = known(opcode)
-        rest = tuple(word for word in found.row.rest if word != "satfinite") if found else ()
-        return replace(found, row=replace(found.row, rest=rest)) if found and found.row.rest else found
+        meaning = known(opcode)
+        rest = tuple(word for word in meaning.row.rest if word != "satfinite") if meaning else ()
+        return replace(meaning, row=replace(meaning.row, rest=rest)) if meaning and meaning.row.rest else meaning
 
     monkeypatch.setattr(handlers, "meaning", fewer)
     with pytest.raises(Refused, match=r"no meaning for \.satfinite of"):
@@ -250,6 +250,6 @@ def test_integers_in_pairs_are_refused_by_name(head: str, kind: str) -> None:
     ],
 )
 def test_a_modifier_that_is_a_requirement_is_checked(body: str, said: str) -> None:
-    found = run_sum(body, "C[i] = A[i]")
-    assert (found.status == "VERIFIED") == (not said), found.findings
-    assert said in " ".join(one.text for one in found.findings)
+    outcome = run_sum(body, "C[i] = A[i]")
+    assert (outcome.status == "VERIFIED") == (not said), outcome.findings
+    assert said in " ".join(finding.text for finding in outcome.findings)

@@ -21,9 +21,9 @@ FIRST = "add.s64 %d5, %d1, %d4; "
     ],
 )
 def test_a_kernel_that_is_wrong_with_some_bits_is_refuted_and_says_which(old: str, new: str, said: str) -> None:
-    found = run_once(ADD.replace(old, new).replace("BODY", RIGHT), ADDED, seed=1)
-    assert found.status == "REFUTED" and said in found.findings[0].text
-    assert found.findings == run_once(ADD.replace(old, new).replace("BODY", RIGHT), ADDED, seed=1).findings
+    outcome = run_once(ADD.replace(old, new).replace("BODY", RIGHT), ADDED, seed=1)
+    assert outcome.status == "REFUTED" and said in outcome.findings[0].text
+    assert outcome.findings == run_once(ADD.replace(old, new).replace("BODY", RIGHT), ADDED, seed=1).findings
 
 
 @pytest.mark.parametrize(

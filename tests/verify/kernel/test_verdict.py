@@ -31,55 +31,55 @@ def verdicts(body: str, load: str = "[%d5]", claim: dict = ADDED, **options: boo
     """The verdicts by the keys of their properties, of the kernel that adds, with this load of A."""
     ptx = ADD.replace("BODY", body).replace("[%d5]", load)
     (outcome,) = check(ptx, claim_of(claim), seed=3)
-    found = case(outcome, claim["claim"], False, "replay").verdicts
-    return {verdict.claim.prop.key: verdict for verdict in found}
+    listed = case(outcome, claim["claim"], False, "replay").verdicts
+    return {verdict.claim.prop.key: verdict for verdict in listed}
 
 
 def test_every_claim_of_a_right_kernel_is_proved_over_all_elements() -> None:
-    found = verdicts(PLUS)
-    assert {verdict.status for verdict in found.values()} == {Status.PROVED}
-    assert found["values"].evidence[0].points == 64
+    by_key = verdicts(PLUS)
+    assert {verdict.status for verdict in by_key.values()} == {Status.PROVED}
+    assert by_key["values"].evidence[0].points == 64
 
 
 def test_elements_from_outside_of_an_array_are_not_compared() -> None:
-    found = verdicts(PLUS, "[%d5+256]")
-    assert found["memory"].status is Status.REFUTED
-    assert found["values"].status is Status.UNCHECKED and found["values"].evidence[0].points == 0
-    assert "64 of 64 elements" in found["values"].reason and "memory" in found["values"].reason
-    assert Status.PROVED not in {verdict.status for verdict in found.values()}
+    by_key = verdicts(PLUS, "[%d5+256]")
+    assert by_key["memory"].status is Status.REFUTED
+    assert by_key["values"].status is Status.UNCHECKED and by_key["values"].evidence[0].points == 0
+    assert "64 of 64 elements" in by_key["values"].reason and "memory" in by_key["values"].reason
+    assert Status.PROVED not in {verdict.status for verdict in by_key.values()}
 
 
 def test_the_points_are_those_that_were_compared() -> None:
     late = "setp.gt.u32 %p1, %r1, 47; @%p1 ld.global.f32 %f1, [%d5+256]; " + PLUS
-    found = verdicts(late)
-    assert found["values"].status is Status.UNCHECKED and found["values"].evidence[0].points == 48
-    assert "16 of 64 elements" in found["values"].reason
+    by_key = verdicts(late)
+    assert by_key["values"].status is Status.UNCHECKED and by_key["values"].evidence[0].points == 48
+    assert "16 of 64 elements" in by_key["values"].reason
 
 
 def test_a_read_outside_of_an_array_that_nothing_uses_leaves_no_claim_proved() -> None:
-    found = verdicts("ld.global.f32 %f9, [%d5+256]; " + PLUS)
-    assert found["memory"].status is Status.REFUTED
-    assert found["values"].status is Status.UNCHECKED and found["values"].evidence[0].points == 64
+    by_key = verdicts("ld.global.f32 %f9, [%d5+256]; " + PLUS)
+    assert by_key["memory"].status is Status.REFUTED
+    assert by_key["values"].status is Status.UNCHECKED and by_key["values"].evidence[0].points == 64
 
 
 @pytest.mark.parametrize(("barrier", "status"), [("bar.sync 0;", Status.PROVED), ("", Status.UNCHECKED)])
 def test_values_rest_on_the_order_of_accesses(barrier: str, status: Status) -> None:
-    found = verdicts(EXCHANGED.replace("BARRIER", barrier), claim=SUMMED)
-    assert found["order"].status is (Status.PROVED if barrier else Status.REFUTED)
-    assert {verdict.status for key, verdict in found.items() if key != "order"} == {status}
+    by_key = verdicts(EXCHANGED.replace("BARRIER", barrier), claim=SUMMED)
+    assert by_key["order"].status is (Status.PROVED if barrier else Status.REFUTED)
+    assert {verdict.status for key, verdict in by_key.items() if key != "order"} == {status}
 
 
 def test_nothing_is_proved_of_narrowings_where_values_are_wrong() -> None:
-    found = verdicts("mul.f32 %f3, %f1, %f2;")
-    assert found["values"].status is Status.REFUTED
-    assert found["precision"].status is Status.UNCHECKED and "values" in found["precision"].reason
-    assert {found[key].status for key in ("memory", "order", "progress", "letter")} == {Status.PROVED}
+    by_key = verdicts("mul.f32 %f3, %f1, %f2;")
+    assert by_key["values"].status is Status.REFUTED
+    assert by_key["precision"].status is Status.UNCHECKED and "values" in by_key["precision"].reason
+    assert {by_key[key].status for key in ("memory", "order", "progress", "letter")} == {Status.PROVED}
 
 
 def test_a_value_without_a_meaning_leaves_narrowings_unchecked() -> None:
-    found = verdicts("shr.b32 %f3, %f1, 3;")
-    assert found["values"].status is Status.UNKNOWN
-    assert found["precision"].status is Status.UNCHECKED and found["memory"].status is Status.PROVED
+    by_key = verdicts("shr.b32 %f3, %f1, 3;")
+    assert by_key["values"].status is Status.UNKNOWN
+    assert by_key["precision"].status is Status.UNCHECKED and by_key["memory"].status is Status.PROVED
 
 
 @pytest.mark.parametrize(
@@ -120,19 +120,19 @@ def test_a_guard_that_a_driver_drops_is_a_warning_with_its_place_and_a_remedy(in
 
 def test_an_opcode_without_a_meaning_is_told_once() -> None:
     """The other properties say where the interpretation ended; nothing was compared, so there is no probability."""
-    found = verdicts("frob.f32 %f3, %f1;")
-    assert found["values"].status is Status.UNKNOWN and found["values"].reason.count("frob.f32:") == 1
-    assert found["values"].reason.startswith("line ") and "no meaning: no meaning" not in found["values"].reason
-    assert "unnoticed" not in found["values"].evidence[0].method
-    others = [one for key, one in found.items() if key != "values"]
-    assert {one.status for one in others} == {Status.UNCHECKED}
-    assert all("see values" in one.reason and "frob" not in one.reason for one in others)
+    by_key = verdicts("frob.f32 %f3, %f1;")
+    assert by_key["values"].status is Status.UNKNOWN and by_key["values"].reason.count("frob.f32:") == 1
+    assert by_key["values"].reason.startswith("line ") and "no meaning: no meaning" not in by_key["values"].reason
+    assert "unnoticed" not in by_key["values"].evidence[0].method
+    rest = [verdict for key, verdict in by_key.items() if key != "values"]
+    assert {verdict.status for verdict in rest} == {Status.UNCHECKED}
+    assert all("see values" in verdict.reason and "frob" not in verdict.reason for verdict in rest)
 
 
 def test_an_end_of_an_interpretation_is_unknown_without_a_claim_too() -> None:
     """Else --allow-unchecked would accept it."""
     ptx = ADD.replace("BODY", "frob.f32 %f3, %f1;")
     (outcome,) = check_safety(ptx, claim_of(ADDED), seed=3)
-    found = {one.claim.prop.key: one for one in safety_case(outcome, False, "replay").verdicts}
-    assert found["memory"].status is Status.UNKNOWN and "frob.f32" in found["memory"].reason
-    assert found["order"].status is Status.UNCHECKED and "see memory" in found["order"].reason
+    by_key = {verdict.claim.prop.key: verdict for verdict in safety_case(outcome, False, "replay").verdicts}
+    assert by_key["memory"].status is Status.UNKNOWN and "frob.f32" in by_key["memory"].reason
+    assert by_key["order"].status is Status.UNCHECKED and "see memory" in by_key["order"].reason

@@ -18,8 +18,10 @@ POPC, AND, OR = "bar.red.popc.u32 %r9, 0, %p1;", "bar.red.and.pred %p2, 0, %p1;"
 def test_it_is_a_barrier(vote: str, predicate: str) -> None:
     assert safety(REVERSE.replace("bar.sync 0;", predicate + vote)).status == "SAFE"
     alone = REVERSE.replace("bar.sync 0;", f"{predicate} setp.lt.u32 %p3, %r1, 16; @%p3 {vote}")
-    found = safety(alone)
-    assert found.status == "REFUTED" and ("barrier by part of a warp" in kinds(found)) != vote.startswith("barrier.red")
+    outcome = safety(alone)
+    assert outcome.status == "REFUTED" and ("barrier by part of a warp" in kinds(outcome)) != vote.startswith(
+        "barrier.red"
+    )
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,9 @@ def test_an_offset_of_32_bits_is_refuted_and_its_twin_of_64_verified(wrong: str,
 
 def test_an_access_between_the_elements_is_named_by_its_place() -> None:
     apart = LONG.replace("mul.wide.u32 %d4, %r3, %r2;", "mul.wide.u32 %d4, %r3, %r2; add.s64 %d4, %d4, 1000;")
-    (found,) = run(apart, {"LD": 1 << 31, "BATCH": 1 << 34})
-    (text,) = {each.text for each in found.findings if each.text.startswith("CTA 0, thread 0 reads")}
-    assert found.status == "REFUTED" and "reads A[0,0,1000] of 2x4x16; 128 threads" in text
+    (outcome,) = run(apart, {"LD": 1 << 31, "BATCH": 1 << 34})
+    (text,) = {each.text for each in outcome.findings if each.text.startswith("CTA 0, thread 0 reads")}
+    assert outcome.status == "REFUTED" and "reads A[0,0,1000] of 2x4x16; 128 threads" in text
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_an_access_between_the_elements_is_named_by_its_place() -> None:
     ids=["none", "far", "one of two"],
 )
 def test_what_no_launch_reaches_is_a_blind_spot(sizes: tuple[dict[str, int], ...], said: str) -> None:
-    for found in run(LONG, *sizes):
-        (text,) = [each for each in found.hidden if "2^32" in each]
+    for outcome in run(LONG, *sizes):
+        (text,) = [each for each in outcome.hidden if "2^32" in each]
         assert text == f"{said} before 2^32 elements: an offset that wraps at 32 bits is not seen"
 
 

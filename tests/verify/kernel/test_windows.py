@@ -31,8 +31,8 @@ def copy_with_arrays(count: int, claim: str) -> LaunchOutcome:
     text = TEXT.replace("PARAMETERS", parameters).replace("LAST", str(count - 1))
     table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "claim": f"{names[-1]}[i] = {claim}", "params": names,
              "arrays": arrays}  # fmt: skip
-    (found,) = check(text, claim_of(table), seed=1)
-    return found
+    (outcome,) = check(text, claim_of(table), seed=1)
+    return outcome
 
 
 @pytest.mark.parametrize("count", [2, 200, 201, 202, 203, 300])

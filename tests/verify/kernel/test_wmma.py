@@ -55,14 +55,14 @@ CLAIM = {
 def run(old: str = "", new: str = "", **claim: object) -> LaunchOutcome:
     """The outcome of the product, one part of its text exchanged everywhere."""
     assert old in PRODUCT
-    (found,) = check(PRODUCT.replace(old, new) if old else PRODUCT, claim_of(CLAIM | claim), seed=3)
-    return found
+    (outcome,) = check(PRODUCT.replace(old, new) if old else PRODUCT, claim_of(CLAIM | claim), seed=3)
+    return outcome
 
 
 def test_a_product_in_fragments_is_verified_in_every_arrangement() -> None:
     for seed in range(4):
-        (found,) = check(PRODUCT, claim_of(CLAIM), seed=seed)
-        assert (found.status, found.findings) == ("VERIFIED", ())
+        (outcome,) = check(PRODUCT, claim_of(CLAIM), seed=seed)
+        assert (outcome.status, outcome.findings) == ("VERIFIED", ())
 
 
 @pytest.mark.long
@@ -79,14 +79,14 @@ def test_a_product_in_fragments_is_verified_in_every_arrangement() -> None:
     ],
 )
 def test_a_wrong_product_is_refuted(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == ("REFUTED" if words else "UNKNOWN")
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == ("REFUTED" if words else "UNKNOWN")
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 def test_the_cause_is_the_first_product_of_two_different_k() -> None:
-    found = run(" add.s64 %dB, %dB, 32;", "")
-    (cause,) = [one.text for one in found.findings if one.kind == "wrong operand"]
+    outcome = run(" add.s64 %dB, %dB, 32;", "")
+    (cause,) = [finding.text for finding in outcome.findings if finding.kind == "wrong operand"]
     assert cause.startswith("wmma of the warp of CTA 0") and "A holds k = 16..31, B k = 0..15" in cause
 
 
@@ -102,12 +102,12 @@ def test_the_cause_is_the_first_product_of_two_different_k() -> None:
     ],
 )  # fmt: skip
 def test_what_the_isa_leaves_open_is_unknown(old: str, new: str, words: str) -> None:
-    found = run(old, new)
-    assert found.status == "UNKNOWN", found.findings
-    assert any(words in one.text for one in found.findings), found.findings
+    outcome = run(old, new)
+    assert outcome.status == "UNKNOWN", outcome.findings
+    assert any(words in finding.text for finding in outcome.findings), outcome.findings
 
 
 def test_a_number_of_registers_that_the_instruction_does_not_have_is_named_before_it_runs() -> None:
-    found = run("{%a0,%a1,%a2,%a3,%a4,%a5,%a6,%a7}, [", "{%a0,%a1,%a2,%a3}, [")
-    assert found.status == "UNKNOWN" and found.steps == 0
-    assert "A has 4 registers, not 8" in found.findings[0].text
+    outcome = run("{%a0,%a1,%a2,%a3,%a4,%a5,%a6,%a7}, [", "{%a0,%a1,%a2,%a3}, [")
+    assert outcome.status == "UNKNOWN" and outcome.steps == 0
+    assert "A has 4 registers, not 8" in outcome.findings[0].text
