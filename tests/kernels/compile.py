@@ -43,9 +43,9 @@ class Row:
     names: Mapping[str, Any]  # for the claim, and the constants of a Triton function
     kept: bool
 
-    def claim(self, found: Mapping[str, Any]) -> str:
-        """The claim's TOML text; `found` is what the compiler said."""
-        return Template((SOURCES / self.source).with_suffix(".toml.in").read_text()).substitute(self.names, **found)
+    def claim(self, metadata: Mapping[str, Any]) -> str:
+        """The claim's TOML text; `metadata` is what the compiler said."""
+        return Template((SOURCES / self.source).with_suffix(".toml.in").read_text()).substitute(self.names, **metadata)
 
 
 def rows() -> list[Row]:
@@ -66,8 +66,8 @@ def compile_rows(chosen: Sequence[Row], sources: Path = SOURCES) -> Iterator[tup
     triton = [row for row in chosen if row.source.endswith(".py")]
     made = dict(zip((row.name for row in triton), _by_triton(triton, sources), strict=True)) if triton else {}
     for row in chosen:
-        ptx, found = made[row.name] if row.name in made else (_by_nvcc(row, sources), {})
-        yield readable(ptx), row.claim(found)
+        ptx, metadata = made[row.name] if row.name in made else (_by_nvcc(row, sources), {})
+        yield readable(ptx), row.claim(metadata)
 
 
 def readable(ptx: str) -> str:
@@ -81,10 +81,10 @@ def readable(ptx: str) -> str:
 def explain_missing(chosen: Sequence[Row] | None = None) -> str:
     """Why not every kernel, or of these, can be compiled here; "" where nvcc and Triton are at hand."""
     sources = {row.source for row in (rows() if chosen is None else chosen)}
-    if any(one.endswith(".cu") for one in sources) and shutil.which("nvcc") is None:
+    if any(source.endswith(".cu") for source in sources) and shutil.which("nvcc") is None:
         return "nvcc is not on the PATH"
     if (
-        any(one.endswith(".py") for one in sources)
+        any(source.endswith(".py") for source in sources)
         and subprocess.run([TRITON, "-c", "import triton"], capture_output=True, check=False).returncode
     ):
         return f"{TRITON} has no triton; the variable TRITON_PYTHON names another interpreter"
@@ -106,7 +106,7 @@ def _by_triton(chosen: Sequence[Row], sources: Path) -> list[tuple[str, dict[str
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return [(one["ptx"], one["found"]) for one in json.loads(done.stdout)]
+    return [(answer["ptx"], answer["metadata"]) for answer in json.loads(done.stdout)]
 
 
 def _triton_child() -> None:
@@ -122,7 +122,7 @@ def _triton_child() -> None:
         spec = importlib.util.spec_from_file_location("source", row["source"])
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        function = next(one for one in vars(module).values() if isinstance(one, triton.JITFunction))
+        function = next(value for value in vars(module).values() if isinstance(value, triton.JITFunction))
         constants = {name: row[name] for name in function.arg_names if name in row and name.isupper() and len(name) > 1}
         types = row.get("pointers") or {"a": row["type"], "b": row["type"], "c": row["out"]}
         floats = row.get("floats", [])
@@ -138,8 +138,8 @@ def _triton_child() -> None:
         source = ASTSource(function, signature, constants, known)
         options = {"num_warps": row["warps"], "num_stages": row["stages"], "ptx_version": 87}
         made = triton.compile(source, target=GPUTarget("cuda", int(row["target"][3:]), 32), options=options)
-        found = {"threads": 32 * made.metadata.num_warps, "shared": made.metadata.shared}
-        answers.append({"ptx": made.asm["ptx"], "found": found})
+        metadata = {"threads": 32 * made.metadata.num_warps, "shared": made.metadata.shared}
+        answers.append({"ptx": made.asm["ptx"], "metadata": metadata})
     json.dump(answers, sys.stdout)
 
 

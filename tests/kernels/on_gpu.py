@@ -37,7 +37,7 @@ def run_kernel(path: Path, here: DeviceInfo) -> dict[str, Any]:
     except Unsupported as reason:
         return {"status": UNCHECKED, "reason": str(reason)}
     (launch,) = claim.launches
-    allowed = max(TOLERANCES.get(one.kind, 0.0) for one in launch.arrays)
+    allowed = max(TOLERANCES.get(array.kind, 0.0) for array in launch.arrays)
     gap = max(measure_gap(path, launch, len(path.stem) + 100 * number) for number in range(SEEDS))
     return {"status": AGREES if gap < allowed else DIFFERS, "gap": float(f"{gap:.1e}"), "allowed": allowed}
 
@@ -45,19 +45,19 @@ def run_kernel(path: Path, here: DeviceInfo) -> dict[str, Any]:
 def measure_gap(path: Path, launch: Launch, seed: int) -> float:
     """Return the largest |x - y| / (1 + |y|) of what the GPU computes and the reference; RuntimeError if it fails."""
     text, samples = path.read_text(), draw_samples(launch, seed, real=True)
-    (found,) = run_all([job(parse_kernel(text, read_claim(path.with_suffix(".toml")).kernel), text, launch, samples)])
-    if isinstance(found, Unavailable):
-        raise RuntimeError(f"{path.stem}: {found.reason}")
+    (memory,) = run_all([job(parse_kernel(text, read_claim(path.with_suffix(".toml")).kernel), text, launch, samples)])
+    if isinstance(memory, Unavailable):
+        raise RuntimeError(f"{path.stem}: {memory.reason}")
     target = launch.array(launch.target.name)
-    made, wanted = unpacked(target, found[launch.arrays.index(target)]), compute_expected(launch, samples, path.stem)
+    made, wanted = unpacked(target, memory[launch.arrays.index(target)]), compute_expected(launch, samples, path.stem)
     gap = np.abs(made - wanted) / (1 + np.abs(wanted))
     return float(np.where(np.isnan(gap), np.inf, gap).max())
 
 
 def read_record() -> tuple[str, dict[str, dict[str, Any]]]:
     """Return the GPU of the record, and what became of each kernel there."""
-    found = json.loads(RECORD.read_text(encoding="utf-8"))
-    return found["gpu"], found["kernels"]
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    return record["gpu"], record["kernels"]
 
 
 def main(folder: Path) -> None:
@@ -65,8 +65,8 @@ def main(folder: Path) -> None:
     here = gpu_checks.device_info()
     if isinstance(here, Unavailable):
         sys.exit(here.reason)
-    found = {path.stem: run_kernel(path, here) for path in sorted(folder.glob("*.ptx"))}
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in found.items())
+    kernels = {path.stem: run_kernel(path, here) for path in sorted(folder.glob("*.ptx"))}
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(kernel)}" for name, kernel in kernels.items())
     RECORD.write_text(f'{{"gpu": {json.dumps(here.gpu)}, "kernels": {{\n{lines}\n}}}}\n', encoding="utf-8")
 
 

@@ -52,12 +52,12 @@ def verdict(bug: Mapping[str, Any]) -> str:
     return WARNED if bug.get("overflow") else "VERIFIED" if bug.get("right") else "REFUTED"
 
 
-def say_finding(found: LaunchOutcome) -> tuple[str, str]:
+def say_finding(outcome: LaunchOutcome) -> tuple[str, str]:
     """Return the verdict on a kernel, and its first finding that refutes: its kind, or the change that it names."""
-    overflows = any("no power of 2 overflows" in text for text, _ in found.notes)
-    first = next((one for one in found.findings if one.severity not in WARNINGS), None)
+    overflows = any("no power of 2 overflows" in text for text, _ in outcome.notes)
+    first = next((finding for finding in outcome.findings if finding.severity not in WARNINGS), None)
     named = "" if first is None else first.text.partition(CHANGE)[0] if CHANGE in first.text else first.kind
-    return WARNED if found.status == "VERIFIED" and overflows else found.status, named
+    return WARNED if outcome.status == "VERIFIED" and overflows else outcome.status, named
 
 
 def _row(name: str, bug: Mapping[str, Any]) -> str:

@@ -48,12 +48,12 @@ class Interpreted:
 
 def interpret(probes: Sequence[Probe]) -> dict[str, Interpreted]:
     """Return what the interpreter computes with each probe, by the form's name."""
-    found: dict[str, Interpreted] = {}
+    by_form: dict[str, Interpreted] = {}
     for _, some in groupby(sorted(probes, key=_together), _together):
         chosen = list(some)
         for start in range(0, len(chosen), _TOGETHER):
-            found |= _interpret_kernel(chosen[start : start + _TOGETHER])
-    return found
+            by_form |= _interpret_kernel(chosen[start : start + _TOGETHER])
+    return by_form
 
 
 def _together(probe: Probe) -> tuple[bool, str]:
@@ -65,19 +65,19 @@ def _together(probe: Probe) -> tuple[bool, str]:
 
 def _interpret_kernel(probes: Sequence[Probe]) -> dict[str, Interpreted]:
     """Interpret some probes as one kernel; again, without those that end it."""
-    found: dict[str, Interpreted] = {}
+    by_form: dict[str, Interpreted] = {}
     left = list(probes)
     while left:
-        reasons = _run(left, found)
-        found |= {left[place].form.name: Interpreted(reason=text) for place, text in reasons.items()}
+        reasons = _run(left, by_form)
+        by_form |= {left[place].form.name: Interpreted(reason=text) for place, text in reasons.items()}
         left = [probe for place, probe in enumerate(left) if place not in reasons] if reasons else []
-    return found
+    return by_form
 
 
-def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int, str]:
+def _run(probes: Sequence[Probe], by_form: dict[str, Interpreted]) -> Mapping[int, str]:
     """Interpret the probes and add what they give; if some have no meaning, return why, by their places, instead."""
-    reads = accumulate((len(one.operands) for one in probes), initial=GUARDS)
-    writes = list(accumulate((len(one.output) for one in probes), initial=0))
+    reads = accumulate((len(probe.operands) for probe in probes), initial=GUARDS)
+    writes = list(accumulate((len(probe.output) for probe in probes), initial=0))
     bodies = [probe.body(*places) for probe, *places in zip(probes, reads, writes, strict=False)]
     text = HEAD + entry("opcodes", [probe.form for probe in probes], bodies)
     first = text[: text.index(bodies[0])].count("\n") + 1
@@ -87,21 +87,22 @@ def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int,
         run = _interpretation(text, given, writes[-1], _together(probes[0])[1])
         run.interpret()
     except Missing as missing:
-        return {bisect_right(starts, one.line) - 1: one.text for one in missing.findings}
+        return {bisect_right(starts, finding.line) - 1: finding.text for finding in missing.findings}
     except (Unclear, PtxError) as error:
         return {bisect_right(starts, error.line) - 1: error.problem}
     # Each form has a guard here.
-    found_there = [one for one in run.findings.reported.values() if one.kind != GUARD_LOST]
-    alarms = {bisect_right(starts, one.line) - 1: one.text for one in found_there}
+    findings = [finding for finding in run.findings.reported.values() if finding.kind != GUARD_LOST]
+    alarms = {bisect_right(starts, finding.line) - 1: finding.text for finding in findings}
     stored = run.regions[1].stored
     assert stored is not None
     for place, (probe, start) in enumerate(zip(probes, writes, strict=False)):
         span = slice(start, start + len(probe.output))
-        bits = [np.frombuffer(one, np.uint8) for one in probe.split_results(stored.plain[span])]
+        bits = [np.frombuffer(octets, np.uint8) for octets in probe.split_results(stored.plain[span])]
         known = [
-            np.frombuffer(one, np.uint8) == 0 for one in probe.split_results((stored.labels[span] > 0).astype(np.uint8))
+            np.frombuffer(octets, np.uint8) == 0
+            for octets in probe.split_results((stored.labels[span] > 0).astype(np.uint8))
         ]
-        found[probe.form.name] = Interpreted(tuple(bits), tuple(known), alarm=alarms.get(place, ""))
+        by_form[probe.form.name] = Interpreted(tuple(bits), tuple(known), alarm=alarms.get(place, ""))
     return {}
 
 
@@ -134,22 +135,22 @@ def compare_bits(seen: Interpreted, recorded: Sequence[bytes]) -> Compared:
     if seen.alarm:
         return Compared("alarm", seen.alarm)
     wrong = np.zeros(LANES, bool)
-    for bits, known, other in zip(seen.results, seen.known, recorded, strict=True):
-        theirs = np.frombuffer(other, np.uint8)
+    for bits, known, octets in zip(seen.results, seen.known, recorded, strict=True):
+        theirs = np.frombuffer(octets, np.uint8)
         wrong |= ((bits != theirs) & known).reshape(LANES, -1).any(1)
     if wrong.any():
         lane = int(wrong.argmax())
-        mine, theirs = (_show_lane(one, lane) for one in (seen.results, recorded))
+        mine, theirs = (_show_lane(results, lane) for results in (seen.results, recorded))
         return Compared("differs", f"{int(wrong.sum())} of {LANES} lanes; lane {lane} has {mine}, a GPU {theirs}")
-    if not all(one.all() for one in seen.known):
+    if not all(mask.all() for mask in seen.known):
         return Compared("no meaning", "a result has none")
     return Compared("equal", "")
 
 
 def payload_alone(seen: Interpreted, recorded: Sequence[bytes], kind: str) -> bool:
     """Whether each value of a type that differs is a NaN on both sides."""
-    for bits, known, other in zip(seen.results, seen.known, recorded, strict=True):
-        mine, theirs = (np.frombuffer(one, {"f32": "<f4", "f64": "<f8"}[kind]) for one in (bits.tobytes(), other))
+    for bits, known, octets in zip(seen.results, seen.known, recorded, strict=True):
+        mine, theirs = (np.frombuffer(raw, {"f32": "<f4", "f64": "<f8"}[kind]) for raw in (bits.tobytes(), octets))
         apart = mine.view(f"u{mine.itemsize}") != theirs.view(f"u{mine.itemsize}")
         apart &= known.reshape(len(mine), -1).any(1)
         if (apart & ~(np.isnan(mine) & np.isnan(theirs))).any():
@@ -164,7 +165,7 @@ def equal_without_guards(seen: Interpreted, recorded: Sequence[bytes]) -> bool:
 
 
 def _show_lane(results: Sequence[Any], lane: int) -> str:
-    words = (bytes(one)[lane * len(bytes(one)) // LANES :][: len(bytes(one)) // LANES] for one in results)
+    words = (bytes(octets)[lane * len(bytes(octets)) // LANES :][: len(bytes(octets)) // LANES] for octets in results)
     return " ".join(word[::-1].hex() for word in words)
 
 
@@ -193,10 +194,10 @@ def read_list() -> Listed:
     data = tomllib.loads(LIST.read_text("utf-8"))
     differences = tuple(
         Difference(
-            _names(one["forms"]), str(one["section"]), str(one["reason"]), str(one.get("nan", "")),
-            one.get("guarded", False),
+            _names(row["forms"]), str(row["section"]), str(row["reason"]), str(row.get("nan", "")),
+            row.get("guarded", False),
         )
-        for one in data.get("difference", ())
+        for row in data.get("difference", ())
     )  # fmt: skip
     return Listed(differences, *(_names(data["written"][key]) for key in ("no_meaning", "not_recorded")))
 
@@ -216,29 +217,29 @@ class Outcome:
 
     def having(self, status: str) -> set[str]:
         """Return the forms of a status."""
-        return {name for name, one in self.compared.items() if one.status == status}
+        return {name for name, compared in self.compared.items() if compared.status == status}
 
 
 def outcome() -> Outcome:
     """Interpret every form that was recorded and compare it."""
     (recording,) = recordings_of_opcodes()
     probes = [Probe(form) for form in accepted_forms()]
-    there = [one for one in probes if _is_recorded(one, recording)]
+    there = [probe for probe in probes if _is_recorded(probe, recording)]
     seen = interpret(there)
-    made = {name: compare_bits(one, recording.forms[name].results) for name, one in seen.items()}
-    return Outcome(recording, seen, made, frozenset(one.form.name for one in probes) - made.keys())
+    made = {name: compare_bits(interpreted, recording.forms[name].results) for name, interpreted in seen.items()}
+    return Outcome(recording, seen, made, frozenset(probe.form.name for probe in probes) - made.keys())
 
 
 def _is_recorded(probe: Probe, recording: OpcodeRecording) -> bool:
     """Whether the recording has this form, by this probe."""
-    one = recording.forms.get(probe.form.name)
-    return one is not None and bool(one.results) and one.probe == probe.digest
+    recorded = recording.forms.get(probe.form.name)
+    return recorded is not None and bool(recorded.results) and recorded.probe == probe.digest
 
 
-def write_list(found: Outcome) -> None:
+def write_list(comparison: Outcome) -> None:
     """Write the forms without a meaning and those that were not recorded; the differences stay as they are."""
     text = LIST.read_text("utf-8").partition("[written]\n")[0] + "[written]\n"
-    for key, names in (("no_meaning", found.having("no meaning")), ("not_recorded", found.absent)):
+    for key, names in (("no_meaning", comparison.having("no meaning")), ("not_recorded", comparison.absent)):
         in_order = [form.name for form in accepted_forms() if form.name in names]
         text += f"{key} = [\n" + "".join(f'  "{line}",\n' for line in fold(in_order)) + "]\n"
     LIST.write_text(text, "utf-8")
@@ -246,16 +247,16 @@ def write_list(found: Outcome) -> None:
 
 def main() -> int:
     """Print the differences that the list doesn't explain, and how many forms are equal; --write writes the list."""
-    found, listed = outcome(), {name for one in read_list().differences for name in one.forms}
-    for name, one in found.compared.items():
-        if one.status == "alarm" or (one.status == "differs" and name not in listed):
-            print(f"{name}: {one.status}: {one.why}")
+    comparison, listed = outcome(), {name for difference in read_list().differences for name in difference.forms}
+    for name, compared in comparison.compared.items():
+        if compared.status == "alarm" or (compared.status == "differs" and name not in listed):
+            print(f"{name}: {compared.status}: {compared.why}")
     if "--write" in sys.argv:
-        write_list(found)
+        write_list(comparison)
     counts = ", ".join(
-        f"{len(found.having(status))} {status}" for status in ("equal", "no meaning", "differs", "alarm")
+        f"{len(comparison.having(status))} {status}" for status in ("equal", "no meaning", "differs", "alarm")
     )
-    print(f"{counts}, {len(found.absent)} not recorded")
+    print(f"{counts}, {len(comparison.absent)} not recorded")
     return 0
 
 

@@ -48,8 +48,8 @@ def list_rows() -> list[corpus.Row]:
 
 def read_record() -> dict[str, str]:
     """Return the verdicts of the record."""
-    found: dict[str, str] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-    return found
+    verdicts: dict[str, str] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    return verdicts
 
 
 def describe(row: corpus.Row) -> tuple[str, str, int]:
@@ -69,7 +69,7 @@ def table(verdicts: Mapping[str, str]) -> Iterator[str]:
         family, kind, head = describe(row)
         groups.setdefault((family, kind), []).append((row, head))
     yield from TITLE.splitlines()
-    for (family, kind), rows in sorted(groups.items(), key=lambda one: ORDER.index(one[0][0])):
+    for (family, kind), rows in sorted(groups.items(), key=lambda group: ORDER.index(group[0][0])):
         heads = ", ".join(map(str, sorted({head for _, head in rows if head}))) or "-"
         targets = ", ".join(sorted({row.target for row, _ in rows}, key=lambda name: int(name[3:].rstrip("a"))))
         yield _count(f"{family} | {kind} | {heads} | {targets}", [row.name for row, _ in rows], verdicts, there)
@@ -93,11 +93,11 @@ def main(names: Sequence[str]) -> None:
     for start in range(0, len(wanted), BATCH):
         part = wanted[start : start + BATCH]
         for row, (ptx, claim) in zip(part, corpus.compile_rows(part), strict=True):
-            (found,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
-            known[row.name] = str(found.status)
-            ordered = {one.name: known[one.name] for one in rows if one.name in known}
+            (outcome,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
+            known[row.name] = str(outcome.status)
+            ordered = {kernel.name: known[kernel.name] for kernel in rows if kernel.name in known}
             RECORD.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-            print(f"{row.name:<24} {found.status}", flush=True)
+            print(f"{row.name:<24} {outcome.status}", flush=True)
     write_page(PAGE, table(known), MARKS)
 
 

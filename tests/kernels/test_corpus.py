@@ -47,8 +47,8 @@ def test_a_kept_claim_is_its_templates(row: corpus.Row) -> None:
     text = (corpus.COMPILED / f"{row.name}.toml").read_text()
     kept = tomllib.loads(text)
     assert {size: row.names[size] for size in "MNKWDHGS" if size in row.names}.items() <= kept["sizes"].items()
-    found = {"threads": kept["block"], "shared": kept.get("smem", 0)}
-    assert row.claim(found) == text
+    metadata = {"threads": kept["block"], "shared": kept.get("smem", 0)}
+    assert row.claim(metadata) == text
 
 
 @pytest.mark.slow

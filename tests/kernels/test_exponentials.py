@@ -41,24 +41,24 @@ def outcome(name: str, edit: Callable[[str], str] = str, **keys: Any) -> LaunchO
     """What the check of a kept kernel says, its PTX edited, its claim with other keys."""
     path = corpus.COMPILED / f"{name}.ptx"
     text, table = edit(path.read_text()), tomllib.loads(path.with_suffix(".toml").read_text())
-    (found,) = check(text, claim_of({**table, **keys}), seed=11)
-    return found
+    (judged,) = check(text, claim_of({**table, **keys}), seed=11)
+    return judged
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_right_kernel_is_verified(path: Path) -> None:
-    (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
-    assert found.status == "VERIFIED", found.findings
-    assert 0 < found.bound < 1e-12 and found.premise
+    (judged,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
+    assert judged.status == "VERIFIED", judged.findings
+    assert 0 < judged.bound < 1e-12 and judged.premise
 
 
 @pytest.mark.long
 def test_the_claim_on_the_page_is_that_of_a_kept_kernel() -> None:
     page = (Path(__file__).parents[2] / "docs" / "attention.md").read_text()
     claim = claim_of(tomllib.loads(page.partition("```toml\n")[2].partition("```")[0]))
-    (found,) = check((corpus.COMPILED / "attention.ptx").read_text(), claim, seed=11)
-    assert found.status == "VERIFIED", found.findings
+    (judged,) = check((corpus.COMPILED / "attention.ptx").read_text(), claim, seed=11)
+    assert judged.status == "VERIFIED", judged.findings
 
 
 ROWS = "sum_n softmax_n(SCORE) * V[h,n,d]"
@@ -79,8 +79,8 @@ SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
     ],
 )
 def test_a_wrong_claim_is_refuted(claim: str) -> None:
-    found = outcome("attention", claim=f"O[h,m,d] = {claim.replace('SCORE', SCORE)}")
-    assert found.status == "REFUTED", found.findings
+    judged = outcome("attention", claim=f"O[h,m,d] = {claim.replace('SCORE', SCORE)}")
+    assert judged.status == "REFUTED", judged.findings
 
 
 @pytest.mark.long
@@ -132,8 +132,8 @@ GROUPED = SCORE.replace("K[h,", "K[h//G,")
     ],
 )  # fmt: skip
 def test_a_wrong_logarithm_of_a_sum_is_refuted(claim: str) -> None:
-    found = outcome("attention_lse", claim=f"L[h,m] = {claim}")
-    assert found.status == "REFUTED", found.findings
+    judged = outcome("attention_lse", claim=f"L[h,m] = {claim}")
+    assert judged.status == "REFUTED", judged.findings
 
 
 @pytest.mark.long
@@ -154,8 +154,8 @@ def test_a_bound_on_logarithms_is_not_proved() -> None:
     ],
 )
 def test_the_ways_to_write_a_softmax_meet(claim: str) -> None:
-    found = outcome("attention", claim=f"O[h,m,d] = {claim}")
-    assert found.status == "VERIFIED", found.findings
+    judged = outcome("attention", claim=f"O[h,m,d] = {claim}")
+    assert judged.status == "VERIFIED", judged.findings
 
 
 def replace_everywhere(old: str, new: str) -> Callable[[str], str]:
@@ -178,8 +178,8 @@ EDITS: list[tuple[str, str, Callable[[str], str], str]] = [
 def test_a_wrong_twin_is_not_verified(name: str, edit: Callable[[str], str], but: str) -> None:
     text = (corpus.COMPILED / f"{name}.ptx").read_text()
     assert edit(text) != text
-    found = outcome(name, edit)
-    assert found.status == "REFUTED" or (but and found.status == "UNKNOWN"), found.findings
+    judged = outcome(name, edit)
+    assert judged.status == "REFUTED" or (but and judged.status == "UNKNOWN"), judged.findings
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ def test_a_wrong_twin_is_not_verified(name: str, edit: Callable[[str], str], but
 def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
     """Each class of `planted.toml` is an edit of a source, compiled as a row of the corpus."""
     bug = planted.BUGS[name]
-    row = next(one for one in corpus.rows() if one.name == bug["kernel"])
+    row = next(row for row in corpus.rows() if row.name == bug["kernel"])
     if reason := corpus.explain_missing([row]):
         pytest.skip(reason)
     text = (corpus.SOURCES / row.source).read_text()
@@ -195,13 +195,13 @@ def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
     shutil.copy(corpus.SOURCES / "ptx.cuh", tmp_path)
     (tmp_path / row.source).write_text(text.replace(bug["old"], bug["new"]))
     ((ptx, claim),) = corpus.compile_rows([row], tmp_path)
-    (found,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
-    assert planted.say_finding(found) == (planted.verdict(bug), bug["says"]), found.findings
+    (judged,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
+    assert planted.say_finding(judged) == (planted.verdict(bug), bug["says"]), judged.findings
 
 
 @pytest.mark.slow
 def test_the_maximum_of_a_row_may_be_an_output(tmp_path: Path) -> None:
-    row = next(one for one in corpus.rows() if one.name == "attention_lse")
+    row = next(row for row in corpus.rows() if row.name == "attention_lse")
     if reason := corpus.explain_missing([row]):
         pytest.skip(reason)
     text, stored = (corpus.SOURCES / row.source).read_text(), "most + tl.log2(total), mask"
@@ -209,9 +209,9 @@ def test_the_maximum_of_a_row_may_be_an_output(tmp_path: Path) -> None:
     ((ptx, table),) = corpus.compile_rows([row], tmp_path)
     for mask, status in ((f"where(m >= n, {GROUPED}, -inf)", "VERIFIED"), (GROUPED, "REFUTED")):
         claim = f"L[h,m] = max_n(1.4426950408889634 * {mask})"
-        (found,) = check(ptx, claim_of({**tomllib.loads(table), "claim": claim}), seed=3)
-        assert found.status == status, found.findings
-        assert status == "REFUTED" or found.bound < 1e-12
+        (judged,) = check(ptx, claim_of({**tomllib.loads(table), "claim": claim}), seed=3)
+        assert judged.status == status, judged.findings
+        assert status == "REFUTED" or judged.bound < 1e-12
 
 
 def compute_expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
@@ -226,7 +226,7 @@ def compute_expected(launch: Launch, samples: dict[str, np.ndarray], name: str) 
     if "more" in name or "S" in launch.sizes:
         return (expected_more if "more" in name else expected_parts)(launch, samples, name)
     group = launch.sizes.get("G", 1)
-    key, value = (np.repeat(samples[one], group, 0) for one in "KV")
+    key, value = (np.repeat(samples[array], group, 0) for array in "KV")
     score = float(launch.scalars["scale"]) * np.einsum("hmk,hnk->hmn", samples["Q"], key)
     if "where" in functions(launch.value):
         score = np.where(np.tril(np.ones(score.shape[1:], bool)), score, -np.inf)
@@ -282,7 +282,7 @@ def expected_parts(launch: Launch, samples: dict[str, np.ndarray], name: str) ->
 
 def expected_more(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return attention with fewer queries than keys, a sink, a cap, a bias or weights."""
-    scale, cap = (float(launch.scalars[one]) for one in ("scale", "cap"))
+    scale, cap = (float(launch.scalars[key]) for key in ("scale", "cap"))
     score = scale * np.einsum("hmk,hnk->hmn", samples["Q"], samples["K"])
     m, n = np.indices(score.shape[1:])
     score = cap * np.tanh(score / cap) if "cap" in name else score
@@ -299,14 +299,14 @@ def expected_more(launch: Launch, samples: dict[str, np.ndarray], name: str) -> 
 def draw_samples(launch: Launch, seed: int, real: bool = False) -> dict[str, np.ndarray]:
     """Return small random integers for each array, or reals of 8 bits; a log-sum-exp is above what it is one of."""
     source, made = np.random.default_rng(seed), dict[str, np.ndarray]()
-    for one in launch.arrays:
-        if one.limits is not None:
-            low, high = map(int, one.limits)
-            made[one.name] = source.integers(low, high + 1, one.shape).astype(float)
+    for array in launch.arrays:
+        if array.limits is not None:
+            low, high = map(int, array.limits)
+            made[array.name] = source.integers(low, high + 1, array.shape).astype(float)
             continue
-        parts, exponents = np.frexp(source.normal(size=one.shape))
+        parts, exponents = np.frexp(source.normal(size=array.shape))
         reals = np.ldexp(np.rint(parts * 256) / 256, exponents)  # as bf16 has them, and every wider type
-        made[one.name] = reals if real else source.integers(-2, 3, one.shape).astype(float)
+        made[array.name] = reals if real else source.integers(-2, 3, array.shape).astype(float)
     return {**made, "L": made["L"] + 8} if "L" in made and not launch.array("L").out else made
 
 
@@ -316,10 +316,10 @@ def test_the_claim_on_a_sample_is_what_numpy_computes(path: Path) -> None:
     claim = read_claim(path.with_suffix(".toml"))
     (launch,) = claim.launches
     samples = draw_samples(launch, 3)
-    (found,) = check(path.read_text(), claim, seed=7, samples=samples)
+    (judged,) = check(path.read_text(), claim, seed=7, samples=samples)
     wanted = compute_expected(launch, samples, path.stem)
-    assert np.allclose(found.expected[launch.target.name], wanted, 1e-6, 1e-6)
-    assert np.allclose(found.output[launch.target.name], wanted, 1e-6, 1e-6)
+    assert np.allclose(judged.expected[launch.target.name], wanted, 1e-6, 1e-6)
+    assert np.allclose(judged.output[launch.target.name], wanted, 1e-6, 1e-6)
 
 
 @pytest.mark.gpu
@@ -332,10 +332,10 @@ def test_a_gpu_computes_what_numpy_does(path: Path) -> None:
         pytest.skip(str(reason))
     (launch,) = claim.launches
     samples = draw_samples(launch, len(path.stem), real=True)
-    (found,) = run_all([job(parse_kernel(text, claim.kernel), text, launch, samples)])
-    assert not isinstance(found, Unavailable), found.reason
+    (memory,) = run_all([job(parse_kernel(text, claim.kernel), text, launch, samples)])
+    assert not isinstance(memory, Unavailable), memory.reason
     target = launch.array(launch.target.name)
-    made, wanted = unpacked(target, found[launch.arrays.index(target)]), compute_expected(launch, samples, path.stem)
+    made, wanted = unpacked(target, memory[launch.arrays.index(target)]), compute_expected(launch, samples, path.stem)
     gap = np.abs(made - wanted) / (1 + np.abs(wanted))
     print(f"{path.stem}: the largest difference is {gap.max():.1e}")
-    assert gap.max() < max(TOLERANCES.get(one.kind, 0.0) for one in launch.arrays)
+    assert gap.max() < max(TOLERANCES.get(array.kind, 0.0) for array in launch.arrays)

@@ -51,9 +51,9 @@ def insert_odd(text: str, draw: random.Random) -> str:
 def shuffle(text: str, draw: random.Random) -> str:
     """A text with two lines exchanged, one repeated, or some left out."""
     lines = text.splitlines() or [text]
-    one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
-    lines[one], lines[other] = lines[other], lines[one]
-    return "\n".join(lines[: draw.choice([len(lines), one + 1])] + lines[draw.choice([one, len(lines)]) :])
+    first, second = draw.randrange(len(lines)), draw.randrange(len(lines))
+    lines[first], lines[second] = lines[second], lines[first]
+    return "\n".join(lines[: draw.choice([len(lines), first + 1])] + lines[draw.choice([first, len(lines)]) :])
 
 
 EDITS: list[Callable[[str, random.Random], str]] = [cut, replace_word, replace_word, replace_word, insert_odd, shuffle]
@@ -85,8 +85,8 @@ def try_seed(seed: int) -> str:
         claim = spoil_claim(claim, draw)
     started = time.process_time()
     try:
-        found = check(text, claim_of(claim), seed=1, budget=BUDGET)
-        status = found[0].status if found else "EMPTY"
+        outcomes = check(text, claim_of(claim), seed=1, budget=BUDGET)
+        status = outcomes[0].status if outcomes else "EMPTY"
     except (UsageError, SpecError) as error:
         assert str(error) and "\n" not in str(error), error
         status = "SpecError" if isinstance(error, SpecError) else "UsageError"
@@ -103,8 +103,8 @@ def test_a_hundred_hostile_inputs_are_an_outcome_or_one_line() -> None:
 def test_many_hostile_inputs_are_an_outcome_or_one_line() -> None:
     """A thousand, or as many as the variable HOSTILE says."""
     count = int(os.environ.get("HOSTILE", "1000"))
-    found = Counter(try_seed(seed) for seed in range(count))
-    assert found.keys() - {"EMPTY"} == {"VERIFIED", "REFUTED", "UNKNOWN", "UsageError", "SpecError"}
+    counted = Counter(try_seed(seed) for seed in range(count))
+    assert counted.keys() - {"EMPTY"} == {"VERIFIED", "REFUTED", "UNKNOWN", "UsageError", "SpecError"}
 
 
 @pytest.mark.parametrize(

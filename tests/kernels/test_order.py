@@ -91,8 +91,8 @@ def outcome(kernel: str, old: str = "", new: str = "", place: int = 0) -> Launch
     assert len(parts) > place + 1 or not old, f"{old!r} is not {place + 1} times in {kernel}"
     made = old.join(parts[: place + 1]) + new + old.join(parts[place + 1 :]) if old else text
     claim = tomllib.loads((corpus.COMPILED / f"{kernel}.toml").read_text())
-    (found,) = check(made, claim_of(claim | {"sizes": SIZES.get(kernel, claim["sizes"])}), seed=1)
-    return found
+    (judged,) = check(made, claim_of(claim | {"sizes": SIZES.get(kernel, claim["sizes"])}), seed=1)
+    return judged
 
 
 @pytest.mark.long
@@ -103,11 +103,11 @@ def test_a_right_kernel_keeps_all_rules(kernel: str) -> None:
 
 @pytest.mark.parametrize(
     "twin",
-    [pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.slow) for one in TWINS],
+    [pytest.param(twin, id=twin.name, marks=() if twin.name in QUICK else pytest.mark.slow) for twin in TWINS],
 )
 def test_a_wrong_twin_is_found_by_its_rule(twin: Twin) -> None:
-    found = outcome(twin.kernel, twin.old, twin.new, twin.place)
-    first = found.findings[0]
-    assert (first.kind, first.severity) == (twin.kind, twin.severity), found.findings
+    judged = outcome(twin.kernel, twin.old, twin.new, twin.place)
+    first = judged.findings[0]
+    assert (first.kind, first.severity) == (twin.kind, twin.severity), judged.findings
     assert twin.words in first.text and first.line
-    assert found.status == ("VERIFIED" if twin.severity is LETTER else "REFUTED")
+    assert judged.status == ("VERIFIED" if twin.severity is LETTER else "REFUTED")

@@ -34,75 +34,77 @@ pytestmark = [pytest.mark.long, pytest.mark.xdist_group("recorded opcodes")]
 
 
 @pytest.fixture(scope="module")
-def found() -> Outcome:
+def comparison() -> Outcome:
     return outcome()
 
 
-def test_bits_are_those_of_the_gpu_or_the_difference_is_listed_with_its_reason(found: Outcome) -> None:
-    allowed = {name for one in read_list().differences for name in one.forms}
-    differ = found.having("differs")
-    assert [f"{name}: {found.compared[name].why}" for name in found.compared if name in differ - allowed] == []
+def test_bits_are_those_of_the_gpu_or_the_difference_is_listed_with_its_reason(comparison: Outcome) -> None:
+    allowed = {name for difference in read_list().differences for name in difference.forms}
+    differ = comparison.having("differs")
+    assert [
+        f"{name}: {comparison.compared[name].why}" for name in comparison.compared if name in differ - allowed
+    ] == []
     assert allowed - differ == set(), "these are listed as different, and are not"
-    for one in read_list().differences:
-        assert one.section and one.reason
-        for name in one.forms if one.nan else ():
-            assert payload_alone(found.seen[name], found.recording.forms[name].results, one.nan), name
-        for name in one.forms if one.guarded else ():
-            assert equal_without_guards(found.seen[name], found.recording.forms[name].results), name
+    for difference in read_list().differences:
+        assert difference.section and difference.reason
+        for name in difference.forms if difference.nan else ():
+            assert payload_alone(comparison.seen[name], comparison.recording.forms[name].results, difference.nan), name
+        for name in difference.forms if difference.guarded else ():
+            assert equal_without_guards(comparison.seen[name], comparison.recording.forms[name].results), name
 
 
-def test_the_forms_that_lost_their_guard_are_those_that_a_row_names(found: Outcome) -> None:
+def test_the_forms_that_lost_their_guard_are_those_that_a_row_names(comparison: Outcome) -> None:
     """`loses_guard` of the rows is what was recorded: of forms that are equal, the guarded half is equal too."""
-    opcodes = {name: meaning(name.partition(" ")[0]) for name in found.compared}
-    named = {name for name, one in opcodes.items() if one is not None and one.loses_guard}
-    lost = {name for one in read_list().differences if one.guarded for name in one.forms}
+    opcodes = {name: meaning(name.partition(" ")[0]) for name in comparison.compared}
+    named = {name for name, semantics in opcodes.items() if semantics is not None and semantics.loses_guard}
+    lost = {name for difference in read_list().differences if difference.guarded for name in difference.forms}
     assert lost - named == set() and len(lost) > 300
-    assert named & found.having("equal") == set()
+    assert named & comparison.having("equal") == set()
 
 
-def test_a_right_use_of_an_opcode_is_no_error(found: Outcome) -> None:
-    alarms = found.having("alarm")
-    assert [f"{name}: {found.compared[name].why}" for name in found.compared if name in alarms] == []
+def test_a_right_use_of_an_opcode_is_no_error(comparison: Outcome) -> None:
+    alarms = comparison.having("alarm")
+    assert [f"{name}: {comparison.compared[name].why}" for name in comparison.compared if name in alarms] == []
 
 
-def test_no_form_loses_or_gains_a_meaning_without_a_word(found: Outcome) -> None:
-    before, now = read_list().no_meaning, found.having("no meaning")
+def test_no_form_loses_or_gains_a_meaning_without_a_word(comparison: Outcome) -> None:
+    before, now = read_list().no_meaning, comparison.having("no meaning")
     assert now - before == set(), WRITE
     assert before - now == set(), WRITE
 
 
-def test_every_form_is_recorded(found: Outcome) -> None:
-    assert found.absent == read_list().not_recorded, WRITE
-    assert {one.fault for one in found.recording.forms.values()} == {""}
+def test_every_form_is_recorded(comparison: Outcome) -> None:
+    assert comparison.absent == read_list().not_recorded, WRITE
+    assert {form.fault for form in comparison.recording.forms.values()} == {""}
 
 
-def test_every_row_that_is_probed_is_compared(found: Outcome) -> None:
-    groups = {form.group: {"equal": 0, "other": 0} for form in accepted_forms() if form.name in found.compared}
+def test_every_row_that_is_probed_is_compared(comparison: Outcome) -> None:
+    groups = {form.group: {"equal": 0, "other": 0} for form in accepted_forms() if form.name in comparison.compared}
     for form in accepted_forms():
-        if form.name in found.compared:
-            groups[form.group]["equal" if found.compared[form.name].status == "equal" else "other"] += 1
+        if form.name in comparison.compared:
+            groups[form.group]["equal" if comparison.compared[form.name].status == "equal" else "other"] += 1
     assert {row.group for row in spellings()} - groups.keys() - LEFT_OUT.keys() <= {
-        form.group for form in accepted_forms() if form.name in found.absent
+        form.group for form in accepted_forms() if form.name in comparison.absent
     }
-    assert sum(one["equal"] for one in groups.values()) > 4000
-    assert {group for group, one in groups.items() if not one["equal"]} <= _PARTLY
+    assert sum(counts["equal"] for counts in groups.values()) > 4000
+    assert {group for group, counts in groups.items() if not counts["equal"]} <= _PARTLY
 
 
-def test_one_wrong_bit_is_seen_in_every_form(found: Outcome) -> None:
-    for number, name in enumerate(sorted(found.having("equal"))):
-        results = [np.frombuffer(one, np.uint8).copy() for one in found.recording.forms[name].results]
+def test_one_wrong_bit_is_seen_in_every_form(comparison: Outcome) -> None:
+    for number, name in enumerate(sorted(comparison.having("equal"))):
+        results = [np.frombuffer(octets, np.uint8).copy() for octets in comparison.recording.forms[name].results]
         some = results[number % len(results)]
         some[number * 31 % some.size] ^= 1 << number % 8
-        assert compare_bits(found.seen[name], [one.tobytes() for one in results]).status == "differs", name
+        assert compare_bits(comparison.seen[name], [array.tobytes() for array in results]).status == "differs", name
 
 
-def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_meaning_that_is_wrong_in_one_bit_is_seen(comparison: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     probe = next(Probe(form) for form in accepted_forms() if form.name == "popc.b32 d, a")
-    assert found.compared[probe.form.name].status == "equal"
+    assert comparison.compared[probe.form.name].status == "equal"
     monkeypatch.setitem(
         integers.BINDS,
         "count",
         integers.plain(lambda meaning, bits: integers.count_bits(meaning, bits) ^ (bits == 33), ""),
     )
     seen = interpret([probe])[probe.form.name]
-    assert compare_bits(seen, found.recording.forms[probe.form.name].results).status == "differs"
+    assert compare_bits(seen, comparison.recording.forms[probe.form.name].results).status == "differs"

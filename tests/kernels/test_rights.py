@@ -23,11 +23,11 @@ def test_no_right_kernel_is_refuted_and_at_most_three_are_unknown() -> None:
 
 
 def test_every_right_kernel_ran_on_a_gpu_within_its_tolerance_or_is_for_another_target() -> None:
-    gpu, found = on_gpu.read_record()
+    gpu, kernels = on_gpu.read_record()
     targets = {row.name: row.target for row in rights.list_rows()}
-    assert sorted(found) == sorted(targets)
-    for name, one in found.items():
-        if one["status"] == on_gpu.UNCHECKED:
-            assert targets[name] == "sm_100" and gpu in one["reason"]
+    assert sorted(kernels) == sorted(targets)
+    for name, kernel in kernels.items():
+        if kernel["status"] == on_gpu.UNCHECKED:
+            assert targets[name] == "sm_100" and gpu in kernel["reason"]
         else:
-            assert one["status"] == on_gpu.AGREES and one["gap"] < one["allowed"] <= 2e-2
+            assert kernel["status"] == on_gpu.AGREES and kernel["gap"] < kernel["allowed"] <= 2e-2

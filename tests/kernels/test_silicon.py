@@ -71,32 +71,32 @@ def test_the_interpretation_of_samples_is_numpys_product(path: Path) -> None:
 
 def compare_jobs(run: Callable[[list[RunCompiled]], Iterable[Any]], sm: str, gpu: str) -> tuple[list[str], list[str]]:
     """What differs between the interpretation and what `run` makes of the jobs, and the kernels that were not run."""
-    jobs, expected, others = [], [], []
+    jobs, expected, skipped = [], [], []
     for path in KERNELS:
         try:
             check_target(path.read_text(), sm, gpu)
             made, number, target, output = prepare_job(path)
         except (Unsupported, pytest.skip.Exception) as reason:
-            others.append(f"{path.stem}: {reason}")
+            skipped.append(f"{path.stem}: {reason}")
             continue
         jobs.append(made)
         expected.append((path.stem, number, target, output))
     wrong = []
-    for (name, number, target, output), found in zip(expected, run(jobs), strict=True):
-        if isinstance(found, Unavailable):
-            wrong.append(f"{name}: {found.reason}")
+    for (name, number, target, output), memory in zip(expected, run(jobs), strict=True):
+        if isinstance(memory, Unavailable):
+            wrong.append(f"{name}: {memory.reason}")
             continue
-        differ = int((unpacked(target, found[number]) != rounded(target, output)).sum())
+        differ = int((unpacked(target, memory[number]) != rounded(target, output)).sum())
         print(f"{name:<24} {differ} of {output.size} elements differ")
         wrong += [f"{name}: {differ} of {output.size} elements differ"] if differ else []
-    return wrong, others
+    return wrong, skipped
 
 
 def as_claimed(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
     """The memory that a right GPU would leave, by the interpretation; that of the last job with one element changed."""
     for number, (path, made) in enumerate(zip(QUICK, jobs, strict=True)):
         _, place, target, output = prepare_job(path)
-        memory = [one.copy() for one in made.memory]
+        memory = [array.copy() for array in made.memory]
         width = BITS[target.kind] // 8
         memory[place].view(f"u{width}")[target.places] = encode(target.kind, output.astype(np.int64).ravel())
         if number == len(QUICK) - 1:
@@ -107,15 +107,15 @@ def as_claimed(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
 @pytest.mark.long
 def test_one_element_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.kernels.test_silicon.KERNELS", QUICK)
-    wrong, others = compare_jobs(as_claimed, "sm_90a", "a GPU")
-    assert others == [] and [line.partition(":")[0] for line in wrong] == [QUICK[-1].stem]
+    wrong, skipped = compare_jobs(as_claimed, "sm_90a", "a GPU")
+    assert skipped == [] and [line.partition(":")[0] for line in wrong] == [QUICK[-1].stem]
     assert "1 of " in wrong[0]
 
 
 @pytest.mark.gpu
 def test_a_gpu_computes_what_the_interpretation_says() -> None:
     here = gpu_checks.device_info()
-    wrong, others = compare_jobs(run_all, here.sm, here.gpu)
-    print("\n".join(others))
+    wrong, skipped = compare_jobs(run_all, here.sm, here.gpu)
+    print("\n".join(skipped))
     assert wrong == []
-    assert len(KERNELS) - len(others) >= 10
+    assert len(KERNELS) - len(skipped) >= 10

@@ -64,10 +64,10 @@ def test_a_gpu_computes_what_is_proved(name: str) -> None:
     assert not isinstance(gpu_checks.device_info(), Unavailable)
     every = list(jobs_of(name, MANY))
     wrong = []
-    for (words, _, number, target, product), found in zip(every, run_all([one[1] for one in every]), strict=True):
-        if isinstance(found, Unavailable):
-            wrong.append(f"{words}: {found.reason}")
-        elif differ := int((unpacked(target, found[number]) != rounded(target, product)).sum()):
+    for (words, _, number, target, product), memory in zip(every, run_all([case[1] for case in every]), strict=True):
+        if isinstance(memory, Unavailable):
+            wrong.append(f"{words}: {memory.reason}")
+        elif differ := int((unpacked(target, memory[number]) != rounded(target, product)).sum()):
             wrong.append(f"{words}: {differ} of {product.size} elements differ")
     print(f"{name}: {len(every)} sizes, {len(wrong)} differ")
     assert wrong == []

@@ -23,14 +23,14 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The PTX of all kernels, unsafe and safe."""
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not on the PATH")
-    found = {}
+    texts = {}
     for which, options in (("unsafe", ["-DUNSAFE"]), ("safe", [])):
         to = tmp_path_factory.mktemp(which) / "unsafe.ptx"
         subprocess.run(
             ["nvcc", "-ptx", "-arch=sm_90a", "-diag-suppress=20054", *options, "-o", str(to), str(SOURCE)], check=True
         )
-        found[which] = to.read_text()
-    return found
+        texts[which] = to.read_text()
+    return texts
 
 
 @pytest.mark.long
@@ -39,15 +39,15 @@ def test_an_unsafe_kernel_is_not_safe_and_a_safe_one_is_not_refuted(name: str, c
     row = ROWS[name]
     launch = {key: row.get(key, SHARED[key]) for key in ("grid", "block", "smem", "params")}
     arrays = {
-        one: SHARED["arrays"][one] | row.get("arrays", {}).get(one, {})
-        for one in launch["params"]
-        if isinstance(one, str)
+        array: SHARED["arrays"][array] | row.get("arrays", {}).get(array, {})
+        for array in launch["params"]
+        if isinstance(array, str)
     }
     claim = claim_of({"kernel": name, **launch, "arrays": arrays}, claimed=False)
-    found = {which: check_safety(text, claim, seed=1)[0] for which, text in compiled.items()}
-    said = {which: one.status for which, one in found.items()}
-    assert said == {"unsafe": row.get("unsafe", "REFUTED"), "safe": row.get("safe", SAFE)}, found
-    assert said["safe"] != "REFUTED" and (said["unsafe"] != SAFE or found["unsafe"].findings)
+    outcomes = {which: check_safety(text, claim, seed=1)[0] for which, text in compiled.items()}
+    said = {which: outcome.status for which, outcome in outcomes.items()}
+    assert said == {"unsafe": row.get("unsafe", "REFUTED"), "safe": row.get("safe", SAFE)}, outcomes
+    assert said["safe"] != "REFUTED" and (said["unsafe"] != SAFE or outcomes["unsafe"].findings)
 
 
 def test_each_row_is_about_a_kernel_and_says_why_no_more_is_known() -> None:

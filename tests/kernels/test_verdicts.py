@@ -42,9 +42,9 @@ def mark_slow(path: Path) -> object:
 @pytest.mark.long
 @pytest.mark.parametrize("path", [mark_slow(path) for path in PATHS])
 def test_a_kept_kernel_is_verified(path: Path) -> None:
-    (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
-    assert found.status == "VERIFIED", found.findings
-    assert found.findings == () and 0 < found.bound < 1e-15
+    (outcome,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
+    assert outcome.status == "VERIFIED", outcome.findings
+    assert outcome.findings == () and 0 < outcome.bound < 1e-15
 
 
 @pytest.mark.slow
@@ -57,13 +57,13 @@ def test_a_kept_kernel_is_verified_at_sizes_and_strides_that_are_chosen(path: Pa
     for array in table["arrays"].values():
         if array["strides"][-1] == 1:
             del array["strides"]
-    found = check(path.read_text(), claim_of(table), seed=7)
-    assert len(found) == 2 + ("cdiv" in str(table["grid"]))
-    assert [(one.status, one.findings) for one in found] == [("VERIFIED", ())] * len(found)
+    outcomes = check(path.read_text(), claim_of(table), seed=7)
+    assert len(outcomes) == 2 + ("cdiv" in str(table["grid"]))
+    assert [(outcome.status, outcome.findings) for outcome in outcomes] == [("VERIFIED", ())] * len(outcomes)
     assert all(
         text.startswith(("the setp of line", "every array ends", "the claim is about"))
-        for one in found
-        for text in one.hidden
+        for outcome in outcomes
+        for text in outcome.hidden
     )
 
 
@@ -76,9 +76,9 @@ def test_no_right_kernel_is_refuted() -> None:
     assert len(made) >= 60
     unclear = set()
     for row, (ptx, claim) in zip(rows, made, strict=True):
-        for one in check(ptx, claim_of(tomllib.loads(claim))):
-            assert one.status != "REFUTED", (row.name, one.findings)
-            unclear |= {row.name} if one.status == "UNKNOWN" else set()
+        for outcome in check(ptx, claim_of(tomllib.loads(claim))):
+            assert outcome.status != "REFUTED", (row.name, outcome.findings)
+            unclear |= {row.name} if outcome.status == "UNKNOWN" else set()
     assert unclear == UNCLEAR.keys()
 
 
@@ -94,8 +94,8 @@ def test_the_twins_are_of_every_class() -> None:
 def test_a_wrong_twin_of_a_quick_kernel_is_refuted(name: str, sort: str) -> None:
     path = corpus.COMPILED / f"{name}.ptx"
     edit = [edit for edit in planted(path.read_text()) if edit.sort == sort][-1]
-    found = fate(path, edit)
-    assert found.status == "REFUTED" and found.finding
+    verdict = fate(path, edit)
+    assert verdict.status == "REFUTED" and verdict.finding
 
 
 def list_cleared(text: str) -> list[Edit]:
@@ -110,8 +110,8 @@ def test_a_sum_that_begins_with_nothing_is_refuted() -> None:
     path = corpus.COMPILED / "mma_relu.ptx"
     copies = list_cleared(path.read_text())
     assert len(copies) > 20
-    found = fate(path, copies[3])
-    assert found.status == "REFUTED" and "never written" in found.finding
+    verdict = fate(path, copies[3])
+    assert verdict.status == "REFUTED" and "never written" in verdict.finding
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_no_wrong_twin_is_verified(path: Path) -> None:
     if not os.environ.get("EVERY_TWIN"):
         edits = [next(edit for edit in edits if edit.sort == sort) for sort in {edit.sort for edit in edits}]
     fates = [fate(path, edit) for edit in edits]
-    assert sum(one.status == "REFUTED" for one in fates) >= len(edits) // 2
-    accepted = [one for one in fates if one.open and one.edit.line not in NOT_NEEDED.get(path.stem, ())]
-    assert [str(one.edit) for one in accepted if one.edit.sort not in WITHOUT_EFFECT] == []
+    assert sum(twin.status == "REFUTED" for twin in fates) >= len(edits) // 2
+    accepted = [twin for twin in fates if twin.open and twin.edit.line not in NOT_NEEDED.get(path.stem, ())]
+    assert [str(twin.edit) for twin in accepted if twin.edit.sort not in WITHOUT_EFFECT] == []
     assert len(accepted) <= max(1, len(fates) // 10)

@@ -123,8 +123,12 @@ def main() -> None:
     ):
         names = function.arg_names
         kinds = pointers | types
-        signature = {one: "constexpr" if one in constants else kinds.get(one, "i32") for one in names}
-        aligned = [at for at, one in enumerate(names) if signature[one][0] == "*" or one.startswith("ld")]
+        signature = {
+            argument: "constexpr" if argument in constants else kinds.get(argument, "i32") for argument in names
+        }
+        aligned = [
+            at for at, argument in enumerate(names) if signature[argument][0] == "*" or argument.startswith("ld")
+        ]
         source = ASTSource(function, signature, constants, {(at,): [["tt.divisibility", 16]] for at in aligned})
         options = {"num_warps": 4, "num_stages": 3, "ptx_version": 87}
         made = triton.compile(source, target=GPUTarget("cuda", 80, 32), options=options)

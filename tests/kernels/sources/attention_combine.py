@@ -15,10 +15,10 @@ def combine(p, lse, o, M, PARTS: tl.constexpr, BM: tl.constexpr, HEAD: tl.conste
     accumulator = tl.zeros((BM, HEAD), tl.float32)
     for part in range(PARTS):
         size = tl.load(lse + part * M + m, mask=m < M, other=0.0)
-        one = tl.load(p + (part * M + m)[:, None] * HEAD + d[None, :], mask=m[:, None] < M, other=0.0)
+        tile = tl.load(p + (part * M + m)[:, None] * HEAD + d[None, :], mask=m[:, None] < M, other=0.0)
         new = tl.maximum(most, size)
         weight, shrink = tl.exp2(size - new), tl.exp2(most - new)
         total = total * shrink + weight
-        accumulator = accumulator * shrink[:, None] + weight[:, None] * one
+        accumulator = accumulator * shrink[:, None] + weight[:, None] * tile
         most = new
     tl.store(o + m[:, None] * HEAD + d[None, :], accumulator / total[:, None], mask=m[:, None] < M)
