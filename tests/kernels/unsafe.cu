@@ -1008,3 +1008,114 @@ K(and_drop)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ cuda::b
 // A place for each thread by tickets; read before all have stored.
 K(placed)(in_t a, uint32_t* c) { __shared__ uint32_t q[64], n; if (tid == 0) n = 0; SYNC;
   uint32_t at = atomicAdd(&n, 1); q[at & 63] = a[tid]; T(, SYNC); c[tid] = q[tid]; }
+
+
+// st.async into the own CTA: the mbarrier says when it has come.
+K(st_async)(in_t a, uint32_t* c) { __shared__ __align__(128) uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) { INIT(&b, 1); EXPECT(&b, 256); } SYNC;
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" :: "r"(AT(s + tid)), "r"(a[tid]), "r"(AT(&b)) : "memory");
+  T(SYNC, WAIT(&b, 0)); c[tid] = s[63 - tid]; }
+
+// red.async is a sum of the engine.
+K(red_async)(in_t a, uint32_t* c) { __shared__ __align__(128) uint32_t s[64]; __shared__ uint64_t b; s[tid] = 0;
+  if (tid == 0) { INIT(&b, 1); EXPECT(&b, 256); } SYNC;
+  asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" :: "r"(AT(s + (tid & 7))), "r"(a[tid]), "r"(AT(&b)) : "memory");
+  T(SYNC, WAIT(&b, 0)); c[tid] = s[tid]; }
+
+// test_wait for the other parity is over at once.
+K(test_wait)(in_t a, uint32_t* c) { __shared__ __align__(128) uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) { INIT(&b, 1); FENCE; } SYNC;
+  if (tid == 0) { EXPECT(&b, 256); LOAD(s, a, 256, &b); }
+  asm volatile("{.reg .pred p;\nL: mbarrier.test_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra D;\nbra L;\nD:\n}" :: "r"(AT(&b)), "r"(T(1, 0)) : "memory");
+  c[tid] = s[63 - tid]; }
+
+// bar.sync for fewer threads than come.
+K(bar_few)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; BAR(1, T(32, 64)); c[tid] = s[63 - tid]; }
+
+// bar.sync whose count is no multiple of a warp.
+K(bar_odd)(in_t a, uint32_t* c, int m) { __shared__ uint32_t s[64]; s[tid] = a[tid]; asm volatile("bar.sync 1, %0;" :: "r"(m + T(48, 64)) : "memory"); c[tid] = s[63 - tid]; }
+
+// A named barrier beyond the last.
+K(bar_number)(in_t a, uint32_t* c, int n) { __shared__ uint32_t s[64]; s[tid] = a[tid];
+  asm volatile("bar.sync %0;" :: "r"(n + T(16, 15)) : "memory"); c[tid] = s[63 - tid]; }
+
+// ldmatrix beyond the array.
+K(matrix_end)(in_t a, uint32_t* c) { __shared__ __align__(128) uint32_t s[T(64, 128)]; s[tid] = a[tid]; T(, s[tid + 64] = a[tid]); SYNC;
+  uint32_t r[4]; asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(AT(s + 4 * lane)) : "memory");
+  c[tid] = r[0] + r[1] + r[2] + r[3]; }
+
+// wgmma on a tile of which the last rows were never written.
+K(wgmma_unwritten)(in_t a, uint32_t* c) { __shared__ __align__(128) uint4 A[128], B[16];
+  if (tid < T(96, 128)) A[tid] = ((const uint4*)a)[tid % 64]; if (tid < 16) B[tid] = ((const uint4*)a)[tid]; FENCE; SYNC;
+  float f[4] = {};
+  const auto desc = [](const void* p) { return (uint64_t)(AT(p) >> 4) | (uint64_t)8 << 16 | (uint64_t)16 << 32; };
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 1, 1, 1, 0, 0;" : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3]) : "l"(desc(A)), "l"(desc(B)));
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3]) :: "memory");
+  c[tid] = __float_as_uint(f[0] + f[1] + f[2] + f[3]); }
+
+// Shared memory written over while wgmma reads it.
+K(wgmma_over)(in_t a, uint32_t* c) { __shared__ __align__(128) uint4 A[128], B[16];
+  A[tid] = ((const uint4*)a)[tid % 64]; if (tid < 16) B[tid] = ((const uint4*)a)[tid]; FENCE; SYNC;
+  float f[4] = {};
+  const auto desc = [](const void* p) { return (uint64_t)(AT(p) >> 4) | (uint64_t)8 << 16 | (uint64_t)16 << 32; };
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 1, 1, 1, 0, 0;" : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3]) : "l"(desc(A)), "l"(desc(B)));
+  asm volatile("wgmma.commit_group.sync.aligned;");
+  T(A[tid].x = 1;, ) asm volatile("wgmma.wait_group.sync.aligned 0;" : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3]) :: "memory");
+  SYNC; A[tid].x = 1;
+  c[tid] = __float_as_uint(f[0] + f[1] + f[2] + f[3]); }
+
+// The own CTA by mapa, in a cluster of one.
+K(mapa_own)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; uint32_t p, v;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(p) : "r"(AT(s)));
+  asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(p + 4 * tid), "r"(a[tid]) : "memory"); T(, SYNC);
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(p + 4 * (63 - tid)) : "memory"); c[tid] = v; }
+
+// stmatrix of two warps to the same rows.
+K(stmatrix)(in_t a, uint32_t* c) { __shared__ __align__(128) uint32_t s[64];
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" :: "r"(AT(s + T(0, 32) * warp + 4 * (lane % 8))), "r"(a[tid]) : "memory");
+  SYNC; c[tid] = s[T(tid & 31, tid)]; }
+
+// multimem has no meaning here.
+K(multimem)(in_t a, uint32_t* c) { T(asm volatile("multimem.red.relaxed.sys.global.add.u32 [%0], %1;" :: "l"(c + tid), "r"(a[tid]) : "memory"), c[tid] = a[tid]); }
+
+// barrier.cluster in a cluster of one orders its threads.
+K(cluster_barrier)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid];
+  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); T(c[tid] = s[63 - tid];, )
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); c[tid] = s[63 - tid]; }
+
+// More arrivals than a phase has: the next phase ends too.
+K(arrivals)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; __shared__ uint64_t b;
+  if (tid == 0) INIT(&b, T(32, 64)); SYNC; s[tid] = a[tid]; ARRIVE(&b); WAIT(&b, 0); c[tid] = s[63 - tid]; }
+
+// bar.red counts predicates, and orders.
+K(bar_red)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; int n = T(__any_sync(~0u, a[tid] > 3), __syncthreads_or(a[tid] > 3)); c[tid] = s[63 - tid] + n; }
+
+// elect.sync with lanes that wait elsewhere.
+K(elect_sync)(in_t a, uint32_t* c) { uint32_t p = 0;
+  if (lane < 16) asm volatile("{.reg .pred q; elect.sync _|q, %1; selp.b32 %0, 1, 0, q;}" : "=r"(p) : "r"(T(0xffffffffu, 0xffffu)));
+  SYNC; c[tid] = a[tid] + p; }
+
+// Elect by lanes that are not in the mask.
+K(elect_other)(in_t a, uint32_t* c) { uint32_t p = 0;
+  if (lane < 16) asm volatile("{.reg .pred q; elect.sync _|q, %1; selp.b32 %0, 1, 0, q;}" : "=r"(p) : "r"(T(0xff00u, 0xffffu)));
+  SYNC; c[tid] = a[tid] + p; }
+
+// redux.sync over lanes that wait elsewhere.
+K(redux_part)(in_t a, uint32_t* c) { uint32_t p = 0; if (lane < 16) p = __reduce_add_sync(T(~0u, 0xffffu), a[tid]); SYNC; c[tid] = p; }
+
+// Data over an mbarrier that is in use.
+K(barrier_over)(in_t a, uint32_t* c) { __shared__ __align__(8) uint32_t s[66]; auto b = (uint64_t*)s;
+  if (tid == 0) INIT(b, 64); SYNC; s[tid + T(1, 2)] = a[tid]; ARRIVE(b); WAIT(b, 0); c[tid] = s[65 - tid]; }
+
+// Bytes of a word that one thread writes whole.
+K(byte_word)(in_t a, uint32_t* c) { ((uint8_t*)c)[tid] = a[tid]; if (tid == 0) c[T(3, 16)] = 1; }
+
+// A generic address of either memory, at one place.
+K(generic_mix)(in_t a, uint32_t* c) { __shared__ uint32_t s[64]; s[tid] = a[tid]; SYNC; uint32_t* p = tid < 32 ? s : c; T(, p += tid); *p = tid; }
+
+// A copy of fewer bytes than it writes, from beyond the end.
+K(copy_zfill)(in_t a, uint32_t* c) { __shared__ __align__(128) uint32_t s[64];
+  if (tid < 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(AT(s + 4 * tid)), "l"(a + 252 + 4 * (tid > 0) * 1), "r"(tid > 0 ? T(4, 0) : 16) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory"); SYNC; c[tid] = s[tid]; }
