@@ -42,9 +42,10 @@ def verify_kernel(  # noqa: PLR0913 - the options of the command
 ) -> Report:
     """Return the verdicts on a compiled kernel, one case for each launch of its claim.
 
-    `kernel` is a PTX file, the text of one, a compiled object that has it (`__ptx__`, or `asm["ptx"]`), a function of
-    Triton or its MODULE.py::FUNCTION, which the interpreter `python` compiles, or CUDA C++ (a file .cu, or its text),
-    which nvcc compiles. Without it the claim names one, by `ptx` or by `function` of its table `triton`.
+    `kernel` is a PTX file, the text of one (bytes too, as NVRTC gives it), a compiled object that has it (`__ptx__`, or
+    `asm["ptx"]`), a function of Triton or its MODULE.py::FUNCTION, which the interpreter `python` compiles, or CUDA C++
+    (a file .cu, or its text), which nvcc compiles. Without it the claim names one, by `ptx` or by `function` of its
+    table `triton`.
     `claim` is a TOML file, or its table. `sizes`, a table or several, take the place of its own; "all" asks for a proof
     for all sizes besides, as `sizes = "all"` in the claim does. `target` says for what a kernel is compiled here.
     `budget` bounds the instructions that are executed, `ticked` hears how many were; `strict` refutes what breaks the
@@ -56,7 +57,7 @@ def verify_kernel(  # noqa: PLR0913 - the options of the command
 
     Raises UsageError for a file that cannot be read, and SpecError for a claim that is none.
     """
-    given = _Given(kernel, refuse_claim(claim), sizes, target)
+    given = _Given(kernel, refuse_claim(claim, kernel), sizes, target)
     return _verify(given, strict, python, seed=seed, budget=budget or BUDGET, ticked=ticked)
 
 
@@ -84,7 +85,7 @@ def verify_safety(  # noqa: PLR0913
     """
     from verify.kernel.safety import check_safety, safety_case  # opaque data, which no claim has
 
-    given = _Given(kernel, refuse_claim(launch), spelled=spelled)
+    given = _Given(kernel, refuse_claim(launch, kernel), spelled=spelled)
     options = {"seed": seed, "budget": budget or BUDGET, "ticked": ticked}
     return _verify(given, strict, python, run=check_safety, case_of=safety_case, **options)
 

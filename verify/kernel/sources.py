@@ -27,12 +27,18 @@ class KernelSource(NamedTuple):
     entry: str = ""  # the kernel's name in the PTX, if it was given with the file
 
 
-def refuse_claim(claim: object) -> str | Path | Mapping[str, Any]:
-    """Return a claim. Raises UsageError for none, and for a kernel in its place."""
+def refuse_claim(claim: object, kernel: object = None) -> str | Path | Mapping[str, Any]:
+    """Return a claim. Raises UsageError for none, and for a kernel in its place or the other way round."""
+    if isinstance(kernel, Mapping):
+        raise UsageError("the first argument is a table, as a claim is: give the kernel first, then the claim")
     if isinstance(claim, Mapping):
         return claim
+    if claim is None and str(kernel).endswith(".toml"):
+        raise UsageError(
+            f"{kernel} is a claim: give the kernel before it, or claim = {str(kernel)!r} if it names its own"
+        )
     if not isinstance(claim, (str, Path)):
-        raise UsageError("what does it compute? Give the claim: --claim FILE.toml, as docs/kernel.md shows")
+        raise UsageError("what does it compute? Give the claim, a TOML file or its table, as docs/kernel.md shows")
     if str(claim).endswith((".ptx", *CUDA)) or "::" in str(claim):
         raise UsageError(f"{claim} is a kernel, not a claim: give the kernel first, then --claim FILE.toml")
     return claim
@@ -42,12 +48,14 @@ def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: st
     """Return where a kernel's PTX is. Raises UsageError for what isn't a kernel, in one line."""
     if kernel is None:
         kernel = _named_by(table, Path(claim).parent, claim)
+    if isinstance(kernel, bytes):  # as NVRTC gives PTX: it ends with a zero byte
+        kernel = kernel.rstrip(b"\0").decode("utf-8", "replace")
     ptx = getattr(kernel, "__ptx__", None) or _of_assembly(kernel)
     if ptx is not None:
         return KernelSource("kernel", _refuse_target(str(ptx() if callable(ptx) else ptx), target))
     if not isinstance(kernel, (str, Path)):
         return KernelSource(_name_function(kernel), function=True)
-    text = str(kernel)
+    text = str(kernel).rstrip("\0")
     if "__global__" in text and ".entry" not in text:
         return _compile_cuda(text, "kernel", target)
     if "\n" in text:

@@ -34,6 +34,7 @@ def test_a_text_and_an_object_with_ptx_are_kernels() -> None:
     text = Path(PTX).read_text()
     kernels: list[object] = [PTX, text, SimpleNamespace(__ptx__=text), SimpleNamespace(__ptx__=lambda: text)]
     kernels.append(SimpleNamespace(asm={"ptx": text}))
+    kernels += [text.encode() + b"\0", text + "\0"]  # as NVRTC gives it
     for kernel in kernels:
         assert statuses(kernel, CLAIM, sizes=SMALL) == ["VERIFIED"]
     wrong = Path(EXAMPLES / "wrong.ptx").read_text()
@@ -140,6 +141,20 @@ def test_in_ci_ones_own_code_must_be_allowed(
         assert f"{tmp_path / 'gemm.py'} will be imported and run; in CI, allow that with --allow-exec" in text
     with pytest.raises(UsageError, match="imported and run; in CI, allow that with --lanecheck-allow-exec"):
         report_kernel([str(claim)], allowed_by="--lanecheck-allow-exec")  # as the file of a claim is a test
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (({"claim": "C[m,n] = A[m,n]"},), "the first argument is a table, as a claim is: give the kernel first"),
+        (({"claim": "C[m,n] = A[m,n]"}, PTX), "the first argument is a table, as a claim is: give the kernel first"),
+        ((CLAIM,), "matmul.toml is a claim: give the kernel before it, or claim = "),
+        ((PTX,), "what does it compute[?] Give the claim, a TOML file or its table"),
+    ],
+)
+def test_arguments_in_another_order_are_named(given: tuple[Any, ...], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        verify_kernel(*given)
 
 
 def test_an_object_that_is_no_kernel() -> None:
