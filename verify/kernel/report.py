@@ -8,6 +8,7 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +17,7 @@ from verify.core.errors import UsageError
 from verify.kernel.check import BUDGET, LaunchOutcome, check
 from verify.kernel.claims.claim import KernelClaim, claim_of
 from verify.kernel.claims.claim_file import open_claim
+from verify.kernel.claims.defaults import close_launch, close_rows
 from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.kept import keep_ptx
 from verify.kernel.mends import Mending
@@ -133,8 +135,9 @@ def _verify(
     again_with = {**options, "seed": outcomes[0].seed, "strict": strict, **({"briefly": True} if claimed else {})}
 
     @cache
-    def confirms(changed: str) -> bool:
-        launches = (parsed._replace(launches=(launch,)) for launch in parsed.launches)  # the first wrong one is enough
+    def confirms(changed: str, closed: bool = False) -> bool:
+        every = (close_launch(launch, table) if closed else launch for launch in parsed.launches)
+        launches = (parsed._replace(launches=(launch,)) for launch in every)  # the first wrong one is enough
         try:
             return all(outcome.status in good for alone in launches for outcome in run(changed, alone, **again_with))
         except PtxError:
@@ -148,7 +151,20 @@ def _verify(
             cases.append(case(outcome, parsed.text, strict, replay, file, words, mending))
         else:
             cases.append(case_of(outcome, strict, replay, file, words, mending))
+    if any(outcome.status == "REFUTED" for outcome in outcomes) and close_rows(table) and confirms(ptx, closed=True):
+        cases = [replace(made, notes=(_suggest_strides(table, mending.good), *made.notes)) for made in cases]
     return Report((*cases, *whole))
+
+
+def _suggest_strides(table: Mapping[str, Any], good: str) -> str:
+    """Return which strides a claim may lack, under which its kernel is right."""
+    closed = close_rows(table)
+    spelled = {
+        name: ", ".join(f'"{each}"' if isinstance(each, str) else "1" for each in closed[name]) for name in closed
+    }
+    ways = " and ".join(f"strides = [{strides}] of {name}" for name, strides in spelled.items())
+    chosen = f"of {' and '.join(closed)} aren't in the claim, so rows with gaps were chosen; without gaps the kernel"
+    return f"strides  {chosen} is {good}: if that is meant, say {ways}"
 
 
 def _with_sizes(table: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:

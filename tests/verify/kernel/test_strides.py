@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.verify.kernel.test_check import HEAD, POINTERS, REGISTERS
 from verify.kernel.report import verify_kernel, verify_safety
 from verify.report import Report
 from verify.report.as_sarif import render
@@ -88,3 +90,38 @@ def test_the_fix_of_a_file_is_in_sarif(tmp_path: Path) -> None:
     file.write_text(WRONG)
     log = render(verify_kernel(file, LAUNCH, seed=1))
     assert '"startLine": 11' in log and '"text": "%r4"' in log
+
+
+DENSE = f"""{HEAD}{REGISTERS}{POINTERS}
+mul.wide.u32 %d4, %r1, 4; add.s64 %d5, %d1, %d4; add.s64 %d6, %d3, %d4;
+ld.global.f32 %f1, [%d5]; st.global.f32 [%d6], %f1;
+ret;
+}}
+"""
+COPY: dict[str, Any] = {
+    "grid": 1, "block": 64, "sizes": {"M": 4, "N": 16}, "claim": "C[m,n] = A[m,n]", "params": ["A", "B", "C"],
+    "arrays": {
+        "A": {"dims": "mn", "type": "f32"}, "B": {"dims": "n", "type": "f32"},
+        "C": {"dims": "mn", "type": "f32", "out": True},
+    },
+}  # fmt: skip
+
+
+def list_notes(ptx: str, claim: dict[str, Any]) -> list[str]:
+    report = verify_kernel(ptx, claim, seed=1)
+    assert not report
+    return [note for note in report.cases[0].notes if note.startswith("strides")]
+
+
+def test_a_claim_that_lacks_strides_is_told_which() -> None:
+    """Rows with gaps are chosen to hide nothing: a kernel that is right for rows without gaps is refuted."""
+    (note,) = list_notes(DENSE, COPY)
+    assert "of A and C aren't in the claim" in note and "without gaps the kernel is verified" in note
+    assert note.endswith('say strides = ["N", 1] of A and strides = ["N", 1] of C')
+    arrays = {name: {**array, "strides": ["N", 1]} for name, array in COPY["arrays"].items() if name != "B"}
+    assert verify_kernel(DENSE, {**COPY, "arrays": {**COPY["arrays"], **arrays}}, seed=1)
+
+
+def test_strides_are_not_suggested_to_a_kernel_that_is_wrong_with_them() -> None:
+    assert list_notes(DENSE.replace("[%d6], %f1", "[%d6], 0f00000000"), COPY) == []
+    assert list_notes(DENSE.replace("%d1, %d4", "%d1, 4"), COPY) == []

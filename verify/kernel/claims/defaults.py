@@ -9,11 +9,12 @@ that aren't a multiple of a tile, where the grid rounds up. No two strides are e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from verify.core.errors import SpecError
 from verify.kernel.claims import expression
-from verify.kernel.claims.launch import Launch
+from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.values import SIZE
 
 LARGEST_TILE = 1024  # elements along an axis: a grid is tried with every tile up to it
@@ -98,6 +99,35 @@ def strides(shape: Sequence[int], taken: Collection[int]) -> list[int]:
         pads = (step + PAD * (number + 1) for number in range(len(taken) + 1))
         made.insert(0, next(pad for pad in pads if pad not in taken))
     return made
+
+
+def close_rows(table: Mapping[str, Any]) -> dict[str, list[str | int]]:
+    """Return the strides, without gaps, of arrays of several indices to which a claim gives none.
+
+    >>> close_rows({"sizes": {"M": 2, "N": 3}, "arrays": {"A": {"dims": "mn"}, "x": {"dims": "n"}}})
+    {'A': ['N', 1]}
+    """
+    sizes_given = table.get("sizes", {})
+    several = sizes_given if isinstance(sizes_given, list) else [sizes_given]
+    names = {name for extents in several if isinstance(extents, Mapping) for name in extents}
+    closed: dict[str, list[str | int]] = {}
+    for name, array in table["arrays"].items():
+        dims = array.get("dims", "")
+        if "strides" not in array and len(dims) > 1 and not array.get("scratch"):
+            extents = [dim if dim.isdigit() or dim in names else dim.upper() for dim in dims]
+            closed[name] = ["*".join(extents[at + 1 :]) or 1 for at in range(len(dims))]
+    return closed
+
+
+def close_launch(launch: Launch, table: Mapping[str, Any]) -> Launch:
+    """Return a launch whose arrays have no gaps, where the claim gives no strides."""
+    closed = close_rows(table)
+
+    def close(array: Array) -> Array:
+        packed = tuple(prod(array.shape[at + 1 :]) for at in range(len(array.shape)))
+        return array._replace(strides=packed) if array.name in closed and array.stored is None else array
+
+    return launch._replace(arrays=tuple(map(close, launch.arrays)))
 
 
 def offset(number: int, kind: str) -> int:
