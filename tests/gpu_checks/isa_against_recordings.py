@@ -43,8 +43,8 @@ class Tally:
 
 def read(mnemonic: str, home: Path, **select: int) -> Instruction:
     """The instruction as a folder of tables has it, A from registers where its text chooses."""
-    found = instruction(mnemonic, home / "ptx")
-    registers = {"A_space": "reg"} if "A_space" in found.signature.select else {}
+    plain = instruction(mnemonic, home / "ptx")
+    registers = {"A_space": "reg"} if "A_space" in plain.signature.select else {}
     return instruction(mnemonic, home / "ptx", **registers, **select)
 
 
@@ -59,17 +59,19 @@ def compare(recording: Recording, home: Path, tally: Tally) -> None:
         return
     labels = {name: locate_elements(isa, name, recording.operands[name], home) for name in AXES}
     axes = Axes()
-    for name, found in labels.items():
-        tally.compare("holders", np.array(found.shape[:2] == recording.operands[name].shape[:2]))
-        axes.add(name, stored_at(isa, found) if name == "A" else found, recording.operands[name])
+    for name, places in labels.items():
+        tally.compare("holders", np.array(places.shape[:2] == recording.operands[name].shape[:2]))
+        axes.add(name, stored_at(isa, places) if name == "A" else places, recording.operands[name])
     for image in recording.images:
-        found = in_memory(isa, image, home)
-        axes.add(image.operand, stored_at(isa, found) if image.operand == "A" else found, image.labels)
+        places = in_memory(isa, image, home)
+        axes.add(image.operand, stored_at(isa, places) if image.operand == "A" else places, image.labels)
     numbers = axes.compare(tally)
     passthrough(isa, recording, tally)
-    for one in recording.coordinates:
-        seen = one.labels >= 0
-        tally.compare(f"coordinates of {one.operand}", (labels[one.operand][..., :2] == one.labels)[seen])
+    for coordinates in recording.coordinates:
+        seen = coordinates.labels >= 0
+        tally.compare(
+            f"coordinates of {coordinates.operand}", (labels[coordinates.operand][..., :2] == coordinates.labels)[seen]
+        )
     if recording.metadata is not None:
         metadata(isa, recording, home, labels["A"], numbers["k"], tally)
 
@@ -97,10 +99,10 @@ def in_memory(isa: Instruction, image: Image, home: Path) -> Places:
     layouts, bits = smem.read_layouts("wgmma", home / "memory"), operand.bits
     address = layouts.address(mn, k, bits, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
     slot = (8 * address + k * bits % 8) // bits
-    found = np.full((image.labels.shape[1], 3), -1)
+    places = np.full((image.labels.shape[1], 3), -1)
     assert np.bincount(slot).max() == 1, "two elements at one place"
-    found[slot] = np.stack([rows, cols, np.zeros_like(rows)], axis=-1)
-    return found[None]
+    places[slot] = np.stack([rows, cols, np.zeros_like(rows)], axis=-1)
+    return places[None]
 
 
 def stored_at(isa: Instruction, labels: Places, pattern: int | None = None) -> Places:
@@ -124,10 +126,10 @@ class Axes:
     def add(self, name: str, labels: Places, recorded: Places) -> None:
         for at, axis in enumerate(AXES[name]):
             columns = (labels[..., 2], labels[..., at], recorded[..., PRODUCT], recorded[..., CLASS[axis]])
-            p, label, q, one = (column.reshape(-1).astype(np.int64) for column in columns)
+            p, label, q, number = (column.reshape(-1).astype(np.int64) for column in columns)
             bare = (p < 0) | (label < 0)
-            self.empty.append(((q < 0) | (one < 0)) == bare)
-            self.numbers[axis].append((((one * WIDE + q) * WIDE + label) * WIDE + p)[~bare])
+            self.empty.append(((q < 0) | (number < 0)) == bare)
+            self.numbers[axis].append((((number * WIDE + q) * WIDE + label) * WIDE + p)[~bare])
 
     def compare(self, tally: Tally) -> Mapping[str, Mapping[tuple[int, int], int]]:
         """The class of each label, where one bijection is all there is; else of those places that most agree on."""
@@ -139,12 +141,12 @@ class Axes:
             pairs, counts = np.unique(every, return_counts=True)
             bad = 0
             for at in np.argsort(-counts, kind="stable").tolist():
-                p, label, q, one = (int(pairs[at]) // WIDE**place % WIDE for place in range(4))
-                same = names.setdefault((p, label), (q, one)) == (q, one)
-                same &= labels.setdefault((q, one), (p, label)) == (p, label)
+                p, label, q, number = (int(pairs[at]) // WIDE**place % WIDE for place in range(4))
+                same = names.setdefault((p, label), (q, number)) == (q, number)
+                same &= labels.setdefault((q, number), (p, label)) == (p, label)
                 bad += 0 if same else int(counts[at])
             tally.compare(f"axis {axis}", np.arange(len(every)) >= bad)
-            numbers[axis] = {label: one for label, (_, one) in names.items()}
+            numbers[axis] = {label: number for label, (_, number) in names.items()}
         tally.compare("empty places", np.concatenate(self.empty))
         return numbers
 
@@ -199,9 +201,9 @@ def rulers(isa: Instruction, tally: Tally) -> Places:
     group = bit[..., 0] // 4
     once = len(np.unique(row[..., 0] * e.extent[1] + group)) == group.size
     tally.compare("fields", whole.all(axis=-1) & once)
-    found = np.full((e.extent[0], e.extent[1] // 4, 2), -1)
-    found[row[..., 0], group] = np.stack(np.broadcast_arrays(lanes[:, None], np.arange(e.values // 4)), axis=-1)
-    return found
+    ruler = np.full((e.extent[0], e.extent[1] // 4, 2), -1)
+    ruler[row[..., 0], group] = np.stack(np.broadcast_arrays(lanes[:, None], np.arange(e.values // 4)), axis=-1)
+    return ruler
 
 
 def compare_move(recorded: Move, home: Path, tally: Tally) -> None:
@@ -226,8 +228,8 @@ def movmatrix(isa: Instruction) -> Places:
     """[lane][byte of d] -> (lane, byte) of a that holds the same element of the matrix."""
     a, d = isa.operands["A"], isa.operands["D"]
     home = {a.locate(lane, i): (lane, i) for lane in range(32) for i in range(a.values)}
-    found = np.zeros((32, 4, 2), np.int64)
+    places = np.zeros((32, 4, 2), np.int64)
     for lane, byte in np.ndindex(32, 4):
         source, i = home[d.locate(lane, byte // 2)]
-        found[lane, byte] = source, 2 * i + byte % 2
-    return found
+        places[lane, byte] = source, 2 * i + byte % 2
+    return places

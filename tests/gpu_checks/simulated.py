@@ -227,10 +227,10 @@ class Simulated:
     def remembered(self, signature, stored_at, places):
         """The (row, k) of A's places in memory: each element has the place that it has in the registers."""
         stored = {tuple(x[:2]): s for s, x in enumerate(self.maps[signature.mnemonic]["A"].reshape(-1, 3).tolist())}
-        found = np.full(places.shape, -1)
+        stored_places = np.full(places.shape, -1)
         used = np.flatnonzero(places[:, 0] >= 0)
-        found[used] = stored_at.reshape(-1, 3)[[stored[tuple(x)] for x in places[used].tolist()], :2]
-        return found
+        stored_places[used] = stored_at.reshape(-1, 3)[[stored[tuple(x)] for x in places[used].tolist()], :2]
+        return stored_places
 
     def run(self, signature, a, b, c, fixed=None):
         self.runs.append(signature.mnemonic)

@@ -59,7 +59,7 @@ def test_parameters_are_bytes(monkeypatch):
     assert JOB.bytes_of([4096]) == [(4112).to_bytes(8, "little"), b"\x1e\0\0\0"]
     asked = []
     # seam: the driver's encoding
-    monkeypatch.setattr(compiled, "_encode", lambda one, address: asked.append((one, address)) or b"map")
+    monkeypatch.setattr(compiled, "_encode", lambda parameter, address: asked.append((parameter, address)) or b"map")
     tensor = TensorMapParameter(0, 32, "f16", (8, 4), (16,), (8, 2), "none")
     job = RunCompiled(PTX, "twice", (1,), (32,), 0, MEMORY, (tensor,))
     assert job.bytes_of([4096]) == [b"map"] and asked == [(tensor, 4128)]
@@ -77,14 +77,14 @@ def test_a_module_gets_the_text_and_the_launch(monkeypatch):
 def test_without_a_gpu_there_is_a_reason():
     if isinstance(device_info(), DeviceInfo):
         pytest.skip("there is a GPU")
-    (found,) = run_all([JOB])
-    assert isinstance(found, Unavailable) and found.reason
+    (outcome,) = run_all([JOB])
+    assert isinstance(outcome, Unavailable) and outcome.reason
 
 
 @pytest.mark.gpu
 def test_a_gpu_doubles_what_is_behind_the_pointer():
-    (found,) = run_all([JOB])
-    assert not isinstance(found, Unavailable), found
+    (outcome,) = run_all([JOB])
+    assert not isinstance(outcome, Unavailable), outcome
     expected = np.arange(64)
     expected[4:34] *= 2
-    assert found[0].view(np.uint32).tolist() == expected.tolist()
+    assert outcome[0].view(np.uint32).tolist() == expected.tolist()

@@ -79,9 +79,9 @@ EVERY = [F64, B1, SPARSE[0], WIDE]
 @pytest.mark.parametrize("kind", [OneBit, Lanes, Accumulators, Forgetful])
 @pytest.mark.parametrize("name", EVERY)
 def test_products_that_are_wrong_in_one_thing_fail_the_controls(name, kind):
-    found = record_probe(name, kind)
-    assert not found.sound
-    assert found.controls is None or found.controls.product + found.controls.relabelled > 0
+    recording = record_probe(name, kind)
+    assert not recording.sound
+    assert recording.controls is None or recording.controls.product + recording.controls.relabelled > 0
 
 
 def spoil_pair(at, value):
@@ -100,8 +100,8 @@ def spoil_pair(at, value):
 def test_one_pair_that_interacts_elsewhere_or_not_at_all_is_reported(name, value):
     s, machine = machine_of(name, Simulated)
     machine.spoil = spoil_pair(17, value)
-    found = record(Bench(machine), s, trials=2, seed=0)
-    assert found.exceptions and not found.sound
+    recording = record(Bench(machine), s, trials=2, seed=0)
+    assert recording.exceptions and not recording.sound
 
 
 def test_one_pair_that_interacts_and_should_not_is_reported():
@@ -122,12 +122,12 @@ class Changes(Simulated):
     turn = -1  # none
 
     def hits(self, signature, several):
-        found = super().hits(signature, several)
+        answered = super().hits(signature, several)
         wanted = self.__dict__.setdefault("wanted", 0)
-        self.wanted += len(found)
+        self.wanted += len(answered)
         if wanted <= self.turn < self.wanted:
-            found[self.turn - wanted] = self.changed(found[self.turn - wanted])
-        return found
+            answered[self.turn - wanted] = self.changed(answered[self.turn - wanted])
+        return answered
 
 
 class Drops(Changes):
@@ -167,9 +167,9 @@ def test_a_wrong_element_of_any_answer_is_reported_or_recorded(name, turns, kind
     """An element reported at an empty place of an image contradicts nothing: only the ISA tables can show it."""
     for turn in turns:
         monkeypatch.setattr(kind, "turn", turn)
-        found = record_probe(name, kind)
-        assert not found.sound or observation(found) != observation(honest[name]), turn
-        assert not found.sound or kind is Another
+        recording = record_probe(name, kind)
+        assert not recording.sound or observation(recording) != observation(honest[name]), turn
+        assert not recording.sound or kind is Another
 
 
 def observation(recording):
@@ -181,20 +181,20 @@ def test_recordings_of_a_correct_machine_are_valid(honest):
     moves = Simulated({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
     for name in (*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"):
         assert misfit(record(Bench(moves), look_up(name), 1, 0), look_up(name)) == ""
-    for name, found in (
+    for name, recording in (
         *honest.items(),
         *((name, record_probe(name, Simulated)) for name in (F64, F16, "dp4a.s32.s32")),
     ):
-        assert misfit(found, look_up(name)) == "" and why_incomplete(found) == ""
+        assert misfit(recording, look_up(name)) == "" and why_incomplete(recording) == ""
 
 
 class Narrow(Simulated):
     """Has 8 columns, whatever the instruction says; the others are never written."""
 
     def one_hit(self, signature, coded):
-        found = super().one_hit(signature, coded)
-        columns = self.maps[signature.mnemonic]["D"].reshape(-1, 3)[found.places, 1]
-        return replace(found, counts=np.minimum(found.counts, (columns < 8).sum(axis=1)).astype(np.uint32))
+        hit = super().one_hit(signature, coded)
+        columns = self.maps[signature.mnemonic]["D"].reshape(-1, 3)[hit.places, 1]
+        return replace(hit, counts=np.minimum(hit.counts, (columns < 8).sum(axis=1)).astype(np.uint32))
 
 
 class Rotated(Simulated):
@@ -217,12 +217,12 @@ class Straying(Simulated):
     """With A in memory, one product of the last configuration goes to another column's element of D."""
 
     def one_hit(self, signature, coded):
-        found = super().one_hit(signature, coded)
+        hit = super().one_hit(signature, coded)
         if coded.a is not None:
             maps = self.maps[signature.mnemonic]["D"].reshape(-1, 3)
-            (other,) = np.flatnonzero((maps[:, 0] == maps[found.places[-1, 0], 0]) & (maps[:, 1] == 7))
-            found.places[-1, 0] = other
-        return found
+            (stray,) = np.flatnonzero((maps[:, 0] == maps[hit.places[-1, 0], 0]) & (maps[:, 1] == 7))
+            hit.places[-1, 0] = stray
+        return hit
 
 
 @pytest.mark.parametrize(("kind", "name"), [(Narrow, THIN), (Rotated, SPARSE[0]), (Heedless, THIN), (Straying, WIDE)])
@@ -279,5 +279,5 @@ MOVES = ["ldmatrix.sync.aligned.m8n8.x2.shared.b16", "stmatrix.sync.aligned.m8n8
 @pytest.mark.parametrize("name", [*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"])
 def test_a_move_that_is_wrong_in_one_thing_is_reported(name, kind):
     machine = kind({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
-    found = record(Bench(machine), look_up(name), trials=1, seed=0)
-    assert found.exceptions and not found.sound
+    recording = record(Bench(machine), look_up(name), trials=1, seed=0)
+    assert recording.exceptions and not recording.sound

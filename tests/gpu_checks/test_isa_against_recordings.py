@@ -32,16 +32,16 @@ def compare_family(family: str, home: Path = HOME, only: str = "") -> Tally:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(set(FAMILY.values())))
 def test_the_isa_tables_are_what_was_recorded(family: str) -> None:
-    found = compare_family(family)
-    assert found.points and found.wrong == {}
+    tally = compare_family(family)
+    assert tally.points and tally.wrong == {}
 
 
 def test_moves_are_as_the_isa_tables_have_them() -> None:
-    found = Tally()
+    tally = Tally()
     for name in LIBRARY.moves:
         for recorded in LIBRARY.moves[name]:
-            compare_move(recorded, HOME, found)
-    assert found.wrong == {} and set(found.points) == {"bytes", "addresses"}
+            compare_move(recorded, HOME, tally)
+    assert tally.wrong == {} and set(tally.points) == {"bytes", "addresses"}
 
 
 DENSE, SPARSE, WIDE, THIN = "mma.sync", "mma.sp.sync", "wgmma.mma_async.sync", "wgmma.mma_async.sp.sync"
@@ -99,15 +99,15 @@ def test_a_planted_error_is_contradicted(family: str, file: str, old: str, new: 
 
 @pytest.mark.parametrize(("file", "old", "new"), MOVED)
 def test_a_planted_error_of_a_move_is_contradicted(file: str, old: str, new: str, tmp_path: Path) -> None:
-    home, found = change_tables(tmp_path, file, (old, new)), Tally()
+    home, tally = change_tables(tmp_path, file, (old, new)), Tally()
     for name in LIBRARY.moves:
-        compare_move(LIBRARY.moves[name][0], home, found)
-    assert found.wrong
+        compare_move(LIBRARY.moves[name][0], home, tally)
+    assert tally.wrong
 
 
 @pytest.mark.parametrize("name", [".m16n8k16.row.col.f32.f16", ".m64n8k32.f32.f16.f16"])
 def test_a_gpu_that_ignores_the_selector_or_takes_another_lanes_metadata_is_contradicted(name: str) -> None:
-    (recording,) = next(LIBRARY[one] for one in LIBRARY if name in one and ".sp." in one)
+    (recording,) = next(LIBRARY[mnemonic] for mnemonic in LIBRARY if name in mnemonic and ".sp." in mnemonic)
     rulers = recording.metadata.rulers
     rotated = {f: np.roll(ruler, 1, axis=0) for f, ruler in rulers.items()}
     for wrong in (dict.fromkeys(rulers, rulers[0]), rotated):
@@ -127,6 +127,6 @@ def test_metadata_by_analogy_is_contradicted_as_the_gpu_contradicted_it(tmp_path
         change_tables(tmp_path / file, f"ptx/{file}", *by_analogy)
     shutil.copy(tmp_path / "mma.sp_m16n8k64_4b/ptx/mma.sp_m16n8k64_4b.toml", tmp_path / "mma.sp_m16n8k32_8b/ptx")
     both = [compare_family(f, tmp_path / "mma.sp_m16n8k32_8b") for f in (SPARSE, "mma.sp::ordered_metadata.sync")]
-    assert sum(one.points["rulers"] for one in both) == 60416
-    assert [set(one.wrong) for one in both] == [{"rulers"}] * 2
-    assert sum(one.wrong["rulers"] for one in both) == 12288
+    assert sum(tally.points["rulers"] for tally in both) == 60416
+    assert [set(tally.wrong) for tally in both] == [{"rulers"}] * 2
+    assert sum(tally.wrong["rulers"] for tally in both) == 12288

@@ -45,24 +45,24 @@ def test_every_law_with_a_proof_is_evaluated() -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_law_agrees_with_its_statement_on_numpy(name: str) -> None:
-    found = campaign(LAWS[name], 2_000, np)
-    assert (found.failures, found.first) == (0, None)
-    assert (found.cases > 0) == (name not in WITHOUT_CASE)
+    outcome = campaign(LAWS[name], 2_000, np)
+    assert (outcome.failures, outcome.first) == (0, None)
+    assert (outcome.cases > 0) == (name not in WITHOUT_CASE)
 
 
 def test_a_false_law_is_found_with_its_first_point() -> None:
     planted = ArrayLaw("planted", {"M": 1, "x": 0, "y": 0}, None, {}, [], [], ["(x + y) % M == x % M + y % M"])
-    found = campaign(planted, 100, np)
-    assert found.failures > 0
-    assert found.first == {"M": 2, "x": 1, "y": 1}
+    outcome = campaign(planted, 100, np)
+    assert outcome.failures > 0
+    assert outcome.first == {"M": 2, "x": 1, "y": 1}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "mutant"), [(name, one) for name in LAWS for one in mutants(name)])
+@pytest.mark.parametrize(("name", "mutant"), [(name, mutant) for name in LAWS for mutant in mutants(name)])
 def test_no_law_is_a_tautology(name: str, mutant: ArrayLaw) -> None:
     """Each mutant of a law, which the catalogue declares false, is false somewhere on a grid."""
-    found = campaign(mutant, 100_000, np)
-    assert bool(found.failures) == ((name, mutant.why) not in UNBROKEN)
+    outcome = campaign(mutant, 100_000, np)
+    assert bool(outcome.failures) == ((name, mutant.why) not in UNBROKEN)
 
 
 class Rounding(np.ndarray):
@@ -173,7 +173,7 @@ def test_the_number_of_cases_is_that_of_the_options(
     assert wanted == [("DM", least, np), ("MONO", least, np)] and meant == [on_gpu]
     lines = [parse_line(line) for line in (tmp_path / "kept" / "gpu.jsonl").read_text().splitlines()]
     gpu = {"gpu": "NVIDIA H200", "sm": "sm_90a", "driver": "580.1"} if on_gpu else {"gpu": None}
-    found = {"bounds": {"x": [0, 3]}, "points": 4, "cases": least, "failures": 0, "first": None, "seconds": 0.5}
+    counts = {"bounds": {"x": [0, 3]}, "points": 4, "cases": least, "failures": 0, "first": None, "seconds": 0.5}
     for line, name in zip(lines, ("DM", "MONO"), strict=True):
         date = line.pop("date")
         assert line.pop("text") == LAWS[name].digest
@@ -184,11 +184,11 @@ def test_the_number_of_cases_is_that_of_the_options(
                 "arrays": f"numpy {np.__version__}",
                 "law": name,
                 **gpu,
-                **found,
+                **counts,
             }
             and len(date) == 10
         )
-    assert [one.law for one in recordings_of_laws(tmp_path / "kept")] == ["DM", "MONO"]
+    assert [recorded.law for recorded in recordings_of_laws(tmp_path / "kept")] == ["DM", "MONO"]
 
 
 def count_cases(edge: int) -> int:
@@ -203,15 +203,15 @@ def count_cases(edge: int) -> int:
 )
 def test_the_grid_is_the_first_that_has_as_many_cases(least: int, edge: int) -> None:
     """Grids grow by a quarter and one from the fourth root of the number, from an edge of 2 on."""
-    found = campaign(DIVIDE, least, np)
-    assert (found.points, found.cases, found.failures) == (edge**4, count_cases(edge), 0)
-    assert found.bounds == {"N": (1, edge), "d": (1, edge), "g": (1, edge), "y": (0, edge - 1)}
+    outcome = campaign(DIVIDE, least, np)
+    assert (outcome.points, outcome.cases, outcome.failures) == (edge**4, count_cases(edge), 0)
+    assert outcome.bounds == {"N": (1, edge), "d": (1, edge), "g": (1, edge), "y": (0, edge - 1)}
 
 
 def test_a_grid_that_is_walked_in_pieces_is_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laws, "CHUNK", 1000)
-    found = campaign(DIVIDE, count_cases(8), np)
-    assert (found.points, found.cases) == (8**4, count_cases(8))
+    outcome = campaign(DIVIDE, count_cases(8), np)
+    assert (outcome.points, outcome.cases) == (8**4, count_cases(8))
 
 
 def test_a_law_that_applies_nowhere_is_unchecked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,25 +223,25 @@ def test_a_law_that_applies_nowhere_is_unchecked(capsys: pytest.CaptureFixture[s
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", LAWS)
 def test_law_agrees_on_the_gpu(name: str) -> None:
-    found = campaign(LAWS[name], 1_000_000, laws.array_module(on_gpu=True))
-    assert found.failures == 0
+    outcome = campaign(LAWS[name], 1_000_000, laws.array_module(on_gpu=True))
+    assert outcome.failures == 0
 
 
 def test_the_recorded_campaigns_are_of_todays_statements() -> None:
-    found = {one.law: one for one in recordings_of_laws()}
-    assert list(found) == list(LAWS) == list(laws.read_shipped())
-    for name, one in found.items():
-        assert one.failures == 0 and list(one.bounds) == list(LAWS[name].axes)
-        assert (one.cases < laws.MANY) == (name in SELDOM)
-    assert sum(one.cases >= 10_000_000 for one in found.values()) > 50
+    by_law = {recorded.law: recorded for recorded in recordings_of_laws()}
+    assert list(by_law) == list(LAWS) == list(laws.read_shipped())
+    for name, recorded in by_law.items():
+        assert recorded.failures == 0 and list(recorded.bounds) == list(LAWS[name].axes)
+        assert (recorded.cases < laws.MANY) == (name in SELDOM)
+    assert sum(recorded.cases >= 10_000_000 for recorded in by_law.values()) > 50
 
 
 def test_a_record_of_another_statement_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = {name: replace(law, goal=["1 == 1"]) if name == "DM" else law for name, law in LAWS.items()}
-    monkeypatch.setattr(laws, "laws", lambda: other)
+    changed = {name: replace(law, goal=["1 == 1"]) if name == "DM" else law for name, law in LAWS.items()}
+    monkeypatch.setattr(laws, "laws", lambda: changed)
     laws.read_shipped.cache_clear()
     assert "DM" not in laws.read_shipped() and "MONO" in laws.read_shipped()
     laws.read_shipped.cache_clear()
-    monkeypatch.setattr(check.statements, "laws", lambda: other)
+    monkeypatch.setattr(check.statements, "laws", lambda: changed)
     content = check._laws(laws.RECORDINGS / "nvidia_h200.jsonl")  # seam: what is stale of one kind of recording
     assert content.stale == ["DM"]

@@ -47,19 +47,19 @@ def worker():
 
 
 def here(name):
-    found, info = signature(name), gpu_checks.device_info()
+    s, info = signature(name), gpu_checks.device_info()
     assert isinstance(info, DeviceInfo)
-    if not runs_on(found, info.sm):
-        pytest.skip(f"gpu: {name} needs {' or '.join(found.targets)}, device is {info.sm}")
-    return found
+    if not runs_on(s, info.sm):
+        pytest.skip(f"gpu: {name} needs {' or '.join(s.targets)}, device is {info.sm}")
+    return s
 
 
 @pytest.mark.parametrize("name", TILED + OTHERS)
 def test_a_relation_is_sound_and_the_recorded_one(name, worker):
-    found = gpu_checks.relation(here(name), worker=worker)
-    assert isinstance(found, Recording)
-    assert found.sound, (found.exceptions, found.controls)
-    assert {found.hash} == {recorded.hash for recorded in gpu_checks.recordings()[name]}
+    recording = gpu_checks.relation(here(name), worker=worker)
+    assert isinstance(recording, Recording)
+    assert recording.sound, (recording.exceptions, recording.controls)
+    assert {recording.hash} == {recorded.hash for recorded in gpu_checks.recordings()[name]}
 
 
 @pytest.mark.parametrize("name", TILED)
@@ -75,14 +75,14 @@ def test_products_through_the_tiles_of_the_isa_are_exact_and_through_others_are_
 @pytest.mark.parametrize("name", TILED)
 def test_absolute_coordinates_are_the_tiles_of_the_isa(name, worker):
     s = here(name)
-    found = gpu_checks.relation(s, trials=1, worker=worker)
-    assert isinstance(found, Recording)
-    moved = [one for one in found.coordinates if one.name != "wgmma"]
-    assert len(moved) == (0 if s.operands["A"].type == "f64" else 3 if runs_on_stmatrix(found.sm) else 2)
-    for one in found.coordinates:
-        want = tile_maps(s)[one.operand][..., :2]
-        assert ((one.labels == want) | (one.labels == -1)).all()
-        assert (one.labels[..., 0] >= 0).all()
+    recording = gpu_checks.relation(s, trials=1, worker=worker)
+    assert isinstance(recording, Recording)
+    moved = [coordinates for coordinates in recording.coordinates if coordinates.name != "wgmma"]
+    assert len(moved) == (0 if s.operands["A"].type == "f64" else 3 if runs_on_stmatrix(recording.sm) else 2)
+    for coordinates in recording.coordinates:
+        want = tile_maps(s)[coordinates.operand][..., :2]
+        assert ((coordinates.labels == want) | (coordinates.labels == -1)).all()
+        assert (coordinates.labels[..., 0] >= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,16 @@ def test_absolute_coordinates_are_the_tiles_of_the_isa(name, worker):
     ],
 )
 def test_a_digit_coded_relation_is_sound_and_the_recorded_one(name, worker):
-    found = gpu_checks.relation(here(name), worker=worker)
-    assert isinstance(found, Recording)
-    assert found.sound, (found.exceptions, found.controls)
+    recording = gpu_checks.relation(here(name), worker=worker)
+    assert isinstance(recording, Recording)
+    assert recording.sound, (recording.exceptions, recording.controls)
     (recorded,) = gpu_checks.recordings()[name]
-    assert (found.hash, found.kernel_hash) == (recorded.hash, recorded.kernel_hash)
-    assert [image.labels.tolist() for image in found.images] == [image.labels.tolist() for image in recorded.images]
-    if found.metadata is not None:
-        rulers = [{f: r.tolist() for f, r in one.metadata.rulers.items()} for one in (found, recorded)]
+    assert (recording.hash, recording.kernel_hash) == (recorded.hash, recorded.kernel_hash)
+    assert [image.labels.tolist() for image in recording.images] == [image.labels.tolist() for image in recorded.images]
+    if recording.metadata is not None:
+        rulers = [
+            {f: r.tolist() for f, r in recording_of.metadata.rulers.items()} for recording_of in (recording, recorded)
+        ]
         assert rulers[0] == rulers[1]
 
 
@@ -113,19 +115,19 @@ def test_a_digit_coded_relation_is_sound_and_the_recorded_one(name, worker):
 def test_selectors_that_only_the_assembler_takes_are_illegal(sp, selector):
     s = here(f"mma.{sp}.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
     beyond = replace(s, select={}, chosen={"F": selector}, asm=s.asm.rpartition(", ")[0] + f", {selector}")
-    found = gpu_checks.relation(beyond)
-    assert isinstance(found, Unavailable)
-    assert "ILLEGAL_INSTRUCTION" in found.reason or "IllegalInstruction" in found.reason
+    outcome = gpu_checks.relation(beyond)
+    assert isinstance(outcome, Unavailable)
+    assert "ILLEGAL_INSTRUCTION" in outcome.reason or "IllegalInstruction" in outcome.reason
 
 
 @pytest.mark.parametrize(
     "name", ["ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", "movmatrix.sync.aligned.m8n8.trans.b16"]
 )
 def test_a_move_is_the_recorded_one(name, worker):
-    found = gpu_checks.move(here(name), worker=worker)
-    assert isinstance(found, gpu_checks.Move) and found.sound
+    move = gpu_checks.move(here(name), worker=worker)
+    assert isinstance(move, gpu_checks.Move) and move.sound
     (recorded,) = gpu_checks.recordings().moves[name]
-    assert found.places.tolist() == recorded.places.tolist()
+    assert move.places.tolist() == recorded.places.tolist()
 
 
 def test_a_move_is_no_relation_and_a_product_no_move(worker):
@@ -165,9 +167,9 @@ def test_bad_instructions_are_marked_and_the_ones_behind_them_answered():
         Relate(good),
     ]
     with Worker(timeout=8) as worker:
-        found = [result for _, result in worker.run_jobs(jobs)]
-    assert found[0].sound and found[2] == 0 and found[6].hash == found[0].hash
-    bad = [found[n] for n in (1, 3, 4, 5)]
+        results = [result for _, result in worker.run_jobs(jobs)]
+    assert results[0].sound and results[2] == 0 and results[6].hash == results[0].hash
+    bad = [results[n] for n in (1, 3, 4, 5)]
     assert all(isinstance(result, Unavailable) for result in bad), bad
     assert "LAUNCH_FAILED" in bad[0].reason or "LaunchFailure" in bad[0].reason
     assert "ILLEGAL_ADDRESS" in bad[1].reason or "IllegalAddress" in bad[1].reason

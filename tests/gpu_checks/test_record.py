@@ -39,14 +39,14 @@ def simulate(name, seed=0, kind=Simulated):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_random_distribution_is_recorded_and_its_controls_hold(name):
     s, machine = simulate(name)
-    found = record(Bench(machine), s, trials=4, seed=1)
-    assert found.sound and found.exceptions == ()
-    assert found.controls is not None and found.controls.trials == 4
-    assert (rebuild(found.operands) == machine.table(s)).all()
-    assert found.pairs == machine.table(s).size
-    assert (found.mnemonic, found.gpu, found.sm) == (s.mnemonic, INFO.gpu, INFO.sm)
-    assert found.kernel_hash == hashlib.sha256(module([s]).encode()).hexdigest()
-    assert found.emulated is False and found.sass == "HMMA.TEST"
+    recording = record(Bench(machine), s, trials=4, seed=1)
+    assert recording.sound and recording.exceptions == ()
+    assert recording.controls is not None and recording.controls.trials == 4
+    assert (rebuild(recording.operands) == machine.table(s)).all()
+    assert recording.pairs == machine.table(s).size
+    assert (recording.mnemonic, recording.gpu, recording.sm) == (s.mnemonic, INFO.gpu, INFO.sm)
+    assert recording.kernel_hash == hashlib.sha256(module([s]).encode()).hexdigest()
+    assert recording.emulated is False and recording.sass == "HMMA.TEST"
 
 
 @pytest.mark.parametrize("name", NAMES[2:5])
@@ -84,12 +84,12 @@ class Constant(Simulated):
 @pytest.mark.parametrize("kind", [Turned, Deaf, Constant])
 def test_products_that_contradict_the_relation_fail_the_controls(kind):
     s, machine = simulate("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", kind=kind)
-    found = record(Bench(machine), s, trials=4, seed=0)
-    assert not found.sound
+    recording = record(Bench(machine), s, trials=4, seed=0)
+    assert not recording.sound
     if kind is Turned:  # a rotation of C and D alike is a relabelling of C: the products disagree all the same
-        assert found.controls is not None and found.controls.product > 0
+        assert recording.controls is not None and recording.controls.product > 0
     if kind is Deaf:
-        assert any("do not arrive" in note for note in found.exceptions) and found.controls is None
+        assert any("do not arrive" in note for note in recording.exceptions) and recording.controls is None
 
 
 def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
@@ -100,9 +100,9 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
         return table
 
     machine.spoil = spoil
-    found = record(Bench(machine), s, trials=2, seed=0)
-    assert "A lane 4 value 0 takes part in no product" in found.exceptions
-    assert found.controls is None and not found.sound
+    recording = record(Bench(machine), s, trials=2, seed=0)
+    assert "A lane 4 value 0 takes part in no product" in recording.exceptions
+    assert recording.controls is None and not recording.sound
 
 
 def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
@@ -122,17 +122,17 @@ def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
 )
 def test_an_instruction_of_another_kind_is_rejected_before_anything_runs(change, expected):
     s, machine = simulate("dp4a.s32.s32")
-    other = replace(s, **change(s))
+    changed = replace(s, **change(s))
     with pytest.raises(Unsupported, match=r"^there is no probe for dp4a yet \(.*") as rejection:
-        record(Bench(machine), other, trials=1, seed=0)
+        record(Bench(machine), changed, trials=1, seed=0)
     assert expected in str(rejection.value) and machine.runs == []
 
 
 def test_incomplete_labels_are_no_maps():
     s, machine = simulate("dp4a.s32.s32")
-    found = record(Bench(machine), s, trials=1, seed=0)
-    assert maps_of(found.operands, found.passthrough) is not None
-    assert maps_of(found.operands, np.full((1, 1), -1)) is None
+    recording = record(Bench(machine), s, trials=1, seed=0)
+    assert maps_of(recording.operands, recording.passthrough) is not None
+    assert maps_of(recording.operands, np.full((1, 1), -1)) is None
 
 
 COPIED = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
@@ -153,11 +153,11 @@ def maps_with_copies(s, random):
 def test_copies_that_are_never_read_have_no_label_and_any_value():
     s = signature(COPIED)
     machine = Simulated({COPIED: maps_with_copies(s, np.random.default_rng(3))})
-    found = record(Bench(machine), s, trials=2, seed=0)
-    assert found.sound and found.exceptions == ()
+    recording = record(Bench(machine), s, trials=2, seed=0)
+    assert recording.sound and recording.exceptions == ()
     for name in "AB":
         unread = machine.maps[COPIED][name][..., 2] < 0
-        assert np.array_equal((found.operands[name] < 0).all(axis=-1), unread)
+        assert np.array_equal((recording.operands[name] < 0).all(axis=-1), unread)
         assert int(unread.sum()) == 256
 
 
@@ -168,5 +168,5 @@ def test_an_element_that_is_read_from_no_copy_is_reported(name):
     lane, value = np.argwhere(maps[name][..., 2] == 0)[7]
     maps[name][lane, value, 2] = -1
     machine = Simulated({COPIED: maps})
-    found = record(Bench(machine), s, trials=2, seed=0)
-    assert not found.sound and f"1 elements of {name} are read from no copy" in found.exceptions
+    recording = record(Bench(machine), s, trials=2, seed=0)
+    assert not recording.sound and f"1 elements of {name} are read from no copy" in recording.exceptions

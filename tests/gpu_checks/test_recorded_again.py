@@ -52,9 +52,11 @@ def test_every_instruction_is_recorded_again_as_it_is_shipped(tmp_path):
     info, files = gpu_checks.device_info(), sorted(SHIPPED.glob("*.jsonl"))
     assert isinstance(info, DeviceInfo)
     known = head(files[0])
-    other = [f"{key} {getattr(info, key)} instead of {known[key]}" for key in HOST if getattr(info, key) != known[key]]
-    if other:
-        pytest.skip(f"gpu: the shipped recordings are of another machine: {', '.join(other)}")
+    differences = [
+        f"{key} {getattr(info, key)} instead of {known[key]}" for key in HOST if getattr(info, key) != known[key]
+    ]
+    if differences:
+        pytest.skip(f"gpu: the shipped recordings are of another machine: {', '.join(differences)}")
     assert probe.main(["--all", "-q", "--allow-unchecked", "-o", str(tmp_path)]) == 0
     assert sorted(file.name for file in tmp_path.glob("*.jsonl")) == [file.name for file in files]
     assert {file.name: differing(tmp_path / file.name, file) for file in files} == {file.name: [] for file in files}

@@ -43,23 +43,23 @@ def test_answers_come_in_order_from_one_process_that_is_not_ours():
     ],
 )
 def test_a_probe_that_breaks_its_process_is_marked_and_a_new_process_goes_on_behind_it(how, reason):
-    found = dict(outcomes([Answer(0), Misbehave(how), Answer(2), Misbehave(how), Answer(4)]))
-    assert list(found) == [0, 1, 2, 3, 4]
-    assert found[1] == found[3] == Unavailable(reason)
-    assert [found[n][0] for n in (0, 2, 4)] == [0, 2, 4]
-    assert len({found[n][1] for n in (0, 2, 4)}) == 3
+    answers = dict(outcomes([Answer(0), Misbehave(how), Answer(2), Misbehave(how), Answer(4)]))
+    assert list(answers) == [0, 1, 2, 3, 4]
+    assert answers[1] == answers[3] == Unavailable(reason)
+    assert [answers[n][0] for n in (0, 2, 4)] == [0, 2, 4]
+    assert len({answers[n][1] for n in (0, 2, 4)}) == 3
 
 
 def test_a_probe_that_hangs_is_ended_after_its_time():
-    found = dict(outcomes([Answer(0), Misbehave("hang"), Answer(2)], timeout=3))
-    assert found[1] == Unavailable("no answer within 3 s; the probe process was ended")
-    assert found[2][0] == 2
+    answers = dict(outcomes([Answer(0), Misbehave("hang"), Answer(2)], timeout=3))
+    assert answers[1] == Unavailable("no answer within 3 s; the probe process was ended")
+    assert answers[2][0] == 2
 
 
 def test_a_rejection_leaves_the_process_as_it_is():
-    found = dict(outcomes([Answer(0), Misbehave("reject"), Answer(2)]))
-    assert found[1] == Unavailable("the assembler does not know it")
-    assert found[0][1] == found[2][1]
+    answers = dict(outcomes([Answer(0), Misbehave("reject"), Answer(2)]))
+    assert answers[1] == Unavailable("the assembler does not know it")
+    assert answers[0][1] == answers[2][1]
 
 
 def test_a_bad_argument_is_raised_in_the_calling_process():
@@ -81,15 +81,15 @@ def test_answers_that_were_not_waited_for_are_not_those_of_the_next_call():
 
 def test_without_a_machine_every_probe_is_unavailable_for_its_reason():
     with Worker("tests.gpu_checks.fake_probes:none") as worker:
-        found = list(worker.run_jobs([Answer(0), Answer(1)]))
+        answers = list(worker.run_jobs([Answer(0), Answer(1)]))
         assert worker.device == Unavailable("no GPU in this test")
-    assert found == [(n, Unavailable("no GPU in this test")) for n in (0, 1)]
+    assert answers == [(n, Unavailable("no GPU in this test")) for n in (0, 1)]
 
 
 def test_a_machine_that_cannot_be_opened_is_unavailable_for_its_reason():
     with Worker("tests.gpu_checks.fake_probes:full") as worker:
-        found = list(worker.run_jobs([Answer(0), Answer(1)]))
-    assert found == [(n, Unavailable("CUDA_ERROR_OUT_OF_MEMORY: out of memory")) for n in (0, 1)]
+        answers = list(worker.run_jobs([Answer(0), Answer(1)]))
+    assert answers == [(n, Unavailable("CUDA_ERROR_OUT_OF_MEMORY: out of memory")) for n in (0, 1)]
 
 
 def test_machines_are_opened_one_after_the_other():
@@ -101,15 +101,15 @@ def test_machines_are_opened_one_after_the_other():
 
 def test_a_process_that_dies_in_its_turn_does_not_delay_others():
     with Worker("tests.gpu_checks.fake_probes:dying") as first, Worker(IDLE) as second:
-        found = list(first.run_jobs([Answer(0), Answer(1)]))
-        assert found == [(n, Unavailable("the probe process ended with exit code 9")) for n in (0, 1)]
+        answers = list(first.run_jobs([Answer(0), Answer(1)]))
+        assert answers == [(n, Unavailable("the probe process ended with exit code 9")) for n in (0, 1)]
         assert next(second.run_jobs([Answer(7)]))[1][0] == 7
 
 
 def test_a_worker_does_not_wait_for_ever_for_its_turn():
     with OPENING, Worker(IDLE, start=3) as worker:
-        found = list(worker.run_jobs([Answer(0)]))
-    assert found == [(0, Unavailable("others took longer than 3 s to open a CUDA context"))]
+        answers = list(worker.run_jobs([Answer(0)]))
+    assert answers == [(0, Unavailable("others took longer than 3 s to open a CUDA context"))]
 
 
 def test_a_worker_that_is_ended_from_another_thread_answers_and_starts_nothing_more():
@@ -119,9 +119,9 @@ def test_a_worker_that_is_ended_from_another_thread_answers_and_starts_nothing_m
         rest = pool.submit(list, answers)
         time.sleep(0.5)
         worker.end()
-        found = dict(rest.result())  # the hang is ten minutes
-    assert found[1].reason.startswith("the probe process ended with signal 9")
-    assert found[2] == worker.device == Unavailable("the probing was ended")
+        late = dict(rest.result())  # the hang is ten minutes
+    assert late[1].reason.startswith("the probe process ended with signal 9")
+    assert late[2] == worker.device == Unavailable("the probing was ended")
 
 
 def test_a_machine_that_cannot_be_made_is_a_defect():
@@ -131,8 +131,8 @@ def test_a_machine_that_cannot_be_made_is_a_defect():
 
 def test_a_process_that_never_starts_is_reported():
     with Worker("tests.gpu_checks.fake_probes:idle", start=0.0) as worker:
-        found = list(worker.run_jobs([Answer(0)]))
-    assert found == [(0, Unavailable("no answer within 0 s; the probe process was ended"))]
+        answers = list(worker.run_jobs([Answer(0)]))
+    assert answers == [(0, Unavailable("no answer within 0 s; the probe process was ended"))]
 
 
 def test_no_process_outlives_the_worker():

@@ -21,8 +21,8 @@ def plant_table(path: Path, text: str, instead: str = "") -> Iterator[Path]:
 
     def more(folder: Path, key: tables.Said | None = None) -> Sequence[Path]:
         fits = key is None or tables.may_have(path.name, key.stem, key.shape)
-        others = [other for other in files(folder, key) if other.name != instead]
-        return [*others, *([path] if fits else [])]
+        rest = [file for file in files(folder, key) if file.name != instead]
+        return [*rest, *([path] if fits else [])]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "files", more)

@@ -74,13 +74,13 @@ class Question:
     def otherwise(self, combination: Sequence[str]) -> list[str]:
         """The same instruction with other numbers of registers."""
         words = dict(zip(self.types, combination, strict=True))
-        found = []
+        written = []
         for counts in product(COUNTS, repeat=len(self.elements)):
             vectors = {
                 n.lower(): vector(words.get(n, "f16"), count) for n, count in zip(self.elements, counts, strict=True)
             }
-            found += [f"{self.named(combination)} {text.format(**vectors)};" for text in self.texts]
-        return found
+            written += [f"{self.named(combination)} {text.format(**vectors)};" for text in self.texts]
+        return written
 
     def registers(self, operand: str, words: Mapping[str, str]) -> str:
         """The vector of registers for one lane's share of an operand's elements."""
@@ -209,11 +209,11 @@ def ask(question: Question, target: str, among: Iterable[tuple[str, ...]] | None
     every = list(question.combinations() if among is None else among)
     lines = [(types, line) for types in every for line in question.lines(types)]
     said = find_rejected([line for _, line in lines], target)
-    found = _list_taken([lines[n] for n in range(len(lines)) if n not in said], target)
-    doubtful = dict.fromkeys(lines[n][0] for n, why in said.items() if MISPUT.search(why) and lines[n][0] not in found)
+    taken = _list_taken([lines[n] for n in range(len(lines)) if n not in said], target)
+    doubtful = dict.fromkeys(lines[n][0] for n, why in said.items() if MISPUT.search(why) and lines[n][0] not in taken)
     lines = [(types, line) for types in doubtful for line in question.otherwise(types)]
     said = find_rejected([line for _, line in lines], target)
-    return found | _list_taken([lines[n] for n in range(len(lines)) if n not in said], target)
+    return taken | _list_taken([lines[n] for n in range(len(lines)) if n not in said], target)
 
 
 def _list_taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozenset[tuple[str, ...]]:
@@ -221,9 +221,9 @@ def _list_taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozen
     while said := find_rejected([_use_result(line) for _, line in lines], target):
         wanted = {n for n in said if n < len(lines)} or range(len(lines))  # some are at lines of what it expands to
         kept = [
-            found
-            for n, found in enumerate(lines)
-            if n not in wanted or not find_rejected([_use_result(found[1])], target)
+            asked
+            for n, asked in enumerate(lines)
+            if n not in wanted or not find_rejected([_use_result(asked[1])], target)
         ]
         if len(kept) == len(lines):
             return frozenset(types for types, line in lines if not find_rejected([_use_result(line)], target))
@@ -233,8 +233,8 @@ def _list_taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozen
 
 def _use_result(line: str) -> str:
     """An instruction with a store of its first register, so that the assembler does not remove it as unused."""
-    found = re.search(r"%([afds])0", line)
-    return f"{line} st.global.b{64 if found[1] == 'd' else 32} [addr], %{found[1]}0;" if found else line
+    register = re.search(r"%([afds])0", line)
+    return f"{line} st.global.b{64 if register[1] == 'd' else 32} [addr], %{register[1]}0;" if register else line
 
 
 def find_rejected(lines: Sequence[str], target: str) -> dict[int, str]:
@@ -247,11 +247,11 @@ def find_rejected(lines: Sequence[str], target: str) -> dict[int, str]:
         source.write_text(head + "\n".join(lines) + "\nret;\n}\n")
         command = ["ptxas", "-arch", target, str(source), "-o", str(Path(folder) / "q.cubin")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = re.findall(r"q\.ptx, line (\d+); error\s*: (.*)", done.stderr)
-    found.sort(key=lambda error: not MISPUT.search(error[1]))  # of two errors in a line the other one is kept
-    if done.returncode < 0 or (done.returncode and not found):  # it crashed; or what is wrong is in no line of ours
+    errors = re.findall(r"q\.ptx, line (\d+); error\s*: (.*)", done.stderr)
+    errors.sort(key=lambda error: not MISPUT.search(error[1]))  # of two errors in a line the other one is kept
+    if done.returncode < 0 or (done.returncode and not errors):  # it crashed; or what is wrong is in no line of ours
         return _each(lines, target) if len(lines) > 1 else {0: done.stderr}
-    return {int(number) - 1 - head.count("\n"): why for number, why in found}
+    return {int(number) - 1 - head.count("\n"): why for number, why in errors}
 
 
 def _each(lines: Sequence[str], target: str) -> dict[int, str]:
@@ -282,14 +282,14 @@ HEADER = (
 
 def read(path: Path = ANSWERS) -> dict[str, dict[str, tuple[str, ...]]]:
     """The answers: mnemonic with placeholders -> combination of types -> targets that take it."""
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    answers: dict[str, dict[str, tuple[str, ...]]] = {}
     for line in path.read_text().splitlines():
         if not line.startswith("#"):
             targets, combinations, names = line.split("|")
             for name in names.split():
-                known = found.setdefault(name, {})
+                known = answers.setdefault(name, {})
                 known |= {types: tuple(targets.split()) for types in combinations.split()}
-    return found
+    return answers
 
 
 def answer(question: Question) -> dict[str, tuple[str, ...]]:

@@ -124,10 +124,10 @@ def compute_result(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR091
         infinite = kind == "f32" and read(operands[2], "f32").what == "inf" and operands[2] >> 31
         return operands[0] if sign >= 0 and not nan and not infinite else operands[1]
     if head == "set":
-        found = is_related(words[0], kind, "ftz" in words, *operands[:2])
+        holds = is_related(words[0], kind, "ftz" in words, *operands[:2])
         if words[1] in ("and", "or", "xor"):
-            found = combine(words[1], found, bool(operands[2]))
-        return (0x3F800000 if words[-2] == "f32" else 0xFFFFFFFF) * found
+            holds = combine(words[1], holds, bool(operands[2]))
+        return (0x3F800000 if words[-2] == "f32" else 0xFFFFFFFF) * holds
     if head == "cvt":
         return pack_clamped(words[2], *operands) if words[0] == "pack" else convert_each(words, operands)
     if head == "copysign":
@@ -135,8 +135,8 @@ def compute_result(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR091
     if head == "testp":
         return property_of(kind, words[0], *operands)
     if head == "setp":
-        found = is_related(words[0], kind, "ftz" in words, *operands[:2])
-        return int(combine(words[1], found, bool(operands[2] & 1)) if words[1] in ("and", "or", "xor") else found)
+        holds = is_related(words[0], kind, "ftz" in words, *operands[:2])
+        return int(combine(words[1], holds, bool(operands[2] & 1)) if words[1] in ("and", "or", "xor") else holds)
     return lanewise(lambda *bits: arithmetic(head, words, PACKED.get(kind, kind), *bits), kind, kind, operands)
 
 

@@ -34,9 +34,9 @@ def packed_per_register(mnemonic: str, operand: str) -> int:
 
 
 def shape(mnemonic: str) -> tuple[int, int, int]:
-    found = re.search(r"\.m(\d+)n(\d+)k(\d+)", mnemonic)
-    assert found is not None
-    return (int(found[1]), int(found[2]), int(found[3]))
+    match = re.search(r"\.m(\d+)n(\d+)k(\d+)", mnemonic)
+    assert match is not None
+    return (int(match[1]), int(match[2]), int(match[3]))
 
 
 def by_rule(outer: Array, inner: Array, rows: int, packed: int) -> Place:
@@ -156,7 +156,7 @@ def extent(mnemonic: str, operand: str) -> tuple[int, int]:
 
 def in_tensor_memory(layout: str, m: int, n: int, base: int) -> dict[tuple[int, int, int], tuple[int, int]]:
     """tcgen05.mma: (cta, lane, column) -> element of D, walked through the memory of both CTAs."""
-    found = {}
+    elements = {}
     for cta, lane, column in numpy.ndindex(2, 128, 512):
         quarter, inside = divmod(lane, 32)
         row, col, there = {
@@ -169,8 +169,8 @@ def in_tensor_memory(layout: str, m: int, n: int, base: int) -> dict[tuple[int, 
             "G": (inside, column + n // 4 * quarter, cta == 0 and column < n // 4),
         }[layout]
         if there and row < m:
-            found[cta, lane, column] = (row, col)
-    return found
+            elements[cta, lane, column] = (row, col)
+    return elements
 
 
 def scales_in_tensor_memory(
@@ -181,13 +181,13 @@ def scales_in_tensor_memory(
     A word serves 32 rows of A or columns of B, one a lane, in every quarter of the lanes alike; the next column the
     next 32. A CTA of a pair has half of A's rows and all of B's columns.
     """
-    found = {}
+    scaled = {}
     own = extent // group if operand == "SFA" else extent
     for cta, lane, column, byte in numpy.ndindex(group, 128, -(-own // 32), 4):
         place = 32 * column + lane % 32
         if place < own and byte_id <= byte < byte_id + blocks:
-            found[cta, lane, column, byte] = (place + (cta * own if operand == "SFA" else 0), byte - byte_id)
-    return found
+            scaled[cta, lane, column, byte] = (place + (cta * own if operand == "SFA" else 0), byte - byte_id)
+    return scaled
 
 
 def copied_to_tensor_memory(mnemonic: str) -> dict[tuple[int, int, int, int], tuple[int, int]]:
@@ -197,7 +197,7 @@ def copied_to_tensor_memory(mnemonic: str) -> dict[tuple[int, int, int, int], tu
     """
     rows, bits = map(int, re.search(r"\.(\d+)x(\d+)b", mnemonic).groups())  # type: ignore[union-attr]
     bytes_apart = ".b8x16" in mnemonic
-    found = {}
+    copied = {}
     for cta, lane, column, byte in numpy.ndindex(int(mnemonic[len("tcgen05.cp.cta_group::")]), 128, bits // 32, 4):
         warp, inside = divmod(lane, 32)
         row = {
@@ -207,5 +207,5 @@ def copied_to_tensor_memory(mnemonic: str) -> dict[tuple[int, int, int, int], tu
             "12": lane,
         }[f"{rows}x"[:2]]
         if row is not None and (bytes_apart or byte == 0):
-            found[cta, lane, column, byte] = (row, 4 * column + byte if bytes_apart else column)
-    return found
+            copied[cta, lane, column, byte] = (row, 4 * column + byte if bytes_apart else column)
+    return copied

@@ -282,8 +282,10 @@ def extremum(head: str, kind: str, words: Sequence[str], a: Float, b: Float) -> 
     big = largest(kind) + 1
     ordered = sorted(numbers, key=lambda each: (
         (big if each.what == "inf" else each.value) * (-1 if each.negative else 1), not each.negative))  # fmt: skip
-    found = ordered[0 if head == "min" else -1]
-    return write_float(Float(found.what, negative if "xorsign" in words else found.negative, found.value), kind, "rn")
+    chosen = ordered[0 if head == "min" else -1]
+    return write_float(
+        Float(chosen.what, negative if "xorsign" in words else chosen.negative, chosen.value), kind, "rn"
+    )
 
 
 def arithmetic(head: str, words: Sequence[str], kind: str, *bits: int) -> int:  # noqa: PLR0911 - one for each opcode

@@ -33,22 +33,22 @@ def calculate(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -
     if head in ("mul24", "mad24"):
         t = low24(bits[0], kind) * low24(bits[1], kind)
         part = t >> 16 if "hi" in words else t
-        found = part + c
+        number = part + c
     elif head in ("div", "rem"):
         if b == 0:
             raise Open
-        found = truncate(a, b) if head == "div" else a - b * truncate(a, b)
+        number = truncate(a, b) if head == "div" else a - b * truncate(a, b)
     else:
-        found = {
+        number = {
             "add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: product_part(words, kind, a, b),
             "mad": lambda: product_part(words, kind, a, b) + c, "neg": lambda: -a, "abs": lambda: abs(a),
             "min": lambda: min(a, b), "max": lambda: max(a, b), "sad": lambda: c + abs(a - b),
         }[head]()  # fmt: skip
     if "sat" in words:
-        found = clamp(found, kind)
+        number = clamp(number, kind)
     if "relu" in words:
-        found = max(found, 0)
-    return found % (1 << (2 * width if "wide" in words else width))
+        number = max(number, 0)
+    return number % (1 << (2 * width if "wide" in words else width))
 
 
 def carry(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> tuple[int, int]:
@@ -58,8 +58,8 @@ def carry(head: str, words: Sequence[str], kind: str, bits: Sequence[int]) -> tu
     if head.startswith("mad"):
         a = product_part(words, kind, read_integer(a, kind), read_integer(b, kind)) % (1 << width)
         b = bits[2] % (1 << width)
-    found = a - b - taken if head.startswith("sub") else a + b + taken
-    return found % (1 << width), int(not 0 <= found < 1 << width)
+    total = a - b - taken if head.startswith("sub") else a + b + taken
+    return total % (1 << width), int(not 0 <= total < 1 << width)
 
 
 def find_bit(mask: int, base: int, offset: int) -> int:
@@ -93,11 +93,11 @@ def insert_field(kind: str, a: int, b: int, c: int, d: int) -> int:
     """bfi, as the ISA's program."""
     width = bits_of(kind)
     position, length = c & 255, d & 255
-    found = b
+    bits = b
     for at in range(length):
         if position + at < width:
-            found = found & ~(1 << (position + at)) | (a >> at & 1 if at < width else 0) << (position + at)
-    return found
+            bits = bits & ~(1 << (position + at)) | (a >> at & 1 if at < width else 0) << (position + at)
+    return bits
 
 
 def extended_part(mode: str, kind: str, a: int, b: int) -> int:
@@ -132,12 +132,12 @@ PERMUTED = {  # mode -> the bytes of the result, highest first, by the two bits 
 
 
 def permute_bytes(words: Sequence[str], a: int, b: int, c: int) -> int:
-    octets, found = (a | b << 32).to_bytes(8, "little"), 0
+    octets, permuted = (a | b << 32).to_bytes(8, "little"), 0
     for at in range(4):
         pick = int(PERMUTED[words[-1]][c & 3][3 - at]) if words[-1] in PERMUTED else c >> (4 * at) & 15
         octet = octets[pick & 7]
-        found |= (octet if pick < 8 else 255 * (octet >> 7)) << (8 * at)
-    return found
+        permuted |= (octet if pick < 8 else 255 * (octet >> 7)) << (8 * at)
+    return permuted
 
 
 def parts_of(bits: int, width: int, kind: str) -> list[int]:
@@ -154,8 +154,8 @@ def digits_of(head: str, words: Sequence[str], kind: str, a: int) -> int:
         return width - len(text.lstrip("0"))
     if head == "brev":
         return int(text[::-1], 2)
-    other = "0" if kind[0] == "s" and text[0] == "1" else "1"  # the digit that is looked for, from the top
-    place = text.find(other)
+    wanted = "0" if kind[0] == "s" and text[0] == "1" else "1"  # the digit that is looked for, from the top
+    place = text.find(wanted)
     return -1 if place < 0 else place if "shiftamt" in words else width - 1 - place
 
 

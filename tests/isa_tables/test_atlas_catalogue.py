@@ -109,8 +109,8 @@ def test_the_tables_have_the_mnemonics_of_the_isa_and_no_other() -> None:
 
 def test_targets_and_versions_are_those_of_the_isa_notes() -> None:
     for name, notes in CATALOGUE.items():
-        found = signature(name)
-        assert (found.targets, found.ptx, found.mnemonic) == (*notes, name)
+        s = signature(name)
+        assert (s.targets, s.ptx, s.mnemonic) == (*notes, name)
 
 
 def test_families_list_their_members() -> None:
@@ -119,7 +119,7 @@ def test_families_list_their_members() -> None:
     for name in mnemonics("wgmma*"):
         _, n, rest = re.split(r"m64n(\d+)", name)
         sizes.setdefault(rest, set()).add(int(n))
-    assert {rest: len(found) for rest, found in sizes.items()} == {
+    assert {rest: len(numbers) for rest, numbers in sizes.items()} == {
         rest: 18 if ".s32." in rest else 32 for rest in sizes
     }
 
@@ -154,8 +154,8 @@ def test_a_parameter_out_of_range_names_the_nearest(wanted: str, near: list[str]
 
 def test_a_selector_chooses_the_lanes_that_give_metadata_and_another_is_rejected() -> None:
     name = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-    found = signature(name)
-    assert (found.select, found.chosen) == ({"F": (0, 1, 2, 3)}, {"F": 0})
+    s = signature(name)
+    assert (s.select, s.chosen) == ({"F": (0, 1, 2, 3)}, {"F": 0})
     assert signature(name, F=3).asm == "{D}, {A}, {B}, {C}, {E}, 3"
     assert [instruction(name, F=f).operands["E"].holds(numpy.arange(4)).tolist().index(True) for f in range(4)] == [
         0, 1, 2, 3,
@@ -178,10 +178,10 @@ def test_a_selector_chooses_the_lanes_that_give_metadata_and_another_is_rejected
 
 def test_scale_vectors_choose_bytes() -> None:
     name = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0"
-    found = signature(name, byte_id_a=3, thread_id_a=1, thread_id_b=2)
-    assert (found.operands["SFA"].shift, found.operands["SFB"].shift) == (24, 0)
-    assert found.asm.endswith("{SFA}, {3, 1}, {SFB}, {0, 2}")
-    assert (found.operands["SFA"].copies, found.operands["SFB"].copies) == (2, 4)
+    s = signature(name, byte_id_a=3, thread_id_a=1, thread_id_b=2)
+    assert (s.operands["SFA"].shift, s.operands["SFB"].shift) == (24, 0)
+    assert s.asm.endswith("{SFA}, {3, 1}, {SFB}, {0, 2}")
+    assert (s.operands["SFA"].copies, s.operands["SFB"].copies) == (2, 4)
 
 
 def test_every_field_of_metadata_keeps_half_of_its_columns_in_order() -> None:
@@ -192,8 +192,8 @@ def test_every_field_of_metadata_keeps_half_of_its_columns_in_order() -> None:
     pairs = signature("mma.sp.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32").sparsity
     assert pairs is not None and pairs.columns == 8
     assert pairs.kept == {f: tuple(2 * c + j for c in kept for j in (0, 1)) for f, kept in two.kept.items()}
-    one = signature("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32").sparsity
-    assert one is not None and (one.columns, one.kept) == (2, {4: (0,), 14: (1,)})
+    single = signature("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32").sparsity
+    assert single is not None and (single.columns, single.kept) == (2, {4: (0,), 14: (1,)})
     assert signature("dp4a.s32.s32").sparsity is None and hash(two) != hash(pairs)
     for name in mnemonics("*"):
         assert (signature(name).sparsity is None) == (".sp" not in name or "tcgen05" in name)

@@ -40,16 +40,16 @@ def instructions(folder: Path) -> Iterator[Instruction]:
         family = re.search(r"\.m64n(\d+)k", name)
         if family and int(family[1]) not in (8, 24, 48, 256):
             continue
-        found = signature(name, folder=folder)
-        flags = found.qualifiers & {"trans"}
-        key = (*((f.bits, f.extent, f.values, f.shift) for f in found.operands.values()), flags)
+        s = signature(name, folder=folder)
+        flags = s.qualifiers & {"trans"}
+        key = (*((f.bits, f.extent, f.values, f.shift) for f in s.operands.values()), flags)
         if key not in seen:
             seen.add(key)
-            spaces = ("smem", "reg") if "A_space" in found.select else (None,)
+            spaces = ("smem", "reg") if "A_space" in s.select else (None,)
             for space in spaces:
                 chosen = {} if space is None else {"A_space": space}
-                for others in selections({n: w for n, w in found.select.items() if n != "A_space"}):
-                    yield instruction(name, folder=folder, **chosen, **others)
+                for words in selections({n: w for n, w in s.select.items() if n != "A_space"}):
+                    yield instruction(name, folder=folder, **chosen, **words)
 
 
 def table(operand: Operand, chosen: second_coding.Chosen, mnemonic: str) -> tuple[numpy.ndarray, numpy.ndarray]:

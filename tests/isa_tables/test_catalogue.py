@@ -59,13 +59,13 @@ F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
 def isa_mnemonics(text: str = ISA) -> dict[str, tuple[tuple[str, ...], str]]:
-    found = {}
+    listed = {}
     for line in text.replace("\\\n", " ").strip().splitlines():
         pattern, targets, ptx = line.split()
         parts = [part.split(",") for part in re.split(r"[{}]", pattern)]
         for words in product(*parts):
-            found["".join(words)] = (tuple(targets.split(",")), ptx)
-    return found
+            listed["".join(words)] = (tuple(targets.split(",")), ptx)
+    return listed
 
 
 def test_the_tables_have_the_mnemonics_of_the_isa_and_no_other() -> None:
@@ -84,37 +84,37 @@ def test_each_family_is_listed_by_itself() -> None:
 
 @each("mnemonic", sorted(isa_mnemonics()))
 def test_targets_and_versions_are_those_of_the_isa_notes(mnemonic: str) -> None:
-    found = signature(mnemonic)
-    assert (found.targets, found.ptx) == isa_mnemonics()[mnemonic]
-    assert found.mnemonic == mnemonic
+    s = signature(mnemonic)
+    assert (s.targets, s.ptx) == isa_mnemonics()[mnemonic]
+    assert s.mnemonic == mnemonic
 
 
 @each("mnemonic", [name for name in mnemonics() if name.startswith("mma")])
 def test_registers_are_those_of_the_fragment_tables(mnemonic: str) -> None:
-    found = signature(mnemonic).operands
+    operands = signature(mnemonic).operands
     shape = next(word for word in mnemonic.split(".") if re.fullmatch(r"m\d+n\d+k\d+", word))
-    a, b, c = COUNTS[shape, found["A"].type]
-    assert list(found) == ["D", "A", "B", "C"]
-    assert (found["A"].regs, found["B"].regs) == (a, b)
+    a, b, c = COUNTS[shape, operands["A"].type]
+    assert list(operands) == ["D", "A", "B", "C"]
+    assert (operands["A"].regs, operands["B"].regs) == (a, b)
     for name in "CD":
-        half = found[name].type == "f16"
-        assert found[name].regs == (c // 2 if half else c)
-        assert found[name].reg_type == ("b32" if half else found[name].type)
+        half = operands[name].type == "f16"
+        assert operands[name].regs == (c // 2 if half else c)
+        assert operands[name].reg_type == ("b32" if half else operands[name].type)
     for name in "AB":
-        assert found[name].reg_type == ("f64" if found[name].type == "f64" else "b32")
+        assert operands[name].reg_type == ("f64" if operands[name].type == "f64" else "b32")
 
 
 @each("mnemonic", mnemonics())
 def test_elements_fill_their_registers_and_tiles(mnemonic: str) -> None:
-    found = signature(mnemonic)
-    for fragment in found.operands.values():
+    s = signature(mnemonic)
+    for fragment in s.operands.values():
         rows, cols = fragment.extent
-        assert found.lanes * fragment.values == rows * cols * fragment.copies
+        assert s.lanes * fragment.values == rows * cols * fragment.copies
         used = fragment.per_register * fragment.bits
         room = 64 if fragment.type == "f64" else 32
-        half = mnemonic.startswith("dp2a") and fragment is found.operands["B"]
+        half = mnemonic.startswith("dp2a") and fragment is s.operands["B"]
         assert used == (room // 2 if half else room)
-    assert {fragment.copies for fragment in found.operands.values()} == {found.products}
+    assert {fragment.copies for fragment in s.operands.values()} == {s.products}
 
 
 def test_formulas_number_57() -> None:
@@ -129,11 +129,11 @@ def test_formulas_number_57() -> None:
 
 
 def test_a_signature_has_the_operands_of_its_mnemonic() -> None:
-    found = signature(F16)
-    a = found.operands["A"]
-    assert (found.family, found.shape, found.lanes, found.products) == ("mma.sync", (16, 8, 16), 32, 1)
+    s = signature(F16)
+    a = s.operands["A"]
+    assert (s.family, s.shape, s.lanes, s.products) == ("mma.sync", (16, 8, 16), 32, 1)
     assert (a.type, a.bits, a.values, a.regs, a.per_register, a.reg_type) == ("f16", 16, 8, 4, 2, "b32")
-    assert found.qualifiers == frozenset()
+    assert s.qualifiers == frozenset()
 
 
 def test_a_fragment_is_one_copy_in_the_lowest_bits_of_registers_by_default() -> None:
@@ -162,9 +162,9 @@ def test_narrow_types_lie_in_containers_and_dp2a_reads_half_of_b() -> None:
     ],
 )
 def test_the_order_of_qualifiers_does_not_matter(wanted: str, same: str) -> None:
-    found = instruction(f"mma.sync.aligned.{wanted}").signature
-    assert found.mnemonic == f"mma.sync.aligned.{same}"
-    assert found == signature(f"mma.sync.aligned.{same}")
+    s = instruction(f"mma.sync.aligned.{wanted}").signature
+    assert s.mnemonic == f"mma.sync.aligned.{same}"
+    assert s == signature(f"mma.sync.aligned.{same}")
 
 
 @pytest.mark.long
@@ -234,9 +234,9 @@ def test_the_nearest_of_an_unknown_family_is_of_the_family_most_like_it() -> Non
     ],
 )
 def test_where_an_instruction_exists(mnemonic: str, runs: str, not_on: str) -> None:
-    found = signature(mnemonic)
-    assert [name for name in runs.split() if not runs_on(found, name)] == []
-    assert [name for name in not_on.split() if runs_on(found, name)] == []
+    s = signature(mnemonic)
+    assert [name for name in runs.split() if not runs_on(s, name)] == []
+    assert [name for name in not_on.split() if runs_on(s, name)] == []
 
 
 @pytest.mark.parametrize("name", ["90", "sm90", "sm_", "sm_90b", "compute_90", "", "sm_90 "])
@@ -246,8 +246,8 @@ def test_a_text_that_is_no_target_is_rejected(name: str) -> None:
 
 
 def test_signatures_can_be_hashed_and_sent_to_another_process() -> None:
-    found = signature(F16)
-    assert {found: 1}[pickle.loads(pickle.dumps(found))] == 1
+    s = signature(F16)
+    assert {s: 1}[pickle.loads(pickle.dumps(s))] == 1
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,14 @@ def families() -> dict[str, list[str]]:
     """Return the lines of the list: what confirms the formulas of an operand, and the instructions."""
     recordings = gpu_checks.recordings()
     recorded = {*recordings, *recordings.moves}
-    found: dict[tuple[str, str], list[tuple[bool, bool, bool]]] = defaultdict(list)
+    confirmed: dict[tuple[str, str], list[tuple[bool, bool, bool]]] = defaultdict(list)
     for name in mnemonics("*"):
         for operand in instruction(name).operands.values():
             family = Path(operand.file).stem.partition("_m")[0].partition("_")[0]
             formulas = list(compare_codings(name, operand))
-            found[family, operand.name].append((all(formulas), name in recorded, bool(formulas)))
+            confirmed[family, operand.name].append((all(formulas), name in recorded, bool(formulas)))
     lines: dict[str, dict[str, list[str]]] = {key: defaultdict(list) for key in WORDS}
-    for (family, name), cases in found.items():
+    for (family, name), cases in confirmed.items():
         known = [(second, gpu) for second, gpu, formula in cases if formula]
         second, gpu = all(second for second, _ in known), [gpu for _, gpu in known]
         if not known:

@@ -23,9 +23,9 @@ def table_39() -> dict[tuple[str, bool, int, bool], set[tuple[int, int, int]]]:
     for kind in ("f16", "tf32", "f8f6f4", "i8"):
         for sparse in (False, True):
             k = K[kind] * (1 + sparse)
-            one, two = (BYTES, THIRTYTWOS) if kind == "i8" else (EIGHTS, SIXTEENS)
-            rows[kind, False, 1, sparse] = {(m, n, k) for m in (64, 128) for n in one}
-            rows[kind, False, 2, sparse] = {(m, n, k) for m in (128, 256) for n in two}
+            alone, paired = (BYTES, THIRTYTWOS) if kind == "i8" else (EIGHTS, SIXTEENS)
+            rows[kind, False, 1, sparse] = {(m, n, k) for m in (64, 128) for n in alone}
+            rows[kind, False, 2, sparse] = {(m, n, k) for m in (128, 256) for n in paired}
             rows[kind, True, 1, sparse] = {
                 (m, n, k) for m in (32, 64, 128) for n in ((64, 128) if sparse else (64, 128, 256))
             }
@@ -48,15 +48,15 @@ BEYOND = {
 
 def every_extent(mnemonic: str) -> set[tuple[int, int, int]]:
     """Every (M, N, K) of 32 to 256, 8 to 256 and 8 to 128 that an instruction is found with."""
-    found = set()
+    extents = set()
     for m in (32, 64, 96, 128, 192, 256):
         for k in (8, 16, 32, 64, 96, 128):
             try:
                 listed = signature(mnemonic, M=m, K=k).select["N"]
             except NotInIsa:
                 continue
-            found |= {signature(mnemonic, M=m, N=n, K=k).shape for n in listed}
-    return found
+            extents |= {signature(mnemonic, M=m, N=n, K=k).shape for n in listed}
+    return extents
 
 
 @pytest.mark.long
@@ -109,10 +109,10 @@ def test_an_extent_outside_a_complete_list_is_not_in_the_isa(mnemonic: str, want
 def test_scale_factors_of_a_row_by_k(group: int, tail: str, blocks: dict[int, int]) -> None:
     """9.7.16.10.7.1: the columns of scale_A and the rows of scale_B, by K; .scale_vec has all values of K."""
     for k, count in blocks.items():
-        found = signature(f"tcgen05.mma.cta_group::{group}.kind::{tail}", K=k)
-        assert [found.operands[name].extent for name in ("SFA", "SFB")] == [
-            (found.shape[0], count),
-            (count, found.shape[1]),
+        s = signature(f"tcgen05.mma.cta_group::{group}.kind::{tail}", K=k)
+        assert [s.operands[name].extent for name in ("SFA", "SFB")] == [
+            (s.shape[0], count),
+            (count, s.shape[1]),
         ]
 
 

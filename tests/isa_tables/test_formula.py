@@ -34,10 +34,12 @@ def numbers() -> st.SearchStrategy[str]:
 def conditions(number: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     bracketed = number.map("({})".format)
     sign = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
-    one = st.tuples(bracketed, sign, bracketed).map(" ".join)
+    single = st.tuples(bracketed, sign, bracketed).map(" ".join)
     chain = st.tuples(bracketed, sign, bracketed, sign, bracketed).map(" ".join)
-    both = st.tuples(st.one_of(one, chain), st.sampled_from(["and", "or", "and not", "or not"]), one).map(" ".join)
-    return st.one_of(one, chain, both, one.map("not {}".format))
+    both = st.tuples(st.one_of(single, chain), st.sampled_from(["and", "or", "and not", "or not"]), single).map(
+        " ".join
+    )
+    return st.one_of(single, chain, both, single.map("not {}".format))
 
 
 @pytest.mark.long
@@ -72,8 +74,8 @@ def test_arrays_give_what_ints_give(text: str) -> None:
     lanes, values = numpy.arange(32)[:, None] + numpy.zeros(4, dtype=int), numpy.arange(4) + numpy.zeros((32, 1), int)
     together = evaluate(tree, {"%laneid": lanes, "i": values, "groupID": lanes >> 2})
     for lane, i in ((0, 0), (31, 3), (17, 2)):
-        one = evaluate(tree, {"%laneid": lane, "i": i, "groupID": lane >> 2})
-        assert numpy.broadcast_to(together, (32, 4))[lane, i] == one
+        alone = evaluate(tree, {"%laneid": lane, "i": i, "groupID": lane >> 2})
+        assert numpy.broadcast_to(together, (32, 4))[lane, i] == alone
 
 
 def check_parsed_or_rejected(text: str) -> None:

@@ -19,8 +19,8 @@ F64 = "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"
 # one mnemonic per distinct set of formulas
 DISTINCT = list(
     {
-        tuple((o.row.text, o.col.text, found.signature.operands[o.name]) for o in found.operands.values()): name
-        for name, found in ((name, instruction(name)) for name in mnemonics())
+        tuple((o.row.text, o.col.text, isa.signature.operands[o.name]) for o in isa.operands.values()): name
+        for name, isa in ((name, instruction(name)) for name in mnemonics())
     }.values()
 )
 
@@ -177,8 +177,8 @@ def test_the_misprint_of_m16n8k256_is_kept_and_is_no_bijection() -> None:
     assert "159" in str(a.erratum)
     printed = a.as_printed()
     assert max(printed.locate(lane, i)[1] for lane in range(32) for i in range(64)) == 159
-    found = Counter(printed.locate(lane, i) for lane in range(32) for i in range(128))
-    assert max(found.values()) > 1 and len(found) < 16 * 256
+    owners = Counter(printed.locate(lane, i) for lane in range(32) for i in range(128))
+    assert max(owners.values()) > 1 and len(owners) < 16 * 256
     assert printed.row is a.row
 
 

@@ -24,14 +24,14 @@ CODES = {
 
 def find_wrong(path: Path = SHIPPED) -> list[tuple[str, ...]]:
     """The choices whose descriptor is not the table's."""
-    found = []
+    wrong = []
     for kind, (sums, factors) in CODES.items():
         for d, a, b, m, n in product(sums, factors, factors, (64, 128, 256), (8, 64, 256)):
             word = sums[d] << 4 | factors[a] << 7 | factors[b] << 10 | n // 8 << 17 | m // 16 << 24 | 1 << 16
             said = decode(kind, word, path)
             if [said.get(key) for key in ("D", "A", "B", "M", "N", "major_A", "major_B")] != [d, a, b, m, n, "K", "MN"]:
-                found.append((kind, d, a, b))
-    return found
+                wrong.append((kind, d, a, b))
+    return wrong
 
 
 def test_it_chooses_types_extents_and_majors() -> None:

@@ -50,7 +50,7 @@ def swizzle_chunk(address: int, bits: int) -> int:
 
 
 def find_wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
-    found = []
+    wrong = []
     for swizzle, major in layouts.texts:
         for bits in (1, 4, 8, 16, 32) if major == "K" else (16,):
             t = 128 // bits
@@ -63,8 +63,8 @@ def find_wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
             expected = [[swizzle_chunk(address, BITS[swizzle]) for address in line] for line in linear]
             said = layouts.address(*numpy.indices((rows, cols)), bits, swizzle, major, lbo=lbo, sbo=sbo)
             if said.tolist() != expected:
-                found.append((swizzle, major, bits))
-    return found
+                wrong.append((swizzle, major, bits))
+    return wrong
 
 
 def test_addresses_are_those_of_the_canonical_layouts() -> None:

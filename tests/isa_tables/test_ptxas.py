@@ -30,15 +30,15 @@ def release() -> tuple[int, int] | None:
     if shutil.which("ptxas") is None:
         return None
     banner = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"release (\d+)\.(\d+)", banner)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.search(r"release (\d+)\.(\d+)", banner)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def missing_ptxas() -> str | None:
-    found = release()
-    if found is None:
+    installed = release()
+    if installed is None:
         return "ptxas is not installed"
-    return None if found >= NEEDED else f"ptxas {found[0]}.{found[1]} is older than {NEEDED[0]}.{NEEDED[1]}"
+    return None if installed >= NEEDED else f"ptxas {installed[0]}.{installed[1]} is older than {NEEDED[0]}.{NEEDED[1]}"
 
 
 MISSING = missing_ptxas()
@@ -49,18 +49,16 @@ pytestmark = [
 ]
 
 
-def kernel(number: int, found: Signature, extra: str = "") -> str:
+def kernel(number: int, s: Signature, extra: str = "") -> str:
     """A kernel of the instruction alone, with one register too many for operand `extra`."""
-    declared, operands = [NAMED], found.asm
-    for name, fragment in found.operands.items():
+    declared, operands = [NAMED], s.asm
+    for name, fragment in s.operands.items():
         count = fragment.regs + (name == extra)
         declared.append(f".reg .{fragment.reg_type} %{name}<{count}>;")
         registers = ", ".join(f"%{name}{j}" for j in range(count))
-        one = (
-            found.lanes == 1 or fragment.space != "reg" or name in ("E", "SFA", "SFB", "RED") or "movm" in found.family
-        )
-        operands = operands.replace(f"{{{name}}}", registers if one else f"{{{registers}}}")
-    body = "\n".join([*declared, f"{found.mnemonic} {operands};", "ret;"])
+        bare = s.lanes == 1 or fragment.space != "reg" or name in ("E", "SFA", "SFB", "RED") or "movm" in s.family
+        operands = operands.replace(f"{{{name}}}", registers if bare else f"{{{registers}}}")
+    body = "\n".join([*declared, f"{s.mnemonic} {operands};", "ret;"])
     return f".visible .entry k{number}()\n{{\n{body}\n}}\n"
 
 
@@ -74,9 +72,9 @@ def assembles(kernels: list[str], target: str, folder: Path, version: str = "8.8
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_everything_that_exists_for_a_target_assembles_for_it(target: str, tmp_path: Path) -> None:
-    here = [found for found in map(signature, mnemonics()) if runs_on(found, target)]
+    here = [s for s in map(signature, mnemonics()) if runs_on(s, target)]
     assert here
-    good, said = assembles([kernel(n, found) for n, found in enumerate(here)], target, tmp_path)
+    good, said = assembles([kernel(n, s) for n, s in enumerate(here)], target, tmp_path)
     assert good, said[:2000]
 
 
@@ -111,8 +109,8 @@ def test_what_a_target_lacks_is_rejected_there(mnemonic: str, target: str, tmp_p
     ],
 )
 def test_one_register_too_many_is_rejected(mnemonic: str, operand: str, tmp_path: Path) -> None:
-    found = signature(mnemonic)
-    good, _ = assembles([kernel(0, found, extra=operand)], found.targets[0].replace("70", "75").rstrip("+"), tmp_path)
+    s = signature(mnemonic)
+    good, _ = assembles([kernel(0, s, extra=operand)], s.targets[0].replace("70", "75").rstrip("+"), tmp_path)
     assert not good
 
 
@@ -120,28 +118,28 @@ def sample_signatures() -> list[Signature]:
     """Every instruction that is not dense, wgmma at the smallest, the largest and some N, wmma without its copies."""
     names = [name for name in mnemonics("*") if name not in mnemonics() and not re.search(r"::cta|\.global", name)]
     family = re.compile(r"\.m64n(?!(8|16|24|104|208|256)k)\d+k")
-    found = [signature(name) for name in names if not family.search(name)]
-    both = [signature(s.mnemonic, A_space=space) for s in found for space in s.select.get("A_space", ())[1:]]
-    return [s for s in (*found, *both) if tuple(map(int, s.ptx.split("."))) <= VERSION]
+    kept = [signature(name) for name in names if not family.search(name)]
+    both = [signature(s.mnemonic, A_space=space) for s in kept for space in s.select.get("A_space", ())[1:]]
+    return [s for s in (*kept, *both) if tuple(map(int, s.ptx.split("."))) <= VERSION]
 
 
 @pytest.fixture(scope="module")
-def others() -> list[Signature]:
+def sampled() -> list[Signature]:
     return sample_signatures()
 
 
 @pytest.mark.parametrize("target", MORE_TARGETS)
 def test_the_other_instructions_assemble_for_their_targets(
-    target: str, others: list[Signature], tmp_path: Path
+    target: str, sampled: list[Signature], tmp_path: Path
 ) -> None:
-    here = [found for found in others if runs_on(found, target)]
+    here = [s for s in sampled if runs_on(s, target)]
     assert here
-    good, said = assembles([kernel(n, found) for n, found in enumerate(here)], target, tmp_path, "9.0")
+    good, said = assembles([kernel(n, s) for n, s in enumerate(here)], target, tmp_path, "9.0")
     assert good, [line for line in said.splitlines() if "Advisory" not in line][:20]
 
 
-def test_every_other_mnemonic_exists_for_one_of_these_targets(others: list[Signature]) -> None:
-    assert [s.mnemonic for s in others if not any(runs_on(s, target) for target in MORE_TARGETS)] == []
+def test_every_other_mnemonic_exists_for_one_of_these_targets(sampled: list[Signature]) -> None:
+    assert [s.mnemonic for s in sampled if not any(runs_on(s, target) for target in MORE_TARGETS)] == []
 
 
 def test_every_selection_assembles(tmp_path: Path) -> None:
@@ -154,7 +152,7 @@ def test_every_selection_assembles(tmp_path: Path) -> None:
     ):
         select = signature(name).select
         chosen = [signature(name, **{key: word}) for key, words in select.items() for word in words]
-        good, said = assembles([kernel(n, found) for n, found in enumerate(chosen)], target, tmp_path, "9.0")
+        good, said = assembles([kernel(n, s) for n, s in enumerate(chosen)], target, tmp_path, "9.0")
         assert good, said[:2000]
 
 
@@ -183,11 +181,11 @@ def test_selectors_that_the_isa_lacks_pass_for_one_kind_of_instruction(tmp_path:
     """Only m16n8k32 .f32.f16.f16.f32 has selectors 0 and 1 and assembles with 2 and 3 (its errata list it)."""
     passed = set()
     for name in mnemonics("mma.sp*"):
-        found = signature(name)
-        if found.select.get("F") == (0, 1):
-            assert "%E0, 0" in kernel(0, found)
+        s = signature(name)
+        if s.select.get("F") == (0, 1):
+            assert "%E0, 0" in kernel(0, s)
             for selector in (2, 3):
-                text = kernel(0, found).replace("%E0, 0", f"%E0, {selector}")
+                text = kernel(0, s).replace("%E0, 0", f"%E0, {selector}")
                 if assembles([text], "sm_80", tmp_path, "9.0")[0]:
                     passed.add((name.rpartition("m16n8")[2], selector))
     assert passed == {("k32.row.col.f32.f16.f16.f32", 2), ("k32.row.col.f32.f16.f16.f32", 3)}
@@ -232,6 +230,6 @@ def test_what_another_target_lacks_is_rejected_there(mnemonic: str, target: str,
     ],
 )
 def test_one_register_more_is_rejected(mnemonic: str, operand: str, target: str, tmp_path: Path) -> None:
-    found = signature(mnemonic)
-    assert assembles([kernel(0, found)], target, tmp_path, "9.0")[0]
-    assert not assembles([kernel(0, found, extra=operand)], target, tmp_path, "9.0")[0]
+    s = signature(mnemonic)
+    assert assembles([kernel(0, s)], target, tmp_path, "9.0")[0]
+    assert not assembles([kernel(0, s, extra=operand)], target, tmp_path, "9.0")[0]

@@ -99,8 +99,8 @@ def choose_representatives() -> Iterator[tuple[Signature, str]]:
         key = name_of(mnemonic), tuple(re.sub(r"\d+", "1", word) for word in parts.flags), bool(parts.shape)
         if key not in seen and name_of(mnemonic) not in ("ld", "st"):
             seen.add(key)
-            found = signature(mnemonic)
-            yield found, next(target for target in (*TARGETS, "sm_75", "sm_110a") if runs_on(found, target))
+            s = signature(mnemonic)
+            yield s, next(target for target in (*TARGETS, "sm_75", "sm_110a") if runs_on(s, target))
 
 
 def shuffle_words(mnemonic: str, dice: random.Random) -> str:
@@ -160,15 +160,15 @@ def test_every_name_is_one_that_ptxas_knows(tmp_path: Path) -> None:
 def test_ptxas_takes_the_orders_that_we_take_and_no_other(tmp_path: Path) -> None:
     dice = random.Random(2411)
     by_target: dict[str, list[tuple[str, bool, str]]] = {}
-    for found, target in choose_representatives():
-        orders = {shuffle_words(found.mnemonic, dice) for _ in range(SHUFFLES)}
-        head, *words = found.mnemonic.split(".")
+    for s, target in choose_representatives():
+        orders = {shuffle_words(s.mnemonic, dice) for _ in range(SHUFFLES)}
+        head, *words = s.mnemonic.split(".")
         at = dice.randrange(len(words) - 1) if len(words) > 1 else 0
         near = ".".join([head, *words[:at], *words[at : at + 2][::-1], *words[at + 2 :]])  # most of it in its place
-        for order in {found.mnemonic, *orders, *([near] if list_parts(near) == list_parts(found.mnemonic) else [])}:
-            assert list_parts(order) == list_parts(found.mnemonic)
-            text = kernel(0, found).replace(f"{found.mnemonic} ", f"{order} ")
-            by_target.setdefault(target, []).append((order, not find_misplaced(order, found.mnemonic), text))
+        for order in {s.mnemonic, *orders, *([near] if list_parts(near) == list_parts(s.mnemonic) else [])}:
+            assert list_parts(order) == list_parts(s.mnemonic)
+            text = kernel(0, s).replace(f"{s.mnemonic} ", f"{order} ")
+            by_target.setdefault(target, []).append((order, not find_misplaced(order, s.mnemonic), text))
     different, good, bad = [], 0, 0
     for target, asked in by_target.items():
         for start in range(0, len(asked), BATCH):
@@ -186,4 +186,4 @@ def test_ptxas_takes_the_orders_that_we_take_and_no_other(tmp_path: Path) -> Non
 def test_words_beyond_the_tables_are_not_in_them() -> None:
     for name, words in assembler().beyond.items():
         assert all(find_beyond(f"{name}.{word}") == word for word in words)
-        assert not [one for one in mnemonics(f"{name}*") if find_beyond(one)]
+        assert not [mnemonic for mnemonic in mnemonics(f"{name}*") if find_beyond(mnemonic)]

@@ -27,8 +27,8 @@ ANSWERS = read()
 def list_instructions() -> dict[Said, frozenset[str]]:
     """Every instruction of the families with the targets that have it, by the tables."""
     names = {name for family in FAMILIES for name in mnemonics(family)}
-    found = [signature(name) for name in names]
-    known = [s for s in found if tuple(map(int, s.ptx.split("."))) <= tuple(map(int, PTX.split(".")))]
+    every = [signature(name) for name in names]
+    known = [s for s in every if tuple(map(int, s.ptx.split("."))) <= tuple(map(int, PTX.split(".")))]
     return {list_parts(s.mnemonic): frozenset(t for t in TARGETS if runs_on(s, t)) for s in known}
 
 
@@ -40,10 +40,10 @@ def blank(key: Said) -> Said:
 @cache
 def listed_types() -> dict[Said, list[tuple[str, ...]]]:
     """The types of the listed instructions, by the rest of the mnemonic."""
-    found: dict[Said, list[tuple[str, ...]]] = defaultdict(list)
+    types: dict[Said, list[tuple[str, ...]]] = defaultdict(list)
     for key in list_instructions():
-        found[blank(key)].append(tuple(token for token in key.ordered if token in WIDTH))
-    return found
+        types[blank(key)].append(tuple(token for token in key.ordered if token in WIDTH))
+    return types
 
 
 def by_tables(question: Question) -> dict[str, frozenset[str]]:
@@ -55,8 +55,8 @@ def by_tables(question: Question) -> dict[str, frozenset[str]]:
             for types in listed_types()[blank(list_parts(question.named(every[0])))]
             if len(types) == len(every[0])
         ]
-    found = {types: list_instructions().get(list_parts(question.named(types)), frozenset()) for types in every}
-    return {"/".join(types): targets & set(question.only) for types, targets in found.items() if targets}
+    targets_of = {types: list_instructions().get(list_parts(question.named(types)), frozenset()) for types in every}
+    return {"/".join(types): targets & set(question.only) for types, targets in targets_of.items() if targets}
 
 
 def by_ptxas(question: Question) -> dict[str, frozenset[str]]:
@@ -92,19 +92,19 @@ def test_the_tables_list_what_ptxas_takes_where_it_takes_it(mnemonic: str) -> No
     assert {types for types, targets in ours.items() if targets - theirs.get(types, frozenset())} == set()
     more = {types for types, targets in theirs.items() if targets - ours.get(types, frozenset())}
     known = [types for where, types, _ in TAKEN_ALONE if re.match(where, mnemonic)]
-    assert {types for types in more if not any(re.fullmatch(one, types) for one in known)} == set()
+    assert {types for types in more if not any(re.fullmatch(pattern, types) for pattern in known)} == set()
 
 
 def test_each_disagreement_is_there() -> None:
     for where, types, _ in TAKEN_ALONE:
-        found = [
+        disagreeing = [
             combination
             for mnemonic, question in QUESTIONS.items()
             if re.match(where, mnemonic)
             for combination, targets in by_ptxas(question).items()
             if re.fullmatch(types, combination) and targets - by_tables(question).get(combination, frozenset())
         ]
-        assert found, where
+        assert disagreeing, where
 
 
 # instructions without a question of their own -> the one that differs only in layouts, rounding, spaces or sizes
@@ -139,14 +139,14 @@ ASSEMBLER = pytest.mark.skipif(MISSING is not None or release() != (13, 0), reas
 
 def neighbours(question: Question, taken: Iterable[str]) -> list[tuple[str, ...]]:
     """The combinations that are taken, and those that differ from one of them in one type."""
-    found = {tuple(types.split("/")) for types in taken}
+    accepted = {tuple(types.split("/")) for types in taken}
     near = {
         (*types[:place], word, *types[place + 1 :])
-        for types in found
+        for types in accepted
         for place, words in enumerate(question.types.values())
         for word in words
     }
-    return sorted(found | near)
+    return sorted(accepted | near)
 
 
 @ASSEMBLER

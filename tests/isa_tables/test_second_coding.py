@@ -104,10 +104,10 @@ def wrong_operands(mnemonic: str, mma: Instruction) -> list[str]:
 def is_bijection(mma: Instruction) -> bool:
     """Whether each element of each product has one lane and value, and nothing else has one."""
     for name, operand in mma.operands.items():
-        found = Counter((mma.product(lane), *place) for (lane, _), place in actual(mma, name).items())
+        owners = Counter((mma.product(lane), *place) for (lane, _), place in actual(mma, name).items())
         rows, cols = operand.extent
         tile = {(q, r, c) for q in range(mma.signature.products) for r in range(rows) for c in range(cols)}
-        if found != Counter(tile):
+        if owners != Counter(tile):
             return False
     return True
 
@@ -136,7 +136,10 @@ def plant_all() -> list[tuple[Path, str, str]]:
 
 @pytest.mark.parametrize(
     ("path", "old", "new"),
-    [pytest.param(*one, marks=() if number % 4 == 0 else pytest.mark.slow) for number, one in enumerate(plant_all())],
+    [
+        pytest.param(*planted, marks=() if number % 4 == 0 else pytest.mark.slow)
+        for number, planted in enumerate(plant_all())
+    ],
     ids=lambda v: getattr(v, "stem", None),
 )
 def test_a_wrong_bijection_is_seen(path: Path, old: str, new: str, tmp_path: Path) -> None:

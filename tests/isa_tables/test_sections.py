@@ -33,8 +33,8 @@ def is_of(opcode: str, section: str) -> bool:
 def cites_its_own(row: semantics.Row) -> bool:
     """Whether the sections of a row are those of its instructions, each of one."""
     sections = row.section.split(", ")
-    return all(any(is_of(one, section) for section in sections) for one in opcodes(row)) and all(
-        any(is_of(one, section) for one in opcodes(row)) for section in sections
+    return all(any(is_of(opcode, section) for section in sections) for opcode in opcodes(row)) and all(
+        any(is_of(opcode, section) for opcode in opcodes(row)) for section in sections
     )
 
 

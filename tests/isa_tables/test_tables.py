@@ -191,9 +191,9 @@ provenance = "derived: for this test"
 def test_a_new_family_needs_a_file_and_no_code(tmp_path: Path) -> None:
     (tmp_path / "newmma_m8nNk4.toml").write_text(FAMILY)
     assert len(mnemonics("newmma.sync", folder=tmp_path)) == 3
-    found = instruction("newmma.sync.aligned.m8n24k4.f32.tf32", folder=tmp_path, place=1)
-    assert (found.signature.shape, found.signature.asm) == ((8, 24, 4), "{D}, {A}, [{B}], 1")
-    d, b = found.operands["D"], found.operands["B"]
+    isa = instruction("newmma.sync.aligned.m8n24k4.f32.tf32", folder=tmp_path, place=1)
+    assert (isa.signature.shape, isa.signature.asm) == ((8, 24, 4), "{D}, {A}, [{B}], 1")
+    d, b = isa.operands["D"], isa.operands["B"]
     assert (d.values, d.extent, d.uses, d.locate(5, 3)) == (6, (8, 24), {"N"}, (1, 9))
     assert (b.type, b.space, b.uses, b.place(3, 20)) == ("tf32", "tmem", {"place"}, {"lane": 7, "column": 20})
     with pytest.raises(NotInIsa, match=r"nearest: newmma.sync.aligned.m8n16k4.f32.tf32, newmma.*m8n24k4"):
@@ -209,8 +209,8 @@ def test_an_operand_depends_on_what_its_numbers_name(tmp_path: Path, step: int) 
     text = text.replace("[B]\n", "[[A.case]]\nwhen = { N = 24 }\nreg_type = 'f32'\n\n[B]\n")
     (tmp_path / "newmma_m8nNk4.toml").write_text(text.replace('"tf32"]]', '"f16"]]'))
     for n, place in [(n, place) for n in (8, 16, 24) for place in (0, 1)][::step] * 2:
-        found = signature(f"newmma.sync.aligned.m8n{n}k4.f32.f16", folder=tmp_path, place=place)
-        a, b, d = (found.operands[name] for name in "ABD")
+        s = signature(f"newmma.sync.aligned.m8n{n}k4.f32.f16", folder=tmp_path, place=place)
+        a, b, d = (s.operands[name] for name in "ABD")
         assert (a.values, a.copies, a.reg_type) == (place + 1, place + 1, "f32" if n == 24 else "b32")
         assert (b.extent, d.extent, d.values, d.regs) == ((4, n), (8, n), n // 4, n // 4)
 
@@ -358,8 +358,8 @@ def test_a_new_instruction_needs_a_file_and_no_code(tmp_path: Path) -> None:
     assert wide.operands["B"].locate(3, 2) == (6, 1)
     for name in mnemonics(folder=tmp_path):
         for operand in instruction(name, folder=tmp_path).operands.values():
-            found = {operand.locate(lane, i) for lane in range(32) for i in range(operand.values)}
-            assert len(found) == 32 * operand.values
+            elements = {operand.locate(lane, i) for lane in range(32) for i in range(operand.values)}
+            assert len(elements) == 32 * operand.values
     with pytest.raises(NotInIsa, match=r"nearest: .*m16n8k8"):
         signature("mma.sync.aligned.m16n12k8.row.col.f32.f16.f16.f32", folder=tmp_path)
     with pytest.raises(UnknownInstruction):

@@ -26,12 +26,12 @@ SCALED = {"mxf8f6f4.block_scale": (32, 8), "mxf4.block_scale": (64, 4), "mxf4nvf
 @each("kind", [*KINDS, *SCALED])
 def test_k_is_that_of_the_kind(kind: str, sparse: bool, group: int) -> None:
     k, bits = {**KINDS, **SCALED}[kind]
-    found = signature(MMA.format(".sp" * sparse, group, kind))
-    m, n = found.operands["D"].extent
-    a, b = found.operands["A"], found.operands["B"]
+    s = signature(MMA.format(".sp" * sparse, group, kind))
+    m, n = s.operands["D"].extent
+    a, b = s.operands["A"], s.operands["B"]
     assert (a.extent, b.extent) == ((m, k), (2 * k if sparse else k, n))
-    assert (a.bits, b.bits, found.ctas) == (bits, bits, group)
-    assert found.shape == (m, n, 2 * k if sparse else k)
+    assert (a.bits, b.bits, s.ctas) == (bits, bits, group)
+    assert s.shape == (m, n, 2 * k if sparse else k)
 
 
 def test_k_of_96_is_of_one_architecture() -> None:
@@ -51,9 +51,9 @@ def halves(extent: int, at: int) -> int:
 
 @each("name", [name for name in mnemonics("tcgen05.mma*") if "cta_group::2" in name])
 def test_each_of_two_ctas_has_half_of_the_rows_of_a_and_of_the_columns_of_b(name: str) -> None:
-    found = instruction(name)
-    a, b = found.operands["A"], found.operands["B"]
-    m, n = found.operands["D"].extent
+    isa = instruction(name)
+    a, b = isa.operands["A"], isa.operands["B"]
+    m, n = isa.operands["D"].extent
     assert a.cta(*numpy.indices(a.extent))[:, 0].tolist() == [halves(m, row) for row in range(m)]
     assert b.cta(*numpy.indices(b.extent))[0].tolist() == [halves(n, column) for column in range(n)]
     alone = instruction(name.replace("cta_group::2", "cta_group::1"))
@@ -66,7 +66,7 @@ def a_in_tensor_memory(layout: str, m: int, k: int, bits: int, base: int) -> dic
     A row of A is `k` elements side by side in one lane. With 64 rows a warp has 16 of them, from `base` on; where two
     CTAs share 128 rows, each holds its 64 twice, in the lower and in the upper lanes.
     """
-    found = {}
+    elements = {}
     for cta in range(2 if layout in "AB" else 1):
         for lane in range(128):
             warp, inside = divmod(lane, 32)
@@ -77,8 +77,8 @@ def a_in_tensor_memory(layout: str, m: int, k: int, bits: int, base: int) -> dic
                 "F": 16 * warp + inside - base if base <= inside < base + 16 else m,
             }[layout]
             for element in range(k if row < m else 0):
-                found[cta, lane, *divmod(element * bits, 32)] = (row, element)
-    return found
+                elements[cta, lane, *divmod(element * bits, 32)] = (row, element)
+    return elements
 
 
 def find_misplaced(folder: Path = PTX) -> list[str]:

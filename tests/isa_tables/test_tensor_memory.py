@@ -29,9 +29,9 @@ def contents(operand: Operand, swap: bool = False) -> Elements:
     row, col, copy = numpy.indices((*operand.extent, operand.copies)).reshape(3, -1)
     places = zip(*(part.tolist() for part in operand.place(row, col, copy=copy).values()), strict=True)
     elements = zip(*((col.tolist(), row.tolist()) if swap else (row.tolist(), col.tolist())), strict=True)
-    found: Elements = dict(zip(places, elements, strict=True))
-    assert len(found) == row.size, "two elements at one place"
-    return found
+    placed: Elements = dict(zip(places, elements, strict=True))
+    assert len(placed) == row.size, "two elements at one place"
+    return placed
 
 
 def blocks(name: str) -> int:
@@ -47,12 +47,12 @@ def wrong_scales(name: str, folder: Path = PTX, every_id: bool = True) -> list[s
     for stype in select["stype"]:
         for n in (select["N"][0], 48, 256):
             for byte_id in select["SFA_ID"] if every_id else select["SFA_ID"][-1:]:
-                found = instruction(name, folder, N=n, SFA_ID=byte_id, SFB_ID=byte_id, stype=stype)
+                isa = instruction(name, folder, N=n, SFA_ID=byte_id, SFB_ID=byte_id, stype=stype)
                 group = int(name.partition("cta_group::")[2][0])
                 for operand, extent in (("SFA", 128 * group), ("SFB", n)):
-                    placed = contents(found.operands[operand], operand == "SFB")
+                    placed = contents(isa.operands[operand], operand == "SFB")
                     want = second_coding.scales_in_tensor_memory(operand, group, extent, blocks(name), byte_id)
-                    if placed != want or list(found.operands[operand].place(0, 0)) != ["cta", "lane", "column", "byte"]:
+                    if placed != want or list(isa.operands[operand].place(0, 0)) != ["cta", "lane", "column", "byte"]:
                         wrong.append(f"{name} {operand} {n} {byte_id}")
     return wrong
 
@@ -60,18 +60,18 @@ def wrong_scales(name: str, folder: Path = PTX, every_id: bool = True) -> list[s
 @pytest.mark.parametrize("name", SCALED)
 def test_scale_factors_are_where_the_second_coding_has_them(name: str) -> None:
     assert wrong_scales(name) == []
-    found = instruction(name)
-    m, n = found.operands["D"].extent
-    layout = found.signature.chosen["layout"]
+    isa = instruction(name)
+    m, n = isa.operands["D"].extent
+    layout = isa.signature.chosen["layout"]
     assert (layout, m) == (("A", 256) if "group::2" in name else ("D", 128))
-    assert contents(found.operands["D"]) == second_coding.in_tensor_memory(str(layout), m, n, 0)
+    assert contents(isa.operands["D"]) == second_coding.in_tensor_memory(str(layout), m, n, 0)
 
 
 def test_a_scale_factor_has_the_type_that_is_chosen() -> None:
     name = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16"
     for stype in ("ue8m0", "ue4m3"):
-        found = signature(name, stype=stype).operands
-        assert {found["SFA"].type, found["SFB"].type} == {stype}
+        operands = signature(name, stype=stype).operands
+        assert {operands["SFA"].type, operands["SFB"].type} == {stype}
     with pytest.raises(NotInIsa, match="no stype = 'ue4m3'"):
         signature("tcgen05.mma.cta_group::1.kind::mxf4.block_scale", stype="ue4m3")
     with pytest.raises(NotInIsa, match="SFA_ID of 0, 2"):
@@ -80,10 +80,10 @@ def test_a_scale_factor_has_the_type_that_is_chosen() -> None:
 
 @pytest.mark.parametrize("name", COPIES)
 def test_what_is_copied_arrives_where_the_second_coding_has_it(name: str) -> None:
-    found = instruction(name).operands["T"]
-    assert contents(found) == second_coding.copied_to_tensor_memory(name)
+    copied = instruction(name).operands["T"]
+    assert contents(copied) == second_coding.copied_to_tensor_memory(name)
     rows, bits = (int(word) for word in name.split(".")[3].rstrip("b").split("x"))
-    assert found.extent[0] * found.extent[1] * found.bits == rows * bits
+    assert copied.extent[0] * copied.extent[1] * copied.bits == rows * bits
 
 
 PLANTED = [
@@ -138,11 +138,11 @@ def test_a_copy_is_asked_for_by_its_number() -> None:
 
 
 def test_a_load_with_reduction_has_one_result_a_thread() -> None:
-    found = instruction("tcgen05.ld.red.sync.aligned.16x32bx2.x4.min.f32", immHalfSplitoff=8)
-    red, r = found.operands["RED"], found.operands["R"]
-    assert (red.values, red.extent, r.extent, found.signature.products) == (1, (16, 1), (16, 4), 2)
+    isa = instruction("tcgen05.ld.red.sync.aligned.16x32bx2.x4.min.f32", immHalfSplitoff=8)
+    red, r = isa.operands["RED"], isa.operands["R"]
+    assert (red.values, red.extent, r.extent, isa.signature.products) == (1, (16, 1), (16, 4), 2)
     assert [red.locate(lane, 0) for lane in (0, 15, 16, 31)] == [(0, 0), (15, 0), (0, 0), (15, 0)]
-    assert found.signature.asm == "{R}, {RED}, [taddr], 8"
+    assert isa.signature.asm == "{R}, {RED}, [taddr], 8"
     assert red.provenance.startswith("derived: by analogy")
     plain = instruction("tcgen05.ld.red.sync.aligned.32x32b.x2.max.s32")
     assert plain.operands["RED"].provenance == "ISA text" and plain.operands["RED"].type == "s32"

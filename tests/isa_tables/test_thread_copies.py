@@ -19,13 +19,13 @@ NAMES = [name for head in ("cp", "ld", "st") for name in mnemonics(f"{head}*") i
 @each("name", NAMES)
 def test_the_elements_of_the_thread_are_contiguous(name: str) -> None:
     for size in signature(name).select.get("bytes", (0,)):
-        found = instruction(name, **({"bytes": size} if size else {}))
+        isa = instruction(name, **({"bytes": size} if size else {}))
         vector = re.search(r"\.v(\d)", name)
         total = size or 4 * int(vector[1] if vector else 1)
-        for operand in found.operands.values():
+        for operand in isa.operands.values():
             assert operand.values * operand.bits == 8 * total
             assert [operand.locate(0, i) for i in range(operand.values)] == [(0, i) for i in range(operand.values)]
-        assert found.signature.lanes == 1
+        assert isa.signature.lanes == 1
 
 
 def test_sizes_are_those_of_the_isa() -> None:
@@ -49,10 +49,8 @@ def test_they_assemble(target: str, tmp_path: Path) -> None:
     for name in NAMES:
         if runs_on(signature(name), target):
             for size in signature(name).select.get("bytes", (None,)):
-                found = signature(name, **({} if size is None else {"bytes": size}))
-                texts.append(
-                    kernel(len(texts), found.mnemonic, found.asm, found.operands["R"].regs if size is None else 0)
-                )
+                s = signature(name, **({} if size is None else {"bytes": size}))
+                texts.append(kernel(len(texts), s.mnemonic, s.asm, s.operands["R"].regs if size is None else 0))
     good, said = assembles(texts, target, tmp_path)
     assert good and len(texts) > 30, said[:2000]
     wrong = kernel(0, "cp.async.cg.shared.global", "[%S], [%G], 8", 0)

@@ -37,16 +37,16 @@ def test_types_that_a_descriptor_may_choose_together(kind: str) -> None:
 
 
 def test_types_of_scale_factors_are_beside_each_combination() -> None:
-    found = signature("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale").types
-    assert len(found) == 25 and {(types["SFA"], types["SFB"]) for types in found} == {("ue8m0", "ue8m0")}
+    combinations = signature("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale").types
+    assert len(combinations) == 25 and {(types["SFA"], types["SFB"]) for types in combinations} == {("ue8m0", "ue8m0")}
 
 
 def test_a_mnemonic_with_types_has_one_combination() -> None:
     every = [name for name in mnemonics("*") if not name.startswith("tcgen05.mma")]
     assert len(every) > 2400
     for name in every[::17]:
-        found = signature(name)
-        assert found.types == ({operand: part.type for operand, part in found.operands.items()},)
+        s = signature(name)
+        assert s.types == ({operand: part.type for operand, part in s.operands.items()},)
 
 
 TCGEN05 = (PTX / "tcgen05_mma.toml").read_text()

@@ -21,14 +21,14 @@ from tests.gpu_checks.simulated import INFO
 
 PATTERNS = patterns()
 RECORDED = recordings_of_banks()
-KINDS = list(dict.fromkeys((one.operation, one.bits) for one in PATTERNS))
+KINDS = list(dict.fromkeys((pattern.operation, pattern.bits) for pattern in PATTERNS))
 PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # lanes that are served together
 
 
 def rows(pattern):
     """The addresses that are used: ldmatrix and stmatrix take eight for each matrix."""
-    one, two = ("x1" in pattern.operation, "x2" in pattern.operation)
-    return pattern.addresses[: 8 if one else 16 if two else 32]
+    single, double = ("x1" in pattern.operation, "x2" in pattern.operation)
+    return pattern.addresses[: 8 if single else 16 if double else 32]
 
 
 def wavefronts_of(addresses, bits, phase, shared=True):
@@ -66,12 +66,12 @@ def by_merged_phases(pattern):
 
 
 def test_the_patterns_are_named_once_and_lie_in_memory():
-    assert len({one.name for one in PATTERNS}) == len(PATTERNS) >= 20
-    assert {one.bits for one in PATTERNS} == set(PHASE)
+    assert len({pattern.name for pattern in PATTERNS}) == len(PATTERNS) >= 20
+    assert {pattern.bits for pattern in PATTERNS} == set(PHASE)
     moved = {f"{way}matrix.x{count}{trans}" for way in ("ld", "st") for count in (1, 2, 4) for trans in ("", ".trans")}
-    assert {one.operation for one in PATTERNS} == {"load", "store", "cp.async", *moved}
-    for one in PATTERNS:
-        check(one)
+    assert {pattern.operation for pattern in PATTERNS} == {"load", "store", "cp.async", *moved}
+    for pattern in PATTERNS:
+        check(pattern)
 
 
 @pytest.mark.parametrize(
@@ -101,52 +101,62 @@ def test_every_kernel_assembles(tmp_path):
 
 
 def test_the_record_has_every_pattern_as_it_is_today():
-    assert [one.pattern for one in RECORDED] == list(patterns())
-    for one in RECORDED:
-        assert one.clear, (one.pattern.name, one.cycles)
-        assert one.kernel_hash == banks.hash_of(one.pattern)
-        assert one.device.gpu and one.device.driver and one.date
-    (unit,) = (one for one in RECORDED if one.pattern.name == banks.UNIT)
+    assert [recorded.pattern for recorded in RECORDED] == list(patterns())
+    for recorded in RECORDED:
+        assert recorded.clear, (recorded.pattern.name, recorded.cycles)
+        assert recorded.kernel_hash == banks.hash_of(recorded.pattern)
+        assert recorded.device.gpu and recorded.device.driver and recorded.date
+    (unit,) = (recorded for recorded in RECORDED if recorded.pattern.name == banks.UNIT)
     assert unit.wavefronts == 1 and unit.cycles == unit.unit
 
 
 def test_the_record_follows_the_phases_of_eight_sixteen_and_thirty_two_lanes():
     """The plain rule gives every recorded number but, too large, those of wide loads whose neighbours share words."""
-    differ = {one.pattern for one in RECORDED if by_phases(one.pattern, copies=True) != one.wavefronts}
-    assert differ <= {one for one in PATTERNS if is_merged(one)} and len(differ) == 22
-    assert all(by_phases(one.pattern) > one.wavefronts for one in RECORDED if one.pattern in differ)
+    differ = {
+        recorded.pattern for recorded in RECORDED if by_phases(recorded.pattern, copies=True) != recorded.wavefronts
+    }
+    assert differ <= {pattern for pattern in PATTERNS if is_merged(pattern)} and len(differ) == 22
+    assert all(by_phases(recorded.pattern) > recorded.wavefronts for recorded in RECORDED if recorded.pattern in differ)
 
 
 def test_copies_of_one_word_are_served_one_by_one():
     """Lanes that write one word conflict; stores of the same addresses do not."""
-    counts = {one.pattern.name: one.wavefronts for one in RECORDED}
+    counts = {recorded.pattern.name: recorded.wavefronts for recorded in RECORDED}
     for bits in (32, 64, 128):
         assert counts[f"cp.async {bits}, all the same"] == 32
         assert counts[f"store {bits}, all the same"] == bits // 32
     expected = {
-        one.pattern.name: (by_phases(one.pattern), one.wavefronts)
-        for one in RECORDED
-        if one.pattern.operation == "cp.async" and 3 <= by_phases(one.pattern) != one.wavefronts
+        recorded.pattern.name: (by_phases(recorded.pattern), recorded.wavefronts)
+        for recorded in RECORDED
+        if recorded.pattern.operation == "cp.async" and 3 <= by_phases(recorded.pattern) != recorded.wavefronts
     }
     assert expected == {"cp.async 128, all the same": (4, 32), "cp.async 128, pairs the same": (4, 8)}
     assert by_phases(RECORDED[0].pattern, copies=True) == by_phases(RECORDED[0].pattern)
 
 
 def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
-    assert [by_merged_phases(one.pattern) for one in RECORDED] == [one.wavefronts for one in RECORDED]
+    assert [by_merged_phases(recorded.pattern) for recorded in RECORDED] == [
+        recorded.wavefronts for recorded in RECORDED
+    ]
 
 
 @pytest.mark.parametrize("wrong", [{64: 32}, {64: 8}, {128: 16}, {128: 32}, {128: 4}, {32: 16}], ids=str)
 def test_the_record_contradicts_every_other_size_of_phase(wrong):
     phase = PHASE | wrong
-    plain = [one for one in RECORDED if not is_merged(one.pattern) and one.pattern.operation != "cp.async"]
-    expected = [wavefronts_of(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
-    seen = [one.wavefronts for one in plain]
+    plain = [
+        recorded
+        for recorded in RECORDED
+        if not is_merged(recorded.pattern) and recorded.pattern.operation != "cp.async"
+    ]
+    expected = [
+        wavefronts_of(rows(recorded.pattern), recorded.pattern.bits, phase[recorded.pattern.bits]) for recorded in plain
+    ]
+    seen = [recorded.wavefronts for recorded in plain]
     assert expected != seen
 
 
 def test_only_loads_merge_and_only_if_every_pair_of_lanes_agrees():
-    counts = {one.pattern.name: one.wavefronts for one in RECORDED}
+    counts = {recorded.pattern.name: recorded.wavefronts for recorded in RECORDED}
     assert (counts["load 64, pairs the same"], counts["store 64, pairs the same"]) == (1, 2)
     assert (counts["load 128, pairs the same"], counts["store 128, pairs the same"]) == (2, 4)
     assert (counts["load 64, pairs the same but the last"], counts["load 64, pairs the same in the first half"]) == (
@@ -166,9 +176,12 @@ def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
 
 
 def test_cycles_between_two_counts_are_not_clear():
-    one = RECORDED[0]
-    assert not replace(one, cycles=1.5 * one.unit).clear
-    assert replace(one, cycles=2.1 * one.unit).clear and replace(one, cycles=2.1 * one.unit).wavefronts == 2
+    recorded = RECORDED[0]
+    assert not replace(recorded, cycles=1.5 * recorded.unit).clear
+    assert (
+        replace(recorded, cycles=2.1 * recorded.unit).clear
+        and replace(recorded, cycles=2.1 * recorded.unit).wavefronts == 2
+    )
 
 
 class Warming:
@@ -187,8 +200,8 @@ class Warming:
 @pytest.mark.parametrize("slow", [0, 1, 4])
 def test_a_gpu_that_begins_slowly_is_measured_until_no_run_is_faster(slow):
     module, group = Warming(slow), PATTERNS[:4]
-    found = banks.time_patterns(module, group)
-    assert [round(cycles, 2) for cycles in found.values()] == [1, 2, 3, 4]
+    cycles_of = banks.time_patterns(module, group)
+    assert [round(cycles, 2) for cycles in cycles_of.values()] == [1, 2, 3, 4]
     assert slow + 5 < module.launches < slow + 10
 
 
@@ -205,13 +218,13 @@ def count(module):
 
 
 def test_the_unit_of_every_pattern_is_the_one_of_a_wavefront(monkeypatch):
-    cycles = {one: float(number) for number, one in enumerate(PATTERNS, 1)}
+    cycles = {pattern: float(number) for number, pattern in enumerate(PATTERNS, 1)}
     monkeypatch.setattr(banks, "device_info", lambda: INFO)
     # seam: no GPU
-    monkeypatch.setattr(banks, "_cycles", lambda chosen, info, quiet: {one: cycles[one] for one in chosen})
-    (unit,) = (one for one in PATTERNS if one.name == "load 32, stride 1")
-    found = measure(PATTERNS[-2:])
-    assert [(one.pattern, one.cycles, one.unit) for one in found] == [
+    monkeypatch.setattr(banks, "_cycles", lambda chosen, info, quiet: {pattern: cycles[pattern] for pattern in chosen})
+    (unit,) = (pattern for pattern in PATTERNS if pattern.name == "load 32, stride 1")
+    measured = measure(PATTERNS[-2:])
+    assert [(observation.pattern, observation.cycles, observation.unit) for observation in measured] == [
         (pattern, cycles[pattern], cycles[unit]) for pattern in PATTERNS[-2:]
     ]
 
@@ -233,7 +246,7 @@ def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
     assert main(["--require"]) == 4 and main(["--allow-unchecked"]) == 0
     capsys.readouterr()
     assert main(["--list"]) == 0
-    assert capsys.readouterr().out.splitlines() == [one.name for one in PATTERNS]
+    assert capsys.readouterr().out.splitlines() == [pattern.name for pattern in PATTERNS]
 
 
 def test_an_interruption_is_one_line_and_exit_130(monkeypatch, capsys):
@@ -248,12 +261,12 @@ def test_an_interruption_is_one_line_and_exit_130(monkeypatch, capsys):
 @pytest.mark.gpu
 def test_the_gpu_agrees_with_the_recordings():
     info = gpu_checks.device_info()
-    if info.gpu not in {one.device.gpu for one in RECORDED}:
+    if info.gpu not in {recorded.device.gpu for recorded in RECORDED}:
         pytest.skip(f"gpu: no recording of {info.gpu}")
-    found = measure(PATTERNS)
-    assert not isinstance(found, Unavailable), found
-    assert all(isinstance(one, BankObservation) and one.clear for one in found)
-    assert [one.wavefronts for one in found] == [one.wavefronts for one in RECORDED]
+    measured = measure(PATTERNS)
+    assert not isinstance(measured, Unavailable), measured
+    assert all(isinstance(observation, BankObservation) and observation.clear for observation in measured)
+    assert [observation.wavefronts for observation in measured] == [observation.wavefronts for observation in RECORDED]
 
 
 def draw_pattern(random):
@@ -271,21 +284,21 @@ def draw_pattern(random):
 def test_fresh_patterns_are_of_many_kinds():
     random = np.random.default_rng(5)
     drawn = [draw_pattern(random) for _ in range(300)]
-    for one in drawn:
-        check(one)
-    assert sum(map(is_merged, drawn)) > 20 and len({by_merged_phases(one) for one in drawn}) > 10
-    assert sum(by_phases(one) != by_merged_phases(one) for one in drawn) > 10
+    for pattern in drawn:
+        check(pattern)
+    assert sum(map(is_merged, drawn)) > 20 and len({by_merged_phases(pattern) for pattern in drawn}) > 10
+    assert sum(by_phases(pattern) != by_merged_phases(pattern) for pattern in drawn) > 10
 
 
 @pytest.mark.gpu
 def test_patterns_drawn_at_random_follow_the_rule_too():
     """The rule was found on the recorded patterns; these are drawn anew."""
     info = gpu_checks.device_info()
-    if info.gpu not in {one.device.gpu for one in RECORDED}:
+    if info.gpu not in {recorded.device.gpu for recorded in RECORDED}:
         pytest.skip(f"gpu: no recording of {info.gpu}")
     random = np.random.default_rng()
     drawn = [draw_pattern(random) for _ in range(600)]
-    found = measure(drawn)
-    assert not isinstance(found, Unavailable), found
-    wrong = [one for one in found if one.wavefronts != by_merged_phases(one.pattern)]
+    measured = measure(drawn)
+    assert not isinstance(measured, Unavailable), measured
+    wrong = [observation for observation in measured if observation.wavefronts != by_merged_phases(observation.pattern)]
     assert not wrong, (len(wrong), wrong[0])

@@ -108,5 +108,5 @@ def test_a_listing_is_read_once(kept, monkeypatch):
     run = sass.subprocess.run
     counted = SimpleNamespace(run=lambda *a, **k: started.append(1) or run(*a, **k), DEVNULL=-3)
     monkeypatch.setattr(sass, "subprocess", counted)
-    first, second, other = Listing(b"one").opcodes, Listing(b"one").opcodes, Listing(b"two").opcodes
-    assert first == second == other and first["run_1"] == "DMMA.16x8x16.RZ" and len(started) == 2
+    first, second, third = Listing(b"one").opcodes, Listing(b"one").opcodes, Listing(b"two").opcodes
+    assert first == second == third and first["run_1"] == "DMMA.16x8x16.RZ" and len(started) == 2

@@ -165,8 +165,8 @@ def test_a_kernel_gets_every_array_and_its_results_come_back(cupy):
     def kernel(grid, block, pointers, shared):
         seen.append((grid, block, shared, [int(pointer) % 256 for pointer in pointers[1:]], int(pointers[0]) % 256))
         back, given, odd, room = (
-            np.frombuffer((ctypes.c_char * one.nbytes).from_address(int(at)), one.dtype).reshape(one.shape)
-            for at, one in zip(pointers, arrays, strict=True)
+            np.frombuffer((ctypes.c_char * array.nbytes).from_address(int(at)), array.dtype).reshape(array.shape)
+            for at, array in zip(pointers, arrays, strict=True)
         )
         assert given.tolist() == arrays[1].tolist() and odd.tolist() == arrays[2].tolist()
         back += 1
@@ -183,5 +183,5 @@ def test_a_kernel_gets_every_array_and_its_results_come_back(cupy):
     back, filled = loaded.launch("kernel", (4,), 32, arrays, [0, 3]).results()
     assert back.dtype == np.uint16 and back.tolist() == [1, 2, 3] and arrays[0].tolist() == [0, 1, 2]
     assert filled.dtype == np.int32 and filled.tolist() == [7] * 5
-    ((grid, block, shared, others, first),) = seen
-    assert (grid, block, shared) == ((4,), (32,), 0) and set(others) == {first}  # as far apart as CUDA has them
+    ((grid, block, shared, remainders, first),) = seen
+    assert (grid, block, shared) == ((4,), (32,), 0) and set(remainders) == {first}  # as far apart as CUDA has them

@@ -56,8 +56,8 @@ def test_images_of_b_lie_side_by_side_where_a_block_has_room_for_all(idle):
         given = np.zeros((planes, 1, image.size // 4), np.uint32)
         chosen, numbering = np.arange(5, dtype=np.uint32), Numbering(given, 8, 384, 24)
         query = DigitQuery(form, None, image, chosen, numbering, np.zeros((2, 1, 1), np.uint32))
-        (found,) = gpu.Gpu(INFO).hits(s, [query])
-        assert [part.shape for part in (found.counts, found.places, found.codes)] == [(10,), (10, 24), (10, 24)]
+        (hits,) = gpu.Gpu(INFO).hits(s, [query])
+        assert [part.shape for part in (hits.counts, hits.places, hits.codes)] == [(10,), (10, 24), (10, 24)]
         assert (idle.name, idle.grid, idle.threads) == ("coded_2_0", (10,), 128)
         stride = 1024 // 4  # words, of the 192 of an image
         assert image.size == 24 * 16 * 2 and idle.shared == ALIGNMENT + 4 * (12 * 128 + resident * stride)

@@ -62,8 +62,8 @@ def test_a_report_on_several_maps_is_no_table(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_minus_is_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    found = [(command.main([MMA, *option]), capsys.readouterr().out) for option in ([], ["-o", "-"])]
-    assert found[0] == found[1] and found[0][1] and not list(tmp_path.iterdir())
+    runs = [(command.main([MMA, *option]), capsys.readouterr().out) for option in ([], ["-o", "-"])]
+    assert runs[0] == runs[1] and runs[0][1] and not list(tmp_path.iterdir())
 
 
 def test_every_point_is_printed_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,9 +97,9 @@ def test_what_cannot_be_found_is_one_line(
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     assert command.main(shlex.split(line)) == code
-    found = capsys.readouterr()
-    assert why in " ".join((found.out + found.err).split()) and "Traceback" not in found.err
-    assert len(found.err.splitlines()) == (code == 2)
+    printed = capsys.readouterr()
+    assert why in " ".join((printed.out + printed.err).split()) and "Traceback" not in printed.err
+    assert len(printed.err.splitlines()) == (code == 2)
 
 
 def test_without_a_gpu_a_function_is_unchecked(

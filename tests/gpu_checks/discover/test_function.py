@@ -81,9 +81,11 @@ def test_another_form_is_rejected_with_those_that_there_are(name: str, tmp_path:
 
 def nvrtc_log(text: str, options: tuple[str, ...]) -> str:
     """What NVRTC prints of a text for sm_90a, empty where it compiles; skipped where no wheel of it is installed."""
-    found = importlib.util.find_spec("nvidia")
-    places = [Path(place) for place in found.submodule_search_locations or ()] if found else []
-    libraries = sorted(one for place in places for one in place.rglob("libnvrtc.so.*") if "alt" not in one.name)
+    spec = importlib.util.find_spec("nvidia")
+    places = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
+    libraries = sorted(
+        library for place in places for library in place.rglob("libnvrtc.so.*") if "alt" not in library.name
+    )
     if not libraries:
         pytest.skip("no NVRTC: pip install nvidia-cuda-nvrtc")
     for builtins in libraries[0].parent.glob("libnvrtc-builtins.so.*"):
@@ -113,10 +115,10 @@ def test_another_form_does_not_compile_with_nvrtc() -> None:
 
 def test_runs_that_differ_are_no_map() -> None:
     table = np.zeros((32, 4, 2), np.int64)
-    other = table.copy()
-    other[7, 2, 1] = 1
+    second = table.copy()
+    second[7, 2, 1] = 1
     with pytest.raises(ValueError, match="f isn't a function of lane and i: the column of lane 7, i 2 differs"):
-        check_runs("f", table, other)
+        check_runs("f", table, second)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +138,9 @@ def test_what_is_no_function_of_a_file_is_rejected(function: FileFunction, why: 
 def test_folders_of_headers_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "include" / "cccl").mkdir(parents=True)
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    found = FileFunction(FILE, "f", 32, 4, ("mine",), ("X=1",)).options()
-    assert found[1:3] == (f"-I{FILE.parent}", "-Imine") and found[-1] == "-DX=1"
-    assert f"-I{tmp_path}/include" in found and f"-I{tmp_path}/include/cccl" in found
+    options = FileFunction(FILE, "f", 32, 4, ("mine",), ("X=1",)).options()
+    assert options[1:3] == (f"-I{FILE.parent}", "-Imine") and options[-1] == "-DX=1"
+    assert f"-I{tmp_path}/include" in options and f"-I{tmp_path}/include/cccl" in options
 
 
 def test_errors_of_the_user_s_text_have_its_lines() -> None:
@@ -149,8 +151,8 @@ def test_errors_of_the_user_s_text_have_its_lines() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_is_called_on_a_gpu(name: str) -> None:
-    found = discover_map(FileFunction(FILE, name, 32, 4), 60)
-    assert isinstance(found, FoundMap) and found.layout() == (LAYOUT, "")
+    operand_map = discover_map(FileFunction(FILE, name, 32, 4), 60)
+    assert isinstance(operand_map, FoundMap) and operand_map.layout() == (LAYOUT, "")
 
 
 @pytest.mark.gpu

@@ -22,27 +22,35 @@ TILED = [
 
 def isa_table(mnemonic: str, operand: str) -> list[list[list[int]]]:
     select = {"A_space": "reg"} if mnemonic.startswith("wgmma") and operand == "A" else {}
-    found = isa_tables.instruction(mnemonic, **select).operands[operand]
-    return [[list(found.locate(lane, value)) for value in range(found.values)] for lane in range(found.lanes)]
+    tables = isa_tables.instruction(mnemonic, **select).operands[operand]
+    return [[list(tables.locate(lane, value)) for value in range(tables.values)] for lane in range(tables.lanes)]
 
 
 @pytest.mark.parametrize("mnemonic", TILED)
 def test_maps_with_addresses_are_those_of_the_isa(mnemonic: str) -> None:
     (seen,) = gpu_checks.recordings()[mnemonic]
-    found = [one for one in of_recording(seen) if one.inputs == ("lane", "value")]
-    assert [one.operand for one in found] == ["A", "D"] if mnemonic.startswith("wgmma") else ["A", "B", "D"]
-    assert [one.table.tolist() for one in found] == [isa_table(mnemonic, one.operand) for one in found]
-    assert not any(APPEARANCE in one.numbered.values() for one in found)
+    tiled = [operand_map for operand_map in of_recording(seen) if operand_map.inputs == ("lane", "value")]
+    assert (
+        [operand_map.operand for operand_map in tiled] == ["A", "D"]
+        if mnemonic.startswith("wgmma")
+        else ["A", "B", "D"]
+    )
+    assert [operand_map.table.tolist() for operand_map in tiled] == [
+        isa_table(mnemonic, operand_map.operand) for operand_map in tiled
+    ]
+    assert not any(APPEARANCE in operand_map.numbered.values() for operand_map in tiled)
 
 
 def test_without_addresses_rows_and_columns_are_those_of_the_isa_up_to_their_names() -> None:
     mnemonic = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
     (seen,) = gpu_checks.recordings()[mnemonic]
-    for one in of_recording(seen):
-        wanted = np.array(isa_table(mnemonic, one.operand))
-        assert set(one.numbered.values()) == {APPEARANCE}
+    for operand_map in of_recording(seen):
+        wanted = np.array(isa_table(mnemonic, operand_map.operand))
+        assert set(operand_map.numbered.values()) == {APPEARANCE}
         for place in (0, 1):
-            pairs = set(zip(one.table[..., place].ravel().tolist(), wanted[..., place].ravel().tolist(), strict=True))
+            pairs = set(
+                zip(operand_map.table[..., place].ravel().tolist(), wanted[..., place].ravel().tolist(), strict=True)
+            )
             assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
@@ -57,11 +65,13 @@ def test_all_operands_number_an_axis_alike() -> None:
 def test_coordinates_that_name_no_class_number_nothing() -> None:
     (seen,) = gpu_checks.recordings()[TILED[0]]
     spoiled = tuple(
-        gpu_checks.ElementCoordinates(one.name, one.operand, one.premise, np.zeros_like(one.labels))
-        for one in seen.coordinates
+        gpu_checks.ElementCoordinates(
+            coordinates.name, coordinates.operand, coordinates.premise, np.zeros_like(coordinates.labels)
+        )
+        for coordinates in seen.coordinates
     )
-    for one in of_recording(replace(seen, coordinates=spoiled)):
-        assert set(one.numbered.values()) == {APPEARANCE}
+    for operand_map in of_recording(replace(seen, coordinates=spoiled)):
+        assert set(operand_map.numbered.values()) == {APPEARANCE}
 
 
 @pytest.mark.parametrize("form", ["x1.shared", "x2.trans.shared", "x4.trans.shared"])

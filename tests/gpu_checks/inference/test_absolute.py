@@ -40,15 +40,15 @@ def test_a_move_is_seen_byte_by_byte():
 
 @pytest.mark.parametrize("name", TILED)
 def test_coordinates_are_those_of_the_maps_where_registers_are_tiles(name):
-    maps, (found, disagreements) = found_for(name)
+    maps, (coordinates, disagreements) = found_for(name)
     assert disagreements == ()
-    assert [(a.name, a.operand) for a in found] == [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")]
-    for one in found:
-        assert one.premise == PREMISE
-        want = maps[one.operand][..., :2].copy()
-        if one.operand == "D" and signature(name).operands["D"].bits == 32:
+    assert [(a.name, a.operand) for a in coordinates] == [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")]
+    for source in coordinates:
+        assert source.premise == PREMISE
+        want = maps[source.operand][..., :2].copy()
+        if source.operand == "D" and signature(name).operands["D"].bits == 32:
             want[..., 1] = -1  # stmatrix moves pairs of 16-bit elements
-        assert (one.labels == want).all()
+        assert (source.labels == want).all()
 
 
 @pytest.mark.parametrize("name", TILED[:3])
@@ -73,8 +73,8 @@ def test_doubles_quadrants_and_single_lanes_have_no_absolute_coordinates(name):
 def test_operands_that_number_one_axis_differently_contradict_each_other():
     maps = tile_maps(signature(PLAIN))
     maps["B"][..., 0] ^= 1  # B takes the k of the neighbouring element
-    _, (found, disagreements) = found_for(PLAIN, maps)
-    assert [a.operand for a in found] == ["A", "B", "D"]
+    _, (coordinates, disagreements) = found_for(PLAIN, maps)
+    assert [a.operand for a in coordinates] == ["A", "B", "D"]
     assert disagreements == ("ldmatrix on A and ldmatrix on B number k differently",)
 
 
@@ -83,9 +83,9 @@ def test_a_common_renaming_of_tiles_is_not_seen():
     maps = tile_maps(signature(PLAIN))
     for operand in "ACD":
         maps[operand][..., 0] ^= 8
-    _, (found, disagreements) = found_for(PLAIN, maps)
-    assert disagreements == () and len(found) == 3
-    assert (found[0].labels == tile_maps(signature(PLAIN))["A"][..., :2]).all()
+    _, (coordinates, disagreements) = found_for(PLAIN, maps)
+    assert disagreements == () and len(coordinates) == 3
+    assert (coordinates[0].labels == tile_maps(signature(PLAIN))["A"][..., :2]).all()
 
 
 class Loses(Simulated):
@@ -119,8 +119,10 @@ def test_a_move_that_the_gpu_lacks_gives_its_operands_no_coordinates():
     simulated = Simulated({s.mnemonic: tile_maps(s)}, moves=("ldmatrix",))
     assert observe_move(simulated, "stmatrix") is None
     places = {"ldmatrix": observe_move(simulated, "ldmatrix"), "stmatrix": None}
-    found, disagreements = absolute_coordinates(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
-    assert [a.operand for a in found] == ["A", "B"] and disagreements == ()
+    coordinates, disagreements = absolute_coordinates(
+        s, classes(s, simulated.table(s)).operands, MemoryObservations(places)
+    )
+    assert [a.operand for a in coordinates] == ["A", "B"] and disagreements == ()
 
 
 @pytest.mark.parametrize("machine", [Loses, Repeats])

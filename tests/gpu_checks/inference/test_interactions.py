@@ -20,9 +20,9 @@ def test_classes_that_do_not_make_the_interactions_are_reported():
     d, b = (3 * x[:, None] + np.arange(3) for x in (a, k))
     table = interactions.Interactions(np.arange(8), d, b)
     counts = {"A": 8, "B": 6, "D": 12}
-    found = interactions.label(counts, [table])
-    assert found.notes == () and found.labels["A"][:, ROW].tolist() == a.tolist()
-    flat = [found.labels[x] for x in "ABD"]
+    labelled = interactions.label(counts, [table])
+    assert labelled.notes == () and labelled.labels["A"][:, ROW].tolist() == a.tolist()
+    flat = [labelled.labels[x] for x in "ABD"]
     assert interactions.digest([interactions.rebuild(*flat)]) == interactions.digest([table])
     assert interactions.label(counts, [interactions.Interactions(np.arange(1, 8), d[1:], b[1:])]).notes
     swapped = b.copy()
@@ -35,17 +35,17 @@ def test_rows_are_numbered_as_a_has_them_and_columns_as_b_has_them():
     """In order of first appearance, not in that of the elements of D: A and B have rows and columns backwards."""
     row, k = np.repeat([2, 0, 1], 2), np.tile([0, 1], 3)
     d, b = 2 * row[:, None] + np.arange(2), 2 * k[:, None] + np.array([1, 0])
-    found = interactions.label({"A": 6, "B": 4, "D": 6}, [interactions.Interactions(np.arange(6), d, b)])
-    assert found.notes == ()
-    assert found.labels["A"][:, [ROW, CONTRACTED]].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
-    assert found.labels["B"][:, [COLUMN, CONTRACTED]].tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
-    assert found.labels["D"][:, [ROW, COLUMN]].tolist() == [[1, 1], [1, 0], [2, 1], [2, 0], [0, 1], [0, 0]]
+    labelled = interactions.label({"A": 6, "B": 4, "D": 6}, [interactions.Interactions(np.arange(6), d, b)])
+    assert labelled.notes == ()
+    assert labelled.labels["A"][:, [ROW, CONTRACTED]].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
+    assert labelled.labels["B"][:, [COLUMN, CONTRACTED]].tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    assert labelled.labels["D"][:, [ROW, COLUMN]].tolist() == [[1, 1], [1, 0], [2, 1], [2, 0], [0, 1], [0, 0]]
 
 
 def label_axes(*axes):
     """Up to nine labels with small classes, or none, on some axes."""
-    one = st.tuples(*(st.integers(-1, 2) if axis in axes else st.just(-1) for axis in range(4)))
-    return st.lists(one, min_size=1, max_size=9).map(np.array)
+    label = st.tuples(*(st.integers(-1, 2) if axis in axes else st.just(-1) for axis in range(4)))
+    return st.lists(label, min_size=1, max_size=9).map(np.array)
 
 
 @given(label_axes(ROW, CONTRACTED), label_axes(COLUMN, CONTRACTED), label_axes(ROW, COLUMN))
@@ -58,8 +58,8 @@ def test_interactions_are_rebuilt_from_any_labels_by_their_definition(a, b, d):
     for slot, (m, _, k, _) in enumerate(a.tolist()):
         if m >= 0 and k >= 0 and all((m, n) in home and (k, n) in partners for n in columns):
             want[slot] = sorted((home[m, n], partners[k, n]) for n in columns)
-    found = interactions.rebuild(a, b, d)
-    rows = zip(found.a.tolist(), found.d.tolist(), found.b.tolist(), strict=True)
+    rebuilt = interactions.rebuild(a, b, d)
+    rows = zip(rebuilt.a.tolist(), rebuilt.d.tolist(), rebuilt.b.tolist(), strict=True)
     assert {slot: list(zip(ds, bs, strict=True)) for slot, ds, bs in rows} == want
 
 

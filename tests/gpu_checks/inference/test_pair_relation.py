@@ -46,10 +46,10 @@ def sets_of(table, d_slots):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_names(name, seed):
     s, maps, table = observe(name, seed)
-    found = classes(s, table)
-    assert found.notes == ()
+    relation = classes(s, table)
+    assert relation.notes == ()
     for operand, axes in (("A", (0, 2)), ("B", (2, 1)), ("D", (0, 1))):
-        labels = found.operands[operand].reshape(-1, 4)
+        labels = relation.operands[operand].reshape(-1, 4)
         true = maps[operand].reshape(-1, 3)
         # within a product, one name for one row and one row for one name
         for axis, column in zip(axes, (0, 1), strict=True):
@@ -65,16 +65,16 @@ def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_nam
 @pytest.mark.parametrize("name", NAMES[:4])
 def test_classes_are_numbered_in_order_of_first_appearance(name):
     s, _, table = observe(name, 7)
-    found = {key: labels.reshape(-1, 4).tolist() for key, labels in classes(s, table).operands.items()}
+    labels_of = {key: labels.reshape(-1, 4).tolist() for key, labels in classes(s, table).operands.items()}
     of_a, of_b, partners = sets_of(table, s.lanes * s.operands["D"].values)
     for operand, axis, sets in (("A", 0, of_a), ("B", 1, of_b), ("A", 2, partners)):
         seen: dict[int, list] = {}
-        for label, key in zip(found[operand], sets, strict=True):
+        for label, key in zip(labels_of[operand], sets, strict=True):
             order = seen.setdefault(label[3], [])
             if key not in order:
                 order.append(key)
             assert label[axis] == order.index(key)
-    products = [label[3] for label in found["A"]]
+    products = [label[3] for label in labels_of["A"]]
     assert list(dict.fromkeys(products)) == list(range(s.products))
 
 
@@ -93,8 +93,8 @@ def test_one_wrong_pair_is_never_overlooked(a, b, code):
     assume(table[a, b] != code)
     clean = digest(table)
     table[a, b] = code
-    found = classes(s, table)
-    assert found.notes
+    relation = classes(s, table)
+    assert relation.notes
     assert digest(table) != clean
 
 
@@ -114,19 +114,19 @@ def test_elements_in_no_product_are_named():
     table[3, :] = NONE
     table[:, 30] = NONE
     table[table == unused] = NONE
-    found = classes(s, table)
-    assert "A lane 3 value 0 takes part in no product" in found.notes
-    assert "B lane 30 value 0 takes part in no product" in found.notes
-    assert f"D lane {unused // 2} value {unused % 2} takes part in no product" in found.notes
-    assert found.operands["A"][3, 0].tolist() == [-1, -1, -1, -1]
+    relation = classes(s, table)
+    assert "A lane 3 value 0 takes part in no product" in relation.notes
+    assert "B lane 30 value 0 takes part in no product" in relation.notes
+    assert f"D lane {unused // 2} value {unused % 2} takes part in no product" in relation.notes
+    assert relation.operands["A"][3, 0].tolist() == [-1, -1, -1, -1]
 
 
 @pytest.mark.parametrize("fill", [NONE, MANY, 0, 63])
 def test_a_table_of_one_value_is_no_product_and_no_crash(fill):
     table = np.full((32, 32), fill, np.uint16)
-    found = classes(SMALL, table)
-    assert found.notes and len(found.notes) <= 21
-    assert {name: labels.shape for name, labels in found.operands.items()} == {
+    relation = classes(SMALL, table)
+    assert relation.notes and len(relation.notes) <= 21
+    assert {name: labels.shape for name, labels in relation.operands.items()} == {
         "A": (32, 1, 4),
         "B": (32, 1, 4),
         "D": (32, 2, 4),

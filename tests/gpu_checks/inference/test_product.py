@@ -40,8 +40,8 @@ def test_true_maps_have_no_mismatch_and_swapped_elements_have(name):
         wrong = {key: labels.copy() for key, labels in maps.items()}
         flat = wrong[operand].reshape(-1, 3)
         if len(flat) > 1:
-            other = next(i for i in range(1, len(flat)) if (flat[i, :2] != flat[0, :2]).any())
-            flat[[0, other]] = flat[[other, 0]]
+            differing = next(i for i in range(1, len(flat)) if (flat[i, :2] != flat[0, :2]).any())
+            flat[[0, differing]] = flat[[differing, 0]]
             assert multiply_on(machine, s, wrong, 3, 0) > 0, operand
 
 

@@ -55,15 +55,15 @@ def test_shared_memory_labels_a_and_d_of_a_warpgroup(seen):
 
 def test_a_warp_wide_instruction_gets_the_labels_of_the_first_warp():
     machine = make_machine()
-    found = record(Bench(machine), PLAIN, trials=2, seed=0)
-    assert found.exceptions == () and found.sound
-    assert [(a.name, a.operand) for a in found.coordinates] == [
+    recording = record(Bench(machine), PLAIN, trials=2, seed=0)
+    assert recording.exceptions == () and recording.sound
+    assert [(a.name, a.operand) for a in recording.coordinates] == [
         *(("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")),
         *(("wgmma", "A"), ("wgmma", "D")),
     ]
-    for one in found.coordinates[3:]:
-        assert one.premise == f"{SAME}; {PREMISE}"
-        assert one.labels.tolist() == machine.maps[PLAIN.mnemonic][one.operand][..., :2].tolist()
+    for coordinates in recording.coordinates[3:]:
+        assert coordinates.premise == f"{SAME}; {PREMISE}"
+        assert coordinates.labels.tolist() == machine.maps[PLAIN.mnemonic][coordinates.operand][..., :2].tolist()
 
 
 def operands_of(maps):
@@ -71,8 +71,8 @@ def operands_of(maps):
 
 
 def found_with(operands, warpgroup, of=PLAIN, moves=()):
-    found, notes = absolute_coordinates(of, operands, MemoryObservations(dict(moves), warpgroup))
-    return [(a.name, a.operand) for a in found], notes
+    coordinates, notes = absolute_coordinates(of, operands, MemoryObservations(dict(moves), warpgroup))
+    return [(a.name, a.operand) for a in coordinates], notes
 
 
 def test_without_moves_only_the_warpgroup_gives_coordinates_and_without_both_nothing_does(seen):
@@ -107,12 +107,12 @@ def swap_labels(labels):
 
 def test_a_warpgroup_that_numbers_rows_otherwise_than_ldmatrix_contradicts_it():
     machine = make_machine(swap_labels)
-    found = record(Bench(machine), PLAIN, trials=2, seed=0)
-    assert found.exceptions == (
+    recording = record(Bench(machine), PLAIN, trials=2, seed=0)
+    assert recording.exceptions == (
         "ldmatrix on A and wgmma on A number m differently",
         "ldmatrix on A and wgmma on D number m differently",
     )
-    assert not found.sound
+    assert not recording.sound
 
 
 def test_a_warpgroup_that_numbers_k_otherwise_contradicts_ldmatrix_but_not_where_a_stores_places(seen):
@@ -132,8 +132,8 @@ def test_without_the_wgmma_the_moves_give_the_coordinates():
     machine = make_machine()
     del machine.maps[NARROW.mnemonic]
     assert observe_warpgroup(machine, NARROW) == {}
-    found = record(Bench(machine), PLAIN, trials=2, seed=0)
-    assert found.sound and {a.name for a in found.coordinates} == {"ldmatrix", "stmatrix"}
+    recording = record(Bench(machine), PLAIN, trials=2, seed=0)
+    assert recording.sound and {a.name for a in recording.coordinates} == {"ldmatrix", "stmatrix"}
 
 
 KIN = {
@@ -154,13 +154,13 @@ KIN = {
 
 @pytest.mark.parametrize("name", KIN)
 def test_the_wgmma_of_the_same_k_is_as_wide_and_has_eight_columns(name):
-    found = same_k_wgmma(signature(name))
-    assert (found.mnemonic if found else None) == (KIN[name] and f"wgmma.mma_async.sync.aligned.{KIN[name]}")
+    narrow = same_k_wgmma(signature(name))
+    assert (narrow.mnemonic if narrow else None) == (KIN[name] and f"wgmma.mma_async.sync.aligned.{KIN[name]}")
 
 
 def test_the_sources_of_coordinates_are_two_moves_and_five_narrow_wgmma():
     moves = {f"{name}.sync.aligned.m8n8.x4.shared.b16" for name in ("ldmatrix", "stmatrix")}
     assert sources_of_coordinates([]) == moves
     assert sources_of_coordinates([PLAIN]) == {*moves, NARROW.mnemonic}
-    narrow = {f"wgmma.mma_async.sync.aligned.{one}" for one in KIN.values() if one}
+    narrow = {f"wgmma.mma_async.sync.aligned.{name}" for name in KIN.values() if name}
     assert sources_of_coordinates(map(signature, mnemonics("*"))) == moves | narrow

@@ -36,18 +36,18 @@ def expect_byte(name, lane, byte):
 
 @each("name", NAMES)
 def test_every_byte_of_a_move_is_followed(name):
-    found = make_copy(name)
-    assert found.sound and found.trials == 8
-    lanes, bytes_ = found.places.shape[:2]
-    assert found.places.tolist() == [[expect_byte(name, lane, byte) for byte in range(bytes_)] for lane in range(lanes)]
+    move = make_copy(name)
+    assert move.sound and move.trials == 8
+    lanes, bytes_ = move.places.shape[:2]
+    assert move.places.tolist() == [[expect_byte(name, lane, byte) for byte in range(bytes_)] for lane in range(lanes)]
 
 
 @each("name", NAMES)
 def test_the_recorded_gpu_moves_so_too(name):
-    (found,) = recordings().moves[name]
-    assert found.sound and found.gpu == "NVIDIA H200"
-    assert found.places.tolist() == [
-        [expect_byte(name, lane, byte) for byte in range(found.places.shape[1])] for lane in range(32)
+    (move,) = recordings().moves[name]
+    assert move.sound and move.gpu == "NVIDIA H200"
+    assert move.places.tolist() == [
+        [expect_byte(name, lane, byte) for byte in range(move.places.shape[1])] for lane in range(32)
     ]
 
 
@@ -61,8 +61,8 @@ class Lazy(Simulated):
 
 
 def test_a_move_that_depends_on_the_addresses_is_reported():
-    found = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
-    assert not found.sound and any("differently for other addresses" in note for note in found.exceptions)
+    move = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
+    assert not move.sound and any("differently for other addresses" in note for note in move.exceptions)
 
 
 class Astray(Simulated):
@@ -75,9 +75,9 @@ class Astray(Simulated):
 
 
 def test_a_byte_from_a_row_that_no_lane_names_has_no_place():
-    found = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Astray)
-    assert not found.sound and "not moved to or from one byte" in found.exceptions[0]
-    places = found.places.reshape(-1, 2)
+    move = make_copy("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Astray)
+    assert not move.sound and "not moved to or from one byte" in move.exceptions[0]
+    places = move.places.reshape(-1, 2)
     assert places[places[:, 0] < 0].tolist() == [[-1, -1]] * 16
 
 
@@ -133,11 +133,11 @@ def tensor_machine(kind=Tensor):
 def test_every_byte_of_a_move_to_tensor_memory_is_followed(name, room, monkeypatch):
     monkeypatch.setattr(tensor_memory, "room", lambda s: room)
     s, machine = signature(f"tcgen05.{name}"), tensor_machine()
-    found = record(Bench(machine), s, trials=1, seed=0)
-    assert found.sound
+    move = record(Bench(machine), s, trials=1, seed=0)
+    assert move.sound
     lane, half = machine.places(s)
     want = [np.repeat(lane, 2, axis=1), np.repeat(2 * half, 2, axis=1) + np.arange(2 * lane.shape[1]) % 2]
-    assert (found.places == np.stack(want, axis=-1)).all()
+    assert (move.places == np.stack(want, axis=-1)).all()
 
 
 class Fixed(Tensor):

@@ -52,18 +52,18 @@ def random_rulers(s, maps, random):
 @pytest.mark.parametrize("name", SPARSE)
 def test_a_sparse_instruction_is_recorded_with_its_distribution(name):
     s, machine = sparse_machine(name)
-    found = record(Bench(machine), s, trials=4, seed=1)
-    assert found.exceptions == () and found.sound
-    assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
+    recording = record(Bench(machine), s, trials=4, seed=1)
+    assert recording.exceptions == () and recording.sound
+    assert {f: labels.tolist() for f, labels in recording.metadata.rulers.items()} == {
         f: labels.tolist() for f, labels in machine.rulers.items()
     }
     maps = machine.maps[name]
     k_of = np.empty(s.shape[2], int)
-    k_of[found.operands["B"][..., CONTRACTED]] = maps["B"][..., 0]
-    for pattern, kept in found.metadata.kept.items():
+    k_of[recording.operands["B"][..., CONTRACTED]] = maps["B"][..., 0]
+    for pattern, kept in recording.metadata.kept.items():
         fields = np.full((s.lanes, 1), pattern * 0x11111111, np.uint32)
         assert (k_of[kept] == machine.stored_at(forms(s)[0].signature, fields)[..., 1]).all()
-    assert hash_of(found) == found.hash
+    assert hash_of(recording) == recording.hash
 
 
 class Crossed(Simulated):
@@ -80,16 +80,16 @@ class Torn(Simulated):
     """One element of A is ruled by two fields at once."""
 
     def stored_at(self, signature, words):
-        found = super().stored_at(signature, words)
+        stored = super().stored_at(signature, words)
         if words[0, 0] & 2:
-            found[7, 1, 1] = found[8, 1, 1]
-        return found
+            stored[7, 1, 1] = stored[8, 1, 1]
+        return stored
 
 
 def test_metadata_of_another_lane_and_of_two_fields_is_reported():
     s, machine = sparse_machine(SPARSE[0], Crossed)
-    found = record(Bench(machine), s, trials=4, seed=1)
-    right, seen = machine.rulers[3], found.metadata.rulers[3]
+    recording = record(Bench(machine), s, trials=4, seed=1)
+    right, seen = machine.rulers[3], recording.metadata.rulers[3]
     assert (seen[right[..., 0] == 6] != right[right[..., 0] == 6]).any()
     assert (seen[(right[..., 0] != 6)] == right[right[..., 0] != 6]).all()
     s, machine = sparse_machine(SPARSE[0], Torn)
@@ -105,13 +105,13 @@ def wide_machine(name=WIDE, kind=Simulated):
         fragment = forms(s)[1].signature.operands[operand]  # of a sparse A the columns are those stored
         mn, k = fragment.extent if operand == "A" else fragment.extent[::-1]
         across = 128 // fragment.bits
-        for one in windows(operand, fragment, MAJORS):
-            places = np.full((one.size * 8 // fragment.bits, 2), -1)
+        for image in windows(operand, fragment, MAJORS):
+            places = np.full((image.size * 8 // fragment.bits, 2), -1)
             panels, rows, inside = np.indices((k // across, mn, across)).reshape(3, -1)
             every = np.stack([rows, panels * across + inside], axis=-1)
-            plain = (one.swizzle, one.major) == ("none", "K")
+            plain = (image.swizzle, image.major) == ("none", "K")
             places[slice(None) if plain else random.permutation(len(places))[: mn * k]] = every
-            images[s.mnemonic, operand, one.swizzle, one.major] = places if operand == "A" else places[:, ::-1]
+            images[s.mnemonic, operand, image.swizzle, image.major] = places if operand == "A" else places[:, ::-1]
     maps["B"] = np.concatenate([images[s.mnemonic, "B", "none", "K"], np.zeros((mn * k, 1), int)], axis=1)[None]
     maps["C"] = maps["D"]
     rulers = random_rulers(s, maps, random) if s.sparsity else {}
@@ -125,19 +125,19 @@ def wide():
 
 
 def test_wgmma_is_recorded_with_absolute_coordinates(wide):
-    machine, found = wide
-    assert found.exceptions == () and found.sound
-    assert [(a.name, a.operand) for a in found.coordinates] == [("wgmma", x) for x in "ABD"]
-    for one in found.coordinates:
-        assert (one.labels == machine.maps[WIDE][one.operand][..., :2]).all()
-    assert hash_of(found) == found.hash
+    machine, recording = wide
+    assert recording.exceptions == () and recording.sound
+    assert [(a.name, a.operand) for a in recording.coordinates] == [("wgmma", x) for x in "ABD"]
+    for coordinates in recording.coordinates:
+        assert (coordinates.labels == machine.maps[WIDE][coordinates.operand][..., :2]).all()
+    assert hash_of(recording) == recording.hash
 
 
 def test_every_image_is_labelled_by_the_relation(wide):
-    machine, found = wide
-    assert len(found.images) == 15  # four modes of each major, less the one of the relation
-    names = {(0, tuple(x)): tuple(y) for a in found.coordinates for x, y in _pairs(found, a)}
-    for image in found.images:
+    machine, recording = wide
+    assert len(recording.images) == 15  # four modes of each major, less the one of the relation
+    names = {(0, tuple(x)): tuple(y) for a in recording.coordinates for x, y in _pairs(recording, a)}
+    for image in recording.images:
         axes = (ROW, CONTRACTED) if image.operand == "A" else (CONTRACTED, COLUMN)
         want = machine.images[WIDE, image.operand, image.swizzle, image.major]
         for label, pair in zip(image.labels[0][:, axes].tolist(), want.tolist(), strict=True):
@@ -145,10 +145,12 @@ def test_every_image_is_labelled_by_the_relation(wide):
             assert expected == tuple(pair)
 
 
-def _pairs(found, one):
-    axes = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}[one.operand]
-    classes = found.operands[one.operand][..., axes].reshape(-1, 2).tolist()
-    return [((one.operand, *c), x) for c, x in zip(classes, one.labels.reshape(-1, 2).tolist(), strict=True)]
+def _pairs(recording, coordinates):
+    axes = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}[coordinates.operand]
+    classes = recording.operands[coordinates.operand][..., axes].reshape(-1, 2).tolist()
+    return [
+        ((coordinates.operand, *c), x) for c, x in zip(classes, coordinates.labels.reshape(-1, 2).tolist(), strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -158,25 +160,25 @@ def thin():
 
 
 def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_coordinates(thin):
-    machine, found = thin
-    assert found.exceptions == () and found.sound and hash_of(found) == found.hash
-    assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
+    machine, recording = thin
+    assert recording.exceptions == () and recording.sound and hash_of(recording) == recording.hash
+    assert {f: labels.tolist() for f, labels in recording.metadata.rulers.items()} == {
         f: labels.tolist() for f, labels in machine.rulers.items()
     }
-    assert set(found.metadata.kept) == {4, 14} and set(found.metadata.rulers) == {0, 1}
-    assert [(a.name, a.operand) for a in found.coordinates] == [("wgmma", x) for x in "ABD"]
-    for one in found.coordinates:
-        assert (one.labels == machine.maps[THIN][one.operand][..., :2]).all()
-    sizes = [(i.operand, i.swizzle, i.major) for i in found.images]
+    assert set(recording.metadata.kept) == {4, 14} and set(recording.metadata.rulers) == {0, 1}
+    assert [(a.name, a.operand) for a in recording.coordinates] == [("wgmma", x) for x in "ABD"]
+    for coordinates in recording.coordinates:
+        assert (coordinates.labels == machine.maps[THIN][coordinates.operand][..., :2]).all()
+    sizes = [(i.operand, i.swizzle, i.major) for i in recording.images]
     assert sizes == [("B", x, "K") for x in ("64B", "128B")] + [("A", x, "K") for x in ("none", "32B", "64B", "128B")]
 
 
 def test_images_of_sparse_wgmma_are_labelled_by_the_relation(thin):
     """Those of A by its k under the first pattern, those of B by every k, though a pattern shows half of them."""
-    machine, found = thin
-    k_of = {c: k for c, k in zip(*(x[..., i].reshape(-1).tolist() for x, i in _k(found)), strict=True)}
-    row_of = {m: x for m, x in zip(*(x[..., 0].reshape(-1).tolist() for x in _rows(found)), strict=True)}
-    for image in found.images:
+    machine, recording = thin
+    k_of = {c: k for c, k in zip(*(x[..., i].reshape(-1).tolist() for x, i in _k(recording)), strict=True)}
+    row_of = {m: x for m, x in zip(*(x[..., 0].reshape(-1).tolist() for x in _rows(recording)), strict=True)}
+    for image in recording.images:
         want = machine.images[THIN, image.operand, image.swizzle, image.major]
         for label, pair in zip(image.labels[0].tolist(), want.tolist(), strict=True):
             if label[ROW] >= 0:
@@ -187,14 +189,14 @@ def test_images_of_sparse_wgmma_are_labelled_by_the_relation(thin):
                 assert pair == [-1, -1]
 
 
-def _k(found):
-    one = next(a for a in found.coordinates if a.operand == "B")
-    return ((found.operands["B"], CONTRACTED), (one.labels, 0))
+def _k(recording):
+    coordinates = next(a for a in recording.coordinates if a.operand == "B")
+    return ((recording.operands["B"], CONTRACTED), (coordinates.labels, 0))
 
 
-def _rows(found):
-    one = next(a for a in found.coordinates if a.operand == "A")
-    return (found.operands["A"], one.labels)
+def _rows(recording):
+    coordinates = next(a for a in recording.coordinates if a.operand == "A")
+    return (recording.operands["A"], coordinates.labels)
 
 
 class Beyond(Simulated):
@@ -212,19 +214,19 @@ class Beyond(Simulated):
 def test_columns_that_metadata_move_otherwise_are_reported_by_the_products():
     """Rulers are read from eight columns; the controls check the others."""
     s, machine = wide_machine(THIN, Beyond)
-    found = record(Bench(machine), s, trials=4, seed=1)
-    assert found.exceptions == () and not found.sound
-    assert found.controls.product > 0 and found.controls.relabelled > 0
+    recording = record(Bench(machine), s, trials=4, seed=1)
+    assert recording.exceptions == () and not recording.sound
+    assert recording.controls.product > 0 and recording.controls.relabelled > 0
 
 
 class Climbing(Simulated):
     """Under the last pattern of metadata, two elements of A change their rows."""
 
     def stored_at(self, signature, words):
-        found = super().stored_at(signature, words).copy()
+        stored = super().stored_at(signature, words).copy()
         if (words == 0xEEEEEEEE).all():
-            found[3, 0, 0], found[4, 0, 0] = found[4, 0, 0], found[3, 0, 0]
-        return found
+            stored[3, 0, 0], stored[4, 0, 0] = stored[4, 0, 0], stored[3, 0, 0]
+        return stored
 
 
 def test_an_element_that_changes_its_row_with_the_metadata_is_reported():
@@ -252,11 +254,11 @@ class Stuck(Simulated):
     """In one mode of memory, an element of A keeps its place whatever the metadata."""
 
     def remembered(self, signature, stored_at, places):
-        found = super().remembered(signature, stored_at, places)
+        places_of = super().remembered(signature, stored_at, places)
         if len(places) == 1024:
             used = np.flatnonzero(places[:, 0] >= 0)[5]
-            found[used, 1] = found[used, 1] // 2 * 2
-        return found
+            places_of[used, 1] = places_of[used, 1] // 2 * 2
+        return places_of
 
 
 def test_an_image_of_a_that_metadata_do_not_move_is_reported():
@@ -266,18 +268,18 @@ def test_an_image_of_a_that_metadata_do_not_move_is_reported():
 
 
 def test_a_digit_coded_recording_is_read_back(wide, tmp_path):
-    _, found = wide
-    back = recordings(write(tmp_path, "wgmma", map(to_lines, [found])))[WIDE][-1]
-    assert back.gpu == found.gpu and back.probe == "codes" and hash_of(back) == back.hash
-    for one, other in zip(back.images, found.images, strict=True):
-        assert (one.operand, one.swizzle, one.major, one.lbo, one.sbo) == (
-            other.operand,
-            other.swizzle,
-            other.major,
-            other.lbo,
-            other.sbo,
+    _, recording = wide
+    back = recordings(write(tmp_path, "wgmma", map(to_lines, [recording])))[WIDE][-1]
+    assert back.gpu == recording.gpu and back.probe == "codes" and hash_of(back) == back.hash
+    for image, original in zip(back.images, recording.images, strict=True):
+        assert (image.operand, image.swizzle, image.major, image.lbo, image.sbo) == (
+            original.operand,
+            original.swizzle,
+            original.major,
+            original.lbo,
+            original.sbo,
         )
-        assert (one.labels == other.labels).all()
+        assert (image.labels == original.labels).all()
     s, machine = sparse_machine(SPARSE[0])
     made = record(Bench(machine), s, trials=4, seed=1)
     back = recordings(write(tmp_path, "mma.sp", map(to_lines, [made])))[SPARSE[0]][-1]
@@ -289,10 +291,10 @@ class Misplaced(Simulated):
     """In one mode two elements of B are at each other's place, and one is missing."""
 
     def labels(self, signature, operand, image):
-        found = super().labels(signature, operand, image).copy()
+        labels = super().labels(signature, operand, image).copy()
         if operand == "B" and image is not None and image.swizzle == "64B":
-            found[np.flatnonzero(found[:, 0] >= 0)[3]] = -1
-        return found
+            labels[np.flatnonzero(labels[:, 0] >= 0)[3]] = -1
+        return labels
 
 
 class Twice(Simulated):
@@ -306,8 +308,10 @@ class Twice(Simulated):
 
 def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_reported():
     s, machine = wide_machine(kind=Misplaced)
-    found = record(Bench(machine), s, trials=4, seed=1)
-    assert [note for note in found.exceptions] and all("B " in note and "64B" in note for note in found.exceptions)
+    recording = record(Bench(machine), s, trials=4, seed=1)
+    assert [note for note in recording.exceptions] and all(
+        "B " in note and "64B" in note for note in recording.exceptions
+    )
     s, machine = wide_machine(kind=Twice)
     notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert f"1 elements of D got {OTHER_PRODUCT}" in notes
@@ -315,9 +319,9 @@ def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_reported
 
 def test_a_descriptor_has_the_offsets_and_the_swizzle_at_their_bits():
     fragment = forms(signature(WIDE))[1].signature.operands["A"]
-    one = window("A", fragment, "64B", "MN")
-    assert (one.lbo, one.sbo, one.size) == (1024, 512, 2048)
-    assert one.descriptor == (1024 // 16) << 16 | (512 // 16) << 32 | 2 << 62
+    image = window("A", fragment, "64B", "MN")
+    assert (image.lbo, image.sbo, image.size) == (1024, 512, 2048)
+    assert image.descriptor == (1024 // 16) << 16 | (512 // 16) << 32 | 2 << 62
     assert window("A", replace(fragment, extent=(64, 64)), "32B", "K") is None  # rows of 128 bytes
 
 

@@ -102,7 +102,7 @@ def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_
 def test_accumulators_are_loaded_and_stored_where_the_kernel_keeps_them(s):
     """In `run` word w of a lane is at w of global memory, loaded before; in digit-coded ones at w * 128 of shared."""
     regs, (run, *coded) = s.operands["D"].regs, re.findall(r"setp.eq.u32 p, 0, 0; (.*?)\);", module([s]), re.S)
-    for text, step, space in [(run, 4, "global"), *((one, 4 * 128, "shared") for one in coded)]:
+    for text, step, space in [(run, 4, "global"), *((kernel, 4 * 128, "shared") for kernel in coded)]:
         stored = {f"d{r}": str(step * r) for r in range(regs)}
         assert {name: at for at, name in re.findall(rf"st.{space}.b32 \[%0\+(\d+)\], (d\d+);", text)} == stored
         loads = space == "global"

@@ -36,8 +36,8 @@ def label(s):
 def read_issued(s):
     """The line of the instruction: what precedes it, its operand list, its outputs and its inputs."""
     pattern = rf'"{{ (.*){re.escape(s.mnemonic)} (.*?);(?: tcgen05\.wait::ld\.sync\.aligned;)? }}" : (.*) : (.*) : "mem'
-    (found,) = re.findall(pattern, module([s]).replace(" : : ", " :  : "))
-    return found
+    (issued,) = re.findall(pattern, module([s]).replace(" : : ", " :  : "))
+    return issued
 
 
 def in_full(s, operands, outputs, inputs):
@@ -86,8 +86,8 @@ def test_the_kernel_uses_one_cta_group_and_gives_back_what_it_allocates(s):
     assert set(groups) == {group[1] if group else "1"} == {str(s.ctas)}
     assert f"__cluster_dims__({s.ctas}, 1, 1)" in text and f'"h"((u16){2**s.ctas - 1})' in text
     order = ["alloc", "relinquish_alloc_permit", "st", "wait::st", "commit", "ld", "dealloc"]
-    found = re.findall(r"tcgen05\.(alloc|relinquish_alloc_permit|st|wait::st|commit|ld|dealloc)\b(?!\.red)", text)
-    assert found == order
+    listed = re.findall(r"tcgen05\.(alloc|relinquish_alloc_permit|st|wait::st|commit|ld|dealloc)\b(?!\.red)", text)
+    assert listed == order
     assert text.index("tcgen05.wait::st") < text.rindex(s.mnemonic) < text.index("tcgen05.commit")
     assert f"rank == 0 && thread < {s.lanes})" in text
 

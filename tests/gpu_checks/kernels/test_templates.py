@@ -29,7 +29,7 @@ from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
 
 EVERY = [signature(name) for name in mnemonics("*")]
-TIMED = list(dict.fromkeys((one.operation, one.bits) for one in patterns()))
+TIMED = list(dict.fromkeys((pattern.operation, pattern.bits) for pattern in patterns()))
 
 # Who writes kernels -> their number and the SHA-256 of all their texts. A change makes the recordings stale.
 DIGESTS = {
@@ -48,36 +48,43 @@ DIGESTS = {
 def texts() -> dict[str, list[str]]:
     """Every kernel's text, by who writes it."""
     moved = [s for s in EVERY if copies.fits(s)]
-    found: dict[str, Iterable[str]] = {
+    written_by: dict[str, Iterable[str]] = {
         "mma": (module([s]) for s in EVERY if mma.fits(s)),
         "digit_coded": (module([s]) for s in EVERY if forms.fits(s)),
         "copies": (module([s]) for s in moved if not tensor_memory.fits(s)),
         "tensor_memory": (module([s]) for s in moved if tensor_memory.fits(s)),
         "tcgen05": (module([s]) for s in EVERY if tcgen05.fits(s)),
         "modules of several": map(module, group_instructions([s for s in EVERY if has_kernels(s)])),
-        "banks": (timing_kernel(*one) for one in TIMED),
+        "banks": (timing_kernel(*timed) for timed in TIMED),
         "order": (probe.kernel for probe in PROBES),
         "tilings": (
-            tiling_kernel(one)
+            tiling_kernel(tiling_or_mutant)
             for tiling in tilings.tilings()
-            for one in (tiling, *dict(tilings.mutants(tiling)).values())
+            for tiling_or_mutant in (tiling, *dict(tilings.mutants(tiling)).values())
         ),
     }
-    return {name: list(written) for name, written in found.items()}
+    return {name: list(written) for name, written in written_by.items()}
 
 
 @pytest.mark.slow
 def test_no_text_of_a_kernel_has_changed():
-    found = {name: (len(some), hashlib.sha256("\0".join(some).encode()).hexdigest()) for name, some in texts().items()}
-    assert found == DIGESTS
+    digests = {
+        name: (len(some), hashlib.sha256("\0".join(some).encode()).hexdigest()) for name, some in texts().items()
+    }
+    assert digests == DIGESTS
 
 
 @pytest.mark.slow  # reading a shipped recording whose kernel has changed is an error everywhere else
 def test_every_recording_was_made_by_the_kernel_of_its_instruction_pattern_or_tiling():
     library = recordings()
-    made_by = {(name, one.kernel_hash) for these in (library, library.moves) for name in these for one in these[name]}
+    made_by = {
+        (name, recording.kernel_hash)
+        for these in (library, library.moves)
+        for name in these
+        for recording in these[name]
+    }
     assert len(made_by) == 1459 and made_by == {(name, kernel_hash(signature(name))) for name, _ in made_by}
-    assert all(one.kernel_hash == hash_of_pattern(one.pattern) for one in recordings_of_banks())
+    assert all(observation.kernel_hash == hash_of_pattern(observation.pattern) for observation in recordings_of_banks())
     assert all(run.kernel_hash == hash_of_tiling(run.tiling) for run in tilings.recordings_of_tilings())
 
 
@@ -93,8 +100,8 @@ TILED = ("attention_f16", "attention_wgmma", "mma_f16_split_k", "ragged_ldmatrix
 EXPANDED = {  # for which GPU -> texts that together hold every part
     "sm_90a": lambda: [
         module([signature(name) for name in (F64, SPARSE, WIDE, MOVE)]),
-        *(timing_kernel(*one) for one in (("load", 128), ("store", 32), ("cp.async", 128))),
-        *(tiling_kernel(one) for one in tilings.tilings() if one.name in TILED),
+        *(timing_kernel(*timed) for timed in (("load", 128), ("store", 32), ("cp.async", 128))),
+        *(tiling_kernel(tiling) for tiling in tilings.tilings() if tiling.name in TILED),
         *(probe.kernel for probe in PROBES),
         FileFunction(DISCOVERED, "as_int2", 32, 4).text(),
     ],

@@ -45,7 +45,7 @@ def test_every_word_of_a_row_is_in_a_form():
         for name, words in row.words.items():
             left_out = "approx" in row.text.split(".") or row.words.get("space") == ("param",)
             if row.group in seen and len(row.operands) > 1 and not left_out:
-                there = {word for other, word in seen[row.group] if other == name}
+                there = {word for list_name, word in seen[row.group] if list_name == name}
                 missing = {*words} - there - {"approx", "full", "v8", "param"}
                 assert missing == set(), f"{row.text}: {name}"
                 compared += 1
@@ -141,7 +141,7 @@ def test_lanes_of_a_shuffle_read_lanes_of_their_own_mask_which_execute_it(mode):
         groups = {(at // 32, int(mask[at])): set() for at in range(LANES)}
         for at in range(LANES):
             groups[at // 32, int(mask[at])].add(int(there[at]))
-        assert all(len(one) == 1 for one in groups.values()), "a lane of a mask does not execute it"
+        assert all(len(executing) == 1 for executing in groups.values()), "a lane of a mask does not execute it"
         assert {*there.tolist()} == {0, 1}
 
 
@@ -169,8 +169,8 @@ def test_ptxas_takes_what_is_accepted_and_rejects_the_rest():
         command = ["ptxas", "-arch=sm_90a", "-o", "/dev/null", "-"]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:2000]
-    others = [Probe(FORMS[name]) for name in list(list_rejected())[::50]]
-    assert validate(others).keys() == {one.form.name for one in others}
+    rejected = [Probe(FORMS[name]) for name in list(list_rejected())[::50]]
+    assert validate(rejected).keys() == {probe.form.name for probe in rejected}
 
 
 class Simulated:
@@ -195,15 +195,15 @@ def gpu(monkeypatch):
 
 
 def test_a_recording_is_read_back_as_it_was(gpu, tmp_path):
-    found = observe(SOME)
-    path = write(tmp_path / "deep", found)
+    observed = observe(SOME)
+    path = write(tmp_path / "deep", observed)
     (again,) = recordings_of_opcodes(path)
-    assert (again.device, again.date) == (found.device, found.date)
-    assert [*again.forms] == [one.form.name for one in SOME]
-    for one in SOME:
-        seen = again.forms[one.form.name]
-        assert seen.results == found.forms[one.form.name].results and seen.probe == one.digest and not seen.fault
-        assert [len(part) for part in seen.results] == [part.size * LANES for part in one.results]
+    assert (again.device, again.date) == (observed.device, observed.date)
+    assert [*again.forms] == [probe.form.name for probe in SOME]
+    for asked in SOME:
+        seen = again.forms[asked.form.name]
+        assert seen.results == observed.forms[asked.form.name].results and seen.probe == asked.digest and not seen.fault
+        assert [len(part) for part in seen.results] == [part.size * LANES for part in asked.results]
 
 
 @pytest.mark.parametrize("change", [("setp.lt", "setp.le"), ('"of": "', '"of": "A'), ("opcodes", "opcode")])
@@ -216,15 +216,15 @@ def test_a_line_that_was_edited_is_an_error_with_its_number(gpu, tmp_path, chang
 
 def test_a_form_that_the_driver_rejects_takes_no_other_along(gpu, monkeypatch, tmp_path):
     monkeypatch.setattr(recording, "load", lambda text: Simulated(text, rejects=["setp.lt.and"]))
-    found = observe(SOME)
-    assert [bool(one.fault) for one in found.forms.values()] == [False, True, False]
-    (again,) = recordings_of_opcodes(write(tmp_path, found))
+    observed = observe(SOME)
+    assert [bool(computed.fault) for computed in observed.forms.values()] == [False, True, False]
+    (again,) = recordings_of_opcodes(write(tmp_path, observed))
     assert "CUDA_ERROR_INVALID_PTX" in again.forms[SOME[1].form.name].fault
 
 
 def test_bits_that_differ_from_run_to_run_are_no_recording(gpu, monkeypatch):
     monkeypatch.setattr(recording, "load", lambda text: Simulated(text, shaky=True))
-    assert all(one.fault and not one.results for one in observe(SOME).forms.values())
+    assert all(computed.fault and not computed.results for computed in observe(SOME).forms.values())
 
 
 def test_without_a_gpu_for_it_nothing_is_recorded(monkeypatch, capsys):
@@ -236,9 +236,9 @@ def test_without_a_gpu_for_it_nothing_is_recorded(monkeypatch, capsys):
 
 
 def test_the_command_records_or_lists(gpu, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("gpu_checks.opcodes.command.accepted_forms", lambda: [one.form for one in SOME])
+    monkeypatch.setattr("gpu_checks.opcodes.command.accepted_forms", lambda: [asked.form for asked in SOME])
     assert probe.main(["--opcodes", "--list"]) == 0
-    assert capsys.readouterr().out.splitlines() == [one.form.name for one in SOME]
+    assert capsys.readouterr().out.splitlines() == [asked.form.name for asked in SOME]
     assert probe.main(["--opcodes", "-q", "-o", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("3 forms of opcodes recorded, ")
     assert len(recordings_of_opcodes(tmp_path)) == 1

@@ -38,15 +38,15 @@ def imitate(wrong_of=lambda probe, delay: 99 * (probe.expected == "wrong" and de
 
 
 def test_probes_are_named_once_and_leave_out_what_they_name():
-    assert len({one.name for one in PROBES}) == len({hash_of(one) for one in PROBES}) == len(PROBES)
-    for one in PROBES:
-        after = one.kernel.split("clock64() - start")[1].split("for (int v = 0; v < 4; ++v) bad")[0]
-        stored = after if one.part == "wgmma" else after.split("if (t == 0)")[0]
-        overwritten = "overwritten" in one.name
-        assert ("__syncthreads" in stored) == ("no barrier" not in one.name)
-        assert ("fence.proxy.async" in stored) == ("no proxy fence" not in one.name and not overwritten)
-        assert bool(one.section) == (one.name.split(", ")[1] != "nothing left out")
-    assert {one.expected for one in PROBES} == {"", "right", "wrong"}
+    assert len({probe.name for probe in PROBES}) == len({hash_of(probe) for probe in PROBES}) == len(PROBES)
+    for probe in PROBES:
+        after = probe.kernel.split("clock64() - start")[1].split("for (int v = 0; v < 4; ++v) bad")[0]
+        stored = after if probe.part == "wgmma" else after.split("if (t == 0)")[0]
+        overwritten = "overwritten" in probe.name
+        assert ("__syncthreads" in stored) == ("no barrier" not in probe.name)
+        assert ("fence.proxy.async" in stored) == ("no proxy fence" not in probe.name and not overwritten)
+        assert bool(probe.section) == (probe.name.split(", ")[1] != "nothing left out")
+    assert {probe.expected for probe in PROBES} == {"", "right", "wrong"}
 
 
 @pytest.mark.slow
@@ -62,16 +62,17 @@ def test_every_kernel_assembles(probe, tmp_path):
 def test_the_controls_must_come_out_as_expected():
     assert controls_hold(imitate())
     assert not controls_hold(imitate(lambda probe, delay: 0))
-    for one in PROBES:
-        if one.expected == "right":
-            assert not controls_hold(imitate(lambda p, d, one=one: 1 if p is one else 99 * (p.expected == "wrong")))
+    for control in PROBES:
+        if control.expected == "right":
+            spoiled = imitate(lambda p, d, tried=control: 1 if p is tried else 99 * (p.expected == "wrong"))
+            assert not controls_hold(spoiled)
 
 
 def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
-    found = imitate()[:3]
-    write(tmp_path / "gpu.jsonl", found)
-    assert list(recordings_of_order(tmp_path)) == found and found[0].agrees
-    assert not replace(found[0], wrong=(0, 1, 0, 0)).agrees
+    observed = imitate()[:3]
+    write(tmp_path / "gpu.jsonl", observed)
+    assert list(recordings_of_order(tmp_path)) == observed and observed[0].agrees
+    assert not replace(observed[0], wrong=(0, 1, 0, 0)).agrees
     with (tmp_path / "gpu.jsonl").open("a") as lines:
         lines.write(with_digest('{"schema": 1, "name": "x"}') + "\n")
     with pytest.raises(RecordingError, match=r"gpu\.jsonl:4: "):
@@ -99,9 +100,11 @@ def test_each_probe_runs_with_each_delay(monkeypatch):
     monkeypatch.setattr(order, "device_info", lambda: INFO)
     monkeypatch.setattr(order, "compile_cubin", lambda text, sm: text)  # seam: no GPU
     monkeypatch.setattr(order, "load", lambda text: Module())
-    found = observe()
-    assert [(one.name, one.delay) for one in found] == [(one.name, delay) for one in PROBES for delay in DELAYS]
-    assert [one.wrong for one in found[:4]] == [(0, 0, 0, 64 * delay) for delay in DELAYS]
+    observed = observe()
+    assert [(observation.name, observation.delay) for observation in observed] == [
+        (probe.name, delay) for probe in PROBES for delay in DELAYS
+    ]
+    assert [observation.wrong for observation in observed[:4]] == [(0, 0, 0, 64 * delay) for delay in DELAYS]
 
 
 @pytest.mark.parametrize(
@@ -137,21 +140,29 @@ def test_the_command_prints_records_and_fails_with_its_controls(monkeypatch, cap
 
 @pytest.mark.gpu
 def test_the_gpu_agrees_with_its_controls():
-    found = observe()
-    assert not isinstance(found, Unavailable), found
-    assert controls_hold(found)
+    observed = observe()
+    assert not isinstance(observed, Unavailable), observed
+    assert controls_hold(observed)
 
 
 def test_the_record_has_every_probe_as_it_is_today_and_its_controls_hold():
-    found = recordings_of_order()
-    assert [(one.name, one.delay) for one in found] == [(probe.name, delay) for probe in PROBES for delay in DELAYS]
+    recorded = recordings_of_order()
+    assert [(observation.name, observation.delay) for observation in recorded] == [
+        (probe.name, delay) for probe in PROBES for delay in DELAYS
+    ]
     hashes = {probe.name: hash_of(probe) for probe in PROBES}
-    assert all(one.kernel_hash == hashes[one.name] and one.device.gpu and one.date for one in found)
-    assert controls_hold(found)
+    assert all(
+        observation.kernel_hash == hashes[observation.name] and observation.device.gpu and observation.date
+        for observation in recorded
+    )
+    assert controls_hold(recorded)
 
 
 def test_on_an_h200_wgmma_gathers_its_warps_and_sees_what_they_stored():
     """What the ISA asks for beside it made no difference there, which is an observation and no rule."""
-    found = recordings_of_order()
-    wrong = {name: sum(sum(one.wrong) for one in found if one.name == name) for name in {one.name for one in found}}
+    recorded = recordings_of_order()
+    wrong = {
+        name: sum(sum(observation.wrong) for observation in recorded if observation.name == name)
+        for name in {observation.name for observation in recorded}
+    }
     assert {name for name, count in wrong.items() if count} == {"loads, no barrier", "bulk copy, no barrier"}

@@ -279,7 +279,7 @@ def test_stale_patterns_and_tilings_of_ones_own_are_a_warning(name, nothing_ship
 
 @pytest.mark.slow
 def test_stale_recordings_that_are_shipped_are_an_error(monkeypatch, capsys):
-    monkeypatch.setattr(check, "is_stale", lambda one, instruction: one.mnemonic == "dp4a.s32.s32")
+    monkeypatch.setattr(check, "is_stale", lambda recording, instruction: recording.mnemonic == "dp4a.s32.s32")
     assert probe.main(["--check"]) == 2
     assert capsys.readouterr().err == f"probe: {SHIPPED / DP4A}: dp4a.s32.s32: {STALE}\n"
 
@@ -296,7 +296,7 @@ def test_shipped_patterns_and_tilings_of_other_kernels_are_an_error(kind, module
 @pytest.mark.slow
 def test_the_shipped_recordings_of_every_kind_are_counted(capsys):
     assert probe.main(["--check"]) == 0
-    forms = sum(len(one.forms) for one in recordings_of_opcodes())
+    forms = sum(len(recording.forms) for recording in recordings_of_opcodes())
     assert forms > 5000
     assert " ".join(capsys.readouterr().out.split()) == (
         "1422 recordings of 1422 instructions, 261 access patterns, 31 tilings, 40 runs without a barrier or a fence, "
@@ -310,11 +310,13 @@ def test_a_recording_is_stale_by_the_text_of_its_kernels_alone():
 
     from isa_tables.signature import signature
 
-    one = recordings()["dp4a.s32.s32"][0]
-    assert not validation.is_stale(one, signature(one.mnemonic))
-    assert validation.is_stale(replace(one, kernel_hash=one.kernel_hash[::-1]), signature(one.mnemonic))
+    recording = recordings()["dp4a.s32.s32"][0]
+    assert not validation.is_stale(recording, signature(recording.mnemonic))
+    assert validation.is_stale(
+        replace(recording, kernel_hash=recording.kernel_hash[::-1]), signature(recording.mnemonic)
+    )
 
 
 def test_a_recording_has_the_file_and_line_where_it_was_read():
-    for one in (*recordings()["dp4a.s32.s32"], *recordings().moves["movmatrix.sync.aligned.m8n8.trans.b16"]):
-        assert f'"{one.mnemonic}"' in Path(one.file).read_text().splitlines()[one.line - 1]
+    for recording in (*recordings()["dp4a.s32.s32"], *recordings().moves["movmatrix.sync.aligned.m8n8.trans.b16"]):
+        assert f'"{recording.mnemonic}"' in Path(recording.file).read_text().splitlines()[recording.line - 1]

@@ -72,9 +72,9 @@ def test_what_is_written_is_read_back(path, originals):
     library = recordings(path)
     assert path.name == "simulated_mma_sync.jsonl"
     for name in NAMES:
-        found = [r for r in library[name] if r.gpu == INFO.gpu]
-        assert len(found) == 1 and same(found[0], originals[name])
-        assert found[0].file == str(path)
+        own = [r for r in library[name] if r.gpu == INFO.gpu]
+        assert len(own) == 1 and same(own[0], originals[name])
+        assert own[0].file == str(path)
 
 
 def test_a_folder_is_read_beside_the_shipped_recordings(path):
@@ -86,9 +86,9 @@ def test_a_folder_is_read_beside_the_shipped_recordings(path):
 
 
 def test_labels_are_shared_and_cannot_be_changed(path):
-    found = recordings(path)[NAMES[0]][-1]
+    recording = recordings(path)[NAMES[0]][-1]
     with pytest.raises(ValueError, match="read-only"):
-        found.operands["A"][0, 0, 0] = 5
+        recording.operands["A"][0, 0, 0] = 5
 
 
 def test_equal_tables_are_written_once(originals, tmp_path):
@@ -242,9 +242,9 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
 
     B's plainest image is the recording itself; K-major rows of B of a sparse instruction, 64 bytes, need 64.
     """
-    found = {m: r for m, r in read_shipped().items() if m.startswith("wgmma")}
-    assert {int(n) for m in found for n in re.findall(r"m64n(\d+)k", m)} == set(range(8, 257, 8))
-    for mnemonic, recording in found.items():
+    recorded = {m: r for m, r in read_shipped().items() if m.startswith("wgmma")}
+    assert {int(n) for m in recorded for n in re.findall(r"m64n(\d+)k", m)} == set(range(8, 257, 8))
+    for mnemonic, recording in recorded.items():
         modes = ("none", "32B", "64B", "128B")
         majors = ("K", "MN") if signature(mnemonic).operands["A"].bits == 16 else ("K",)
         every = {(x, mode, major) for x in "AB" for mode in modes for major in majors} - {("B", "none", "K")}
@@ -256,19 +256,19 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
 @pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_every_shipped_recording_is_sound_and_complete(file):
-    every = [found for found in read_shipped().values() if found.file == str(file)]
+    every = [recording for recording in read_shipped().values() if recording.file == str(file)]
     assert list(incomplete(every)) == []
-    for found in every:
-        mnemonic = found.mnemonic
+    for recording in every:
+        mnemonic = recording.mnemonic
         s = signature(mnemonic)
-        assert found.sound, mnemonic
+        assert recording.sound, mnemonic
         as_words = operands_as_words(plain_form(s))
         slots = {name: lanes * fragment.values for name, (lanes, fragment) in as_words.items()}
-        assert found.pairs == slots["A"] * slots["B"]
+        assert recording.pairs == slots["A"] * slots["B"]
         for name in "ABD":
             lanes, fragment = as_words[name]
-            assert found.operands[name].shape == (lanes, fragment.values, 4)
-        assert sorted(found.passthrough.reshape(-1).tolist()) == list(range(slots["D"]))
+            assert recording.operands[name].shape == (lanes, fragment.values, 4)
+        assert sorted(recording.passthrough.reshape(-1).tolist()) == list(range(slots["D"]))
 
 
 def test_the_shipped_files_are_small_and_name_no_machine():
@@ -315,6 +315,6 @@ def test_labels_are_read_into_as_little_memory_as_they_need(largest, kind, origi
     labels = originals[NAMES[0]].operands["A"].astype(np.int64)
     labels[0, 0, 0] = largest
     changed = replace(originals[NAMES[0]], operands={**originals[NAMES[0]].operands, "A": labels})
-    (found,) = recordings(write(tmp_path, "mma.sync", [to_lines(changed)]))[NAMES[0]][-1:]
-    assert found.operands["A"].dtype == kind
-    assert (found.operands["A"] == labels).all()
+    (recording,) = recordings(write(tmp_path, "mma.sync", [to_lines(changed)]))[NAMES[0]][-1:]
+    assert recording.operands["A"].dtype == kind
+    assert (recording.operands["A"] == labels).all()

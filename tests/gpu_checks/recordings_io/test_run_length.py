@@ -21,7 +21,7 @@ def list_column(first, modes):
     """The column that a first piece and modes, the innermost first, make: plain loops over the digits."""
     digits = product(*(range(n) for n, _ in reversed(modes)))
     shifts = [sum(d * step for d, (_, step) in zip(each, reversed(modes), strict=True)) for each in digits]
-    return [-1 if one < 0 else one + shift for shift in shifts for one in first]
+    return [-1 if number < 0 else number + shift for shift in shifts for number in first]
 
 
 @given(ANY)

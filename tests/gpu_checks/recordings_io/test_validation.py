@@ -28,14 +28,14 @@ def test_every_shipped_recording_is_valid_for_its_instruction():
     """Shapes, labels, images, metadata; and that the kernels that made it are those that are here."""
     for library in (LIBRARY, LIBRARY.moves):
         for name in library:
-            for one in library[name]:
-                assert misfit(one, signature(name)) == "" and not is_stale(one, signature(name)), name
+            for recording in library[name]:
+                assert misfit(recording, signature(name)) == "" and not is_stale(recording, signature(name)), name
 
 
 def relabel(labels, at, value):
-    found = labels.astype(np.int64)
-    found[at] = value
-    return found
+    changed = labels.astype(np.int64)
+    changed[at] = value
+    return changed
 
 
 def operand(name, change):

@@ -97,7 +97,7 @@ def test_the_shipped_tilings_cover_what_a_tiling_can_be():
     assert {tiling.product.signature.lanes for tiling in SHIPPED} == {1, 32, 128}
     assert {tiling.product.splits for tiling in SHIPPED} == {1, 2}
     wide = [tiling.last for tiling in SHIPPED if tiling.product.signature.lanes == 128]
-    assert {one.fragment("A").space for one in wide} == {"reg", "smem"}
+    assert {product.fragment("A").space for product in wide} == {"reg", "smem"}
     feeds = [feed for tiling in SHIPPED for feed, _, _ in tiling.feeds.values()]
     assert {"trans" in feed.load.mnemonic for feed in feeds if feed.load and feed.shared.swizzle} == {True, False}
     assert {feed.shared.swizzle[0] for feed in feeds if feed.shared.swizzle} == {1, 2, 3}
@@ -273,7 +273,7 @@ def test_matrices_end_within_their_last_tiles(tiling):
 
 @pytest.mark.parametrize("tiling", RAGGED, ids=lambda tiling: tiling.name)
 def test_what_is_copied_at_once_is_wholly_inside_or_beyond_the_matrix(tiling):
-    widths = [int(found) for found in re.findall(r"move<(\d+)>\(&", kernel(tiling))]
+    widths = [int(digits) for digits in re.findall(r"move<(\d+)>\(&", kernel(tiling))]
     lines = [tiling.extents[name][feed.major == "K"] for name, (feed, _, _) in tiling.feeds.items()]
     bits = [product.fragment(operand).bits for _, product, operand in tiling.feeds.values()]
     assert all(line * bit // 8 % width == 0 for line, bit, width in zip(lines, bits, widths, strict=True))
@@ -285,8 +285,8 @@ def test_a_kernel_that_asks_for_one_element_less_is_wrong(name, monkeypatch):
     tiling, whole = NAMED["ragged_ldmatrix_f16"], kernel(NAMED["ragged_ldmatrix_f16"])
     limit = {"A": "< 77", "B": "< 40", "result": "< 77"}[name]
     at = whole.rindex(limit) if name == "result" else whole.index(limit)
-    other = whole[:at] + f"< {int(limit[2:]) - 1}" + whole[at + len(limit) :]
-    monkeypatch.setattr(tiled_machine, "kernel", lambda _: other)
+    shorter = whole[:at] + f"< {int(limit[2:]) - 1}" + whole[at + len(limit) :]
+    monkeypatch.setattr(tiled_machine, "kernel", lambda _: shorter)
     matrices = draw(tiling, 4)
     made = sum(tiled_machine.block(tiling, matrices, *at) for at in np.ndindex(tiling.tiles[:2]))
     assert not np.array_equal(made, product(tiling, matrices))
@@ -314,13 +314,15 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
 def test_the_function_that_runs_a_tiling_gives_the_reason_why_it_cannot():
     if not isinstance(gpu_checks.device_info(), Unavailable):
         pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu checks it")
-    found = gpu_checks.tilings.run_tiling(NAMED["mma_f64"])
-    assert isinstance(found, Unavailable) and found.reason
+    outcome = gpu_checks.tilings.run_tiling(NAMED["mma_f64"])
+    assert isinstance(outcome, Unavailable) and outcome.reason
 
 
 def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch):
     missing = Unavailable("no GPU here")
-    monkeypatch.setattr("gpu_checks.tilings.command.run_all", lambda chosen, seed: ((one, missing) for one in chosen))
+    monkeypatch.setattr(
+        "gpu_checks.tilings.command.run_all", lambda chosen, seed: ((tiling, missing) for tiling in chosen)
+    )
     assert main(["mma_f64"]) == 4
     assert capsys.readouterr().out.splitlines()[-1] == "1 UNCHECKED"
     assert main(["mma_f64", "--require"]) == 4 and main(["mma_f64", "--allow-unchecked"]) == 0
@@ -351,8 +353,8 @@ def test_a_defect_is_reported_by_its_first_line_and_keeps_all():
     try:
         raise ValueError("no such kernel\nlog: line 7")
     except ValueError as error:
-        found = str(reported_defect(error))
-    assert found.startswith("ValueError: no such kernel\nTraceback ") and found.endswith("log: line 7\n")
+        defect = str(reported_defect(error))
+    assert defect.startswith("ValueError: no such kernel\nTraceback ") and defect.endswith("log: line 7\n")
 
 
 class Adding:
@@ -392,18 +394,18 @@ def test_only_where_several_threads_sum_one_element_it_begins_at_zero(monkeypatc
 
 @pytest.mark.parametrize(("parts", "code"), [({}, 0), ({"mismatches": 3}, 1), ({"controls": {"A": 0}}, 3)])
 def test_the_exit_code_is_the_verdict(parts, code, capsys, monkeypatch, tmp_path):
-    found = RECORDED[0]._replace(**parts)
-    monkeypatch.setattr("gpu_checks.tilings.command.run_all", lambda chosen, seed: [(chosen[0], found)])
+    run = RECORDED[0]._replace(**parts)
+    monkeypatch.setattr("gpu_checks.tilings.command.run_all", lambda chosen, seed: [(chosen[0], run)])
     assert main(["simt_f32", "--record", str(tmp_path)]) == code
     (line,) = (tmp_path / "nvidia_h200.jsonl").read_text().splitlines()
-    assert json.loads(line)["mismatches"] == found.mismatches
+    assert json.loads(line)["mismatches"] == run.mismatches
 
 
 @pytest.mark.gpu
 def test_every_shipped_tiling_equals_numpy_on_the_gpu_and_its_mutants_do_not():
     info = gpu_checks.device_info()
-    found = dict(run_all(SHIPPED, seed=7))
-    for tiling, run in found.items():
+    runs = dict(run_all(SHIPPED, seed=7))
+    for tiling, run in runs.items():
         if isinstance(run, Unavailable):
             assert "needs sm_" in run.reason and info.sm != "sm_90a", (tiling.name, run.reason)
         else:
@@ -422,10 +424,10 @@ def test_a_wrong_tiling_is_refuted_on_the_gpu():
 
 
 def test_what_was_run_and_what_was_not_are_counted_apart(capsys, monkeypatch):
-    found = {"mma_f64": RECORDED[0]}
+    recorded = {"mma_f64": RECORDED[0]}
     runs = "gpu_checks.tilings.command.run_all"
     monkeypatch.setattr(
-        runs, lambda chosen, seed: ((one, found.get(one.name, Unavailable("no GPU"))) for one in chosen)
+        runs, lambda chosen, seed: ((tiling, recorded.get(tiling.name, Unavailable("no GPU"))) for tiling in chosen)
     )
     assert main(["mma_f64", "mma_f16*"]) == 4
     count = sum(name.startswith("mma_f16") for name in NAMED)

@@ -48,7 +48,7 @@ class Text:
             self.predicates["result"] = stored[1]
         spaces = re.findall(r"namespace (\w+) \{(.*?)\n\}", text, re.DOTALL)
         flags = {space: re.search(r", p(?:, 1, 1)?((?:, [01])*);", body) for space, body in spaces}
-        self.transposed = {space: re.findall("[01]", found[1]) for space, found in flags.items() if found}
+        self.transposed = {space: re.findall("[01]", match[1]) for space, match in flags.items() if match}
 
     def __call__(self, name, *arguments):
         names, code = self.codes[name]
@@ -58,7 +58,9 @@ class Text:
     def inside(self, name, x, tile):
         """Where element x of the tile is inside the matrix; everywhere when the text has no predicate."""
         predicates = self.predicates.get(name, "0 < 1").replace("/", "//").split(" && ")
-        return np.all([np.broadcast_to(eval(one, {"x": x}, tile), np.shape(x)) for one in predicates], axis=0)
+        return np.all(
+            [np.broadcast_to(eval(predicate, {"x": x}, tile), np.shape(x)) for predicate in predicates], axis=0
+        )
 
 
 def block(tiling, matrices, block_x, block_y):
@@ -134,7 +136,7 @@ class Cta:
     def load_matrices(self, name, load, values):
         """Register r of lane l gets row l // 4 of matrix r, elements 2 (l % 4) and one more; .trans: the columns."""
         count = int(re.search(r"\.x(\d)", load.mnemonic)[1])
-        found = np.full((len(self.threads), values), POISON)
+        loaded = np.full((len(self.threads), values), POISON)
         lane = np.arange(32)
         for step in range(load.source.modes[1].size // 8):
             rows = self.text(f"{name}_shared", self.text(f"{name}_source", self.threads, 8 * step + np.arange(8)))
@@ -147,8 +149,8 @@ class Cta:
                         else (lane // 4, 2 * (lane % 4) + half)
                     )
                     value = self.text(f"{name}_target", 2 * (count * step + register) + half)
-                    found[:, value] = matrices[:, register, row, column].reshape(-1)
-        return found
+                    loaded[:, value] = matrices[:, register, row, column].reshape(-1)
+        return loaded
 
     def multiply(self, space, product, a, b, names, sums):
         """Every instruction of the tile, on all its groups of lanes at once."""
@@ -233,9 +235,9 @@ class Instruction:
             return tile if name == "A" else tile.transpose(0, 1, 3, 2)
         fragment, count = self.product.fragment(name), self.values(name)
         groups = registers[:, number * count : (number + 1) * count].reshape(-1, self.signature.lanes, count)
-        found = np.full((len(groups), self.signature.products, *fragment.extent), POISON)
-        found[:, *self.places[name]] = groups
-        return found
+        values = np.full((len(groups), self.signature.products, *fragment.extent), POISON)
+        values[:, *self.places[name]] = groups
+        return values
 
     def distributed(self, made):
         """D as the lanes hold it: [thread, value]."""
