@@ -68,10 +68,10 @@ METHODS = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_fails_from_inside(name: str) -> None:
-    holders = [kind for kind, one in KINDS.items() if isinstance(one, (Layout, ComposedLayout))]
+    holders = [kind for kind, argument in KINDS.items() if isinstance(argument, (Layout, ComposedLayout))]
     assert len(holders) > 5
-    for one, other in product(holders, KINDS):
-        try_operation(METHODS[name], (one, other), KINDS[one], 0 if name == "mode" else KINDS[other])
+    for first, second in product(holders, KINDS):
+        try_operation(METHODS[name], (first, second), KINDS[first], 0 if name == "mode" else KINDS[second])
 
 
 def fits(operation: Callable[..., Any], arguments: list[Any]) -> bool:

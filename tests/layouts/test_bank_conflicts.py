@@ -48,13 +48,13 @@ def test_wavefronts_are_the_most_words_of_a_bank_in_each_phase(
     shared = operation is not AccessKind.COPY
     twins = (all(addresses[i] == addresses[i ^ bit] for i in range(32)) for bit in (1, 2) if len(addresses) == 32)
     merged = operation is AccessKind.LOAD and bits > 32 and None not in addresses and any(twins)
-    found = wavefronts(addresses, bits, operation)
-    assert list(found.phases) == count_waves(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
-    assert (found.excess == 0) == (found.conflict is None)
-    if found.conflict is not None:
-        (one, other), bank, (here, there) = found.conflict.lanes, found.conflict.bank, found.conflict.words
-        assert one < other and (here != there or not shared) and here % 32 == there % 32 == bank
-        for lane, word in ((one, here), (other, there)):
+    waves = wavefronts(addresses, bits, operation)
+    assert list(waves.phases) == count_waves(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
+    assert (waves.excess == 0) == (waves.conflict is None)
+    if waves.conflict is not None:
+        (left, right), bank, (here, there) = waves.conflict.lanes, waves.conflict.bank, waves.conflict.words
+        assert left < right and (here != there or not shared) and here % 32 == there % 32 == bank
+        for lane, word in ((left, here), (right, there)):
             start = addresses[lane]
             assert start is not None and start // 4 <= word <= (start + bits // 8 - 1) // 4
 
@@ -64,25 +64,25 @@ def test_the_model_agrees_with_an_h200(observation) -> None:
     pattern = observation.pattern
     if "matrix" in pattern.operation:
         count = int(pattern.operation.split(".")[1].removeprefix("x"))
-        found = matrix_wavefronts(pattern.addresses[: 8 * count])
+        waves = matrix_wavefronts(pattern.addresses[: 8 * count])
     else:
-        found = wavefronts(pattern.addresses, pattern.bits, AccessKind(pattern.operation))
-    if pattern.operation == "cp.async" and found.total < 3:  # a copy takes the time of three in any case
+        waves = wavefronts(pattern.addresses, pattern.bits, AccessKind(pattern.operation))
+    if pattern.operation == "cp.async" and waves.total < 3:  # a copy takes the time of three in any case
         assert observation.wavefronts == 3
     else:
-        assert found.total == observation.wavefronts
+        assert waves.total == observation.wavefronts
 
 
 def test_the_first_conflict_is_the_earliest_pair() -> None:
     addresses = [0, 4, 8, 128 + 4, 128, *range(512, 512 + 27 * 4, 4)]
-    found = wavefronts(addresses, 32)
-    assert found.conflict is not None
+    waves = wavefronts(addresses, 32)
+    assert waves.conflict is not None
     meeting = [
         (a, b)
         for a, b in combinations(range(32), 2)
         if addresses[a] != addresses[b] and (addresses[a] - addresses[b]) % 128 == 0
     ]
-    assert found.conflict.lanes == min(meeting, key=lambda pair: (pair[1], pair[0]))
+    assert waves.conflict.lanes == min(meeting, key=lambda pair: (pair[1], pair[0]))
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_the_swizzles_searched_are_all_that_stay_below_the_limits_power_of_two(b
     for count, low, shift in ((c, m, s) for c in range(1, 9) for m in range(12) for s in range(-12, 13)):
         if count <= abs(shift) and low >= base and low + count + abs(shift) <= top and count <= 7 - base:
             wanted |= {Swizzle(count, low, shift)} if shift > 0 or bits < 32 else set()
-    found = list(swizzles(bits, limit))
-    assert len(found) == len(set(found))
-    assert set(found) == wanted
-    assert all(s(a) < 1 << top for s in found for a in range(1 << top))
+    searched = list(swizzles(bits, limit))
+    assert len(searched) == len(set(searched))
+    assert set(searched) == wanted
+    assert all(s(a) < 1 << top for s in searched for a in range(1 << top))
 
 
 def test_the_best_swizzle_keeps_addresses_below_their_power_of_two() -> None:

@@ -41,10 +41,10 @@ def compact(sizes, order):
 
 def agreeing_prefix(a, b):
     """How many of the values 0, 1, 2, ... both layouts take at one index; b takes each value once."""
-    found = {v: i for i, v in enumerate(st.table(b).tolist())}
+    index_of = {v: i for i, v in enumerate(st.table(b).tolist())}
     values = st.table(a).tolist()
     k = 0
-    while k in found and found[k] < len(values) and values[found[k]] == k:
+    while k in index_of and index_of[k] < len(values) and values[index_of[k]] == k:
         k += 1
     return k
 

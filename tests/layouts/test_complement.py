@@ -120,8 +120,8 @@ def test_rejections_name_the_numbers(layout, target, reason):
 @given(st.nested_strides(max_size=40), hyp.integers(1, 4))
 def test_the_complement_of_a_complement_gives_the_image_back(layout, times):
     period = cosize(layout) * times
-    other = complement(layout, period)
-    again = complement(other, cosize(other))
+    rest = complement(layout, period)
+    again = complement(rest, cosize(rest))
     own = set(st.table(layout).tolist())
-    assert {x for x in st.table(again).tolist() if x < cosize(other)} <= own
-    assert size(layout) * size(other) >= period
+    assert {x for x in st.table(again).tolist() if x < cosize(rest)} <= own
+    assert size(layout) * size(rest) >= period

@@ -158,16 +158,16 @@ def parts(shape, profile):
 def test_each_mode_is_composed_after_those_left_of_it_whatever_their_nesting(a, b):
     """R has at each integer of B what it has there when B is written flat; both are rejected for the same reason."""
     flat = Layout(tuple(st.flat(b.shape)), tuple(st.flat(b.stride)))
-    found = []
+    outcomes = []
     for inner in (b, flat):
         try:
             result = composition(a, inner)
         except LayoutError as error:
-            found.append(str(error).removeprefix(f"composition of A = {a} with B = {inner}: "))
+            outcomes.append(str(error).removeprefix(f"composition of A = {a} with B = {inner}: "))
         else:
-            found.append((parts(result.shape, inner.shape), parts(result.stride, inner.shape)))
-    assert found[0] == found[1]
-    assert isinstance(found[0], str) or all(r >= 0 or n == 1 for n, r in zip(flat.shape, flat.stride, strict=True))
+            outcomes.append((parts(result.shape, inner.shape), parts(result.stride, inner.shape)))
+    assert outcomes[0] == outcomes[1]
+    assert isinstance(outcomes[0], str) or all(r >= 0 or n == 1 for n, r in zip(flat.shape, flat.stride, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,13 @@ def touching(layout, index, step):
 def test_composition_is_associative_inside_the_domains(a, b, c):
     b = touching(b, int(max(st.table(c))), size(b))
     a = touching(a, int(max(st.table(b))), 7)
-    found = []
+    tables = []
     for first in (lambda: composition(composition(a, b), c), lambda: composition(a, composition(b, c))):
         with suppress(LayoutError):
-            found.append(st.table(first()).tolist())
-    assume(found)
+            tables.append(st.table(first()).tolist())
+    assume(tables)
     wanted = [st.value_at(a, x) for x in composed_table(b, c)]
-    assert all(table == wanted for table in found)
+    assert all(table == wanted for table in tables)
 
 
 @given(LEFT)

@@ -27,15 +27,15 @@ DIVIDES = [logical_divide, zipped_divide, tiled_divide, flat_divide]
 def translations(tile, stop):
     """The least distances, in order, by which disjoint copies of the tile cover [0, stop); None if they cannot."""
     places = set(tile)
-    covered, found = set(), []
+    covered, distances = set(), []
     for x in range(stop):
         if x not in covered:
             copy = {x + t for t in places}
             if copy & covered:
                 return None
             covered |= copy
-            found.append(x)
-    return found
+            distances.append(x)
+    return distances
 
 
 def tile_table(layout, tiler):

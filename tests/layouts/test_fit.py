@@ -16,9 +16,9 @@ POWERS_OF_TWO = BITS.map(lambda modes: Layout(*(tuple(column) for column in zip(
 @given(POWERS_OF_TWO)
 def test_fit_of_a_layouts_values_is_that_layout(layout):
     values = table(layout)
-    found = fit(values)
-    assert found == coalesce(layout) == from_samples(size(layout), lambda i: int(values[i]))
-    assert table(found).tolist() == values.tolist()
+    fitted = fit(values)
+    assert fitted == coalesce(layout) == from_samples(size(layout), lambda i: int(values[i]))
+    assert table(fitted).tolist() == values.tolist()
 
 
 @given(POWERS_OF_TWO, POWERS_OF_TWO)

@@ -33,13 +33,13 @@ from tests.layouts import strategies as st
 
 def small_shapes(total: int, levels: int = 2) -> list:
     """All shapes of exactly this size with at most ``levels`` of parentheses and at most 2 modes a level."""
-    found = [total]
+    shapes = [total]
     if levels:
         for parts in range(1, 3):
             for sizes in pairs(range(1, total + 1), repeat=parts):
                 if st.count(sizes) == total:
-                    found += list(pairs(*(small_shapes(n, levels - 1) for n in sizes)))
-    return found
+                    shapes += list(pairs(*(small_shapes(n, levels - 1) for n in sizes)))
+    return shapes
 
 
 @cache

@@ -26,8 +26,8 @@ def repeats_only_by_stride_0(layout):
 @example(Layout.parse("(2,4):(1,1)"))
 @example(Layout.parse("(2,4,16):(1,1,2)"))
 def test_a_right_inverse_finds_an_index_for_each_value(layout):
-    values, found = st.table(layout).tolist(), st.table(right_inverse(layout)).tolist()
-    assert [values[x] for x in found] == list(range(len(found)))
+    values, indices = st.table(layout).tolist(), st.table(right_inverse(layout)).tolist()
+    assert [values[x] for x in indices] == list(range(len(indices)))
 
 
 @given(st.any_layout())

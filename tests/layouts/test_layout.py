@@ -263,8 +263,8 @@ def test_slice_and_offset_fix_some_modes(layout, data):
         items = list(digits)
         wanted.append(layout(fill_items(coord, layout.shape, items)))
     assert (st.table(rest) + offset).tolist() == wanted
-    other = dice(coord, layout)
-    assert st.count(rest.shape) * st.count(other.shape) == size(layout)
+    kept = dice(coord, layout)
+    assert st.count(rest.shape) * st.count(kept.shape) == size(layout)
     if None in st.flat(coord):
         assert layout(coord) == rest == slice(coord, layout)
 

@@ -188,8 +188,8 @@ def test_a_swizzled_layout_is_found_again(swizzle, layout):
 @pytest.mark.parametrize("swizzle", [Swizzle(1, 0, 1), Swizzle(2, 0, 2), Swizzle(2, 1, 3), Swizzle(3, 0, -3)], ids=str)
 def test_the_simplest_swizzle_is_found(swizzle):
     bits = swizzle.period.bit_length() - 1
-    found = f2_layout(f2_matrix(swizzle))
-    assert found == ComposedLayout(swizzle, 0, Layout(2**bits))
+    simplest = f2_layout(f2_matrix(swizzle))
+    assert simplest == ComposedLayout(swizzle, 0, Layout(2**bits))
 
 
 def test_extents_of_1_and_of_2_to_the_63_have_matrices():

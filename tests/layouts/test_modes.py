@@ -64,24 +64,24 @@ def test_select_and_replace_pick_modes(layout, data):
     picks = data.draw(hyp.lists(hyp.integers(0, len(layout) - 1), max_size=4))
     modes = modes_of(layout)
     assert modes_of(select(layout, picks)) == [modes[i] for i in picks]
-    other = data.draw(SIGNED)
+    new = data.draw(SIGNED)
     at = data.draw(hyp.integers(0, len(layout) - 1))
-    modes[at] = (other.shape, other.stride)
-    replaced = replace(layout, at, other)
-    assert (modes_of(replaced) == modes) if isinstance(layout.shape, tuple) else (replaced == other)
+    modes[at] = (new.shape, new.stride)
+    replaced = replace(layout, at, new)
+    assert (modes_of(replaced) == modes) if isinstance(layout.shape, tuple) else (replaced == new)
 
 
 @given(SIGNED, SIGNED, hyp.integers(0, 3))
-def test_append_and_prepend_add_modes(layout, other, more):
-    modes, new = modes_of(layout), (other.shape, other.stride)
-    assert modes_of(append(layout, other)) == [*modes, new]
-    assert modes_of(prepend(layout, other)) == [new, *modes]
+def test_append_and_prepend_add_modes(layout, mode, more):
+    modes, new = modes_of(layout), (mode.shape, mode.stride)
+    assert modes_of(append(layout, mode)) == [*modes, new]
+    assert modes_of(prepend(layout, mode)) == [new, *modes]
     wanted = len(layout) + more
-    assert append(layout, other, layout_rank := len(layout)) == layout
-    assert prepend(layout, other, layout_rank) == layout
+    assert append(layout, mode, layout_rank := len(layout)) == layout
+    assert prepend(layout, mode, layout_rank) == layout
     if more:
-        assert modes_of(append(layout, other, wanted)) == modes + [new] * more
-        assert modes_of(prepend(layout, other, wanted)) == [new] * more + modes
+        assert modes_of(append(layout, mode, wanted)) == modes + [new] * more
+        assert modes_of(prepend(layout, mode, wanted)) == [new] * more + modes
         assert modes_of(append(layout, up_to_rank=wanted)) == modes + [(1, 0)] * more
 
 

@@ -90,8 +90,8 @@ def test_an_identity_layout_gives_coordinates(text: str) -> None:
 
 
 def test_a_basis_in_a_mode_is_printed_from_the_inside() -> None:
-    found = read_layout("(4,8):(2@1@0,1@1)")
-    assert str(found(1, 3)) == "((0,2),3)"
+    layout = read_layout("(4,8):(2@1@0,1@1)")
+    assert str(layout(1, 3)) == "((0,2),3)"
 
 
 @pytest.mark.parametrize(

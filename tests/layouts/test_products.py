@@ -35,14 +35,14 @@ def distances(block, count):
         if d and s > 1:
             gaps.append((d // end, end))
             end = s * d
-    found = []
+    distances_of = []
     for i in range(count):
         total, rest = 0, i
         for n, weight in gaps:
             rest, digit = divmod(rest, n)
             total += digit * weight
-        found.append(total + rest * end)
-    return found
+        distances_of.append(total + rest * end)
+    return distances_of
 
 
 def injective(layout):
@@ -76,13 +76,13 @@ def padded(draw, max_leaves=3, max_size=24):
 
 @given(padded(), hyp.integers(1, 20))
 def test_the_distances_used_here_keep_copies_disjoint_and_fill_even_gaps(block, count):
-    found = distances(block, count)
+    apart = distances(block, count)
     image = set(st.table(block).tolist())
-    copies = [{x + d for x in image} for d in found]
+    copies = [{x + d for x in image} for d in apart]
     assert sum(map(len, copies)) == len(set().union(*copies))
-    assert found == sorted(set(found))
-    least = translations(sorted(image), found[-1] + 1)
-    assert least is None or least == found
+    assert apart == sorted(set(apart))
+    least = translations(sorted(image), apart[-1] + 1)
+    assert least is None or least == apart
 
 
 @pytest.mark.long

@@ -59,14 +59,14 @@ def try_call(call: Callable[..., Any], *arguments: Any) -> Any:
         return None
 
 
-def complete(found: list[int]) -> list[int]:
+def complete(given: list[int]) -> list[int]:
     """The values of the smallest layout that begins with these."""
-    if len(found) < 2:
-        return found
-    step = next((n for n, v in enumerate(found) if v != n * found[1]), len(found))
-    if step == len(found):
-        return found
-    return [block + i * found[1] for block in complete(found[::step]) for i in range(step)]
+    if len(given) < 2:
+        return given
+    step = next((n for n, v in enumerate(given) if v != n * given[1]), len(given))
+    if step == len(given):
+        return given
+    return [block + i * given[1] for block in complete(given[::step]) for i in range(step)]
 
 
 def rest_of(own: list[int], target: int) -> list[int] | None:
@@ -100,10 +100,10 @@ def test_a_complement_is_rejected_exactly_where_there_is_none(
     for modes in small(rank, extents, strides):
         own = values([(s, d) for s, d in modes if d])
         for target in (1, 2, 3, 5, 8):
-            forced, found = rest_of(own, target), try_call(complement, layout(modes), target)
-            assert (forced is None) == (found is None), (modes, target, forced, found)
-            if found is not None and forced is not None:
-                rest = [found(j) for j in range(size(found))]
+            forced, complemented = rest_of(own, target), try_call(complement, layout(modes), target)
+            assert (forced is None) == (complemented is None), (modes, target, forced, complemented)
+            if complemented is not None and forced is not None:
+                rest = [complemented(j) for j in range(size(complemented))]
                 sums = {x + y for x in own for y in rest}
                 assert rest[: len(forced)] == forced, (modes, target)
                 assert len(sums) == len(own) * len(rest), (modes, target)
@@ -132,8 +132,8 @@ def test_what_takes_too_long_to_decide_is_rejected_with_a_reason() -> None:
 
 def test_spaced_is_the_least_difference() -> None:
     for modes in small(3, (2, 3), (1, 2, 3, 7, 10)):
-        found = sorted(values(modes))
-        least = min(y - x for x, y in pairwise(found))
+        ordered = sorted(values(modes))
+        least = min(y - x for x, y in pairwise(ordered))
         ascending = sorted((d, s) for s, d in modes)
         assert [are_spaced(ascending, n) for n in (1, 2, 3, 4)] == [least >= n for n in (1, 2, 3, 4)], modes
 
@@ -143,30 +143,33 @@ def test_a_division_follows_the_complement_of_its_tiler() -> None:
     assert str(logical_divide(Layout(2), Layout((2, 2), (12, 8)))) == "((2,2),2):((12,8),1)"
     for modes in small(2, (1, 2, 3), range(13)):
         for whole in (1, 2, 3, 4):
-            found = try_call(logical_divide, Layout(whole), layout(modes))
-            assert (found is None) == (rest_of(values([(s, d) for s, d in modes if d]), whole) is None), (modes, whole)
-            if found is not None:
-                assert set(range(whole)) <= {found(i) for i in range(size(found))}, (modes, whole)
+            divided = try_call(logical_divide, Layout(whole), layout(modes))
+            assert (divided is None) == (rest_of(values([(s, d) for s, d in modes if d]), whole) is None), (
+                modes,
+                whole,
+            )
+            if divided is not None:
+                assert set(range(whole)) <= {divided(i) for i in range(size(divided))}, (modes, whole)
 
 
 def test_a_single_copy_is_the_block_whatever_the_block() -> None:
     for modes in small(2, (1, 2, 4), (-1, 0, 1, 3, 7)):
         for copies in (Layout(1), Layout(1, 5), Layout((2, 1), (0, 3))):
-            found = logical_product(layout(modes), copies)
-            assert found[0] == layout(modes)
-            assert {found[1](j) for j in range(size(copies))} == {0}
+            product = logical_product(layout(modes), copies)
+            assert product[0] == layout(modes)
+            assert {product[1](j) for j in range(size(copies))} == {0}
 
 
 def test_copies_of_a_block_are_rejected_exactly_where_it_takes_a_value_twice() -> None:
     """Negative strides are tried too: a block that goes below 0 has no gaps."""
     for modes in small(2, (1, 2, 3, 4), (-2, 0, 1, 2, 3, 5, 7)):
         own = values([(s, d) for s, d in modes if d])
-        found = try_call(logical_product, layout(modes), Layout(2))
-        assert (found is None) == (len(set(own)) < len(own) or any(d < 0 for s, d in modes if s > 1)), modes
-        if found is not None:
-            copies = [{x + found[1](j) for x in own} for j in range(2)]
+        product = try_call(logical_product, layout(modes), Layout(2))
+        assert (product is None) == (len(set(own)) < len(own) or any(d < 0 for s, d in modes if s > 1)), modes
+        if product is not None:
+            copies = [{x + product[1](j) for x in own} for j in range(2)]
             assert sum(map(len, copies)) == len(set().union(*copies)), modes
-            assert found[1](0) == 0 < found[1](1), modes
+            assert product[1](0) == 0 < product[1](1), modes
 
 
 def one_mode_is_split(modes: Modes) -> bool:
@@ -178,11 +181,11 @@ def one_mode_is_split(modes: Modes) -> bool:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_a_downcast_is_rejected_exactly_where_no_one_mode_is_split(rank: int) -> None:
     for modes in small(rank, (1, 2, 4), (-1, 0, 1, 2, 3)):
-        found = try_call(downcast, layout(modes), 2)
-        assert (found is not None) == one_mode_is_split(modes), modes
-        if found is not None:
+        cast = try_call(downcast, layout(modes), 2)
+        assert (cast is not None) == one_mode_is_split(modes), modes
+        if cast is not None:
             parts = sorted(2 * v + p for v in values(modes) for p in (0, 1))
-            assert sorted(found(i) for i in range(size(found))) == parts, modes
+            assert sorted(cast(i) for i in range(size(cast))) == parts, modes
 
 
 @pytest.mark.parametrize(
@@ -217,9 +220,9 @@ def test_an_upcast_is_rejected_only_where_there_is_none_or_a_stride_neither_divi
     beyond = 0
     for modes in small(2, (1, 2, 3), range(-1, 5)):
         for n in (2, 3, 4):
-            found, exists = try_call(upcast, layout(modes), n), words(modes, n)
+            cast, exists = try_call(upcast, layout(modes), n), words(modes, n)
             divide = all(s == 1 or d % n == 0 or (d > 0 and n % d == 0) for s, d in modes)
-            assert (found is not None) == (exists and divide), (modes, n)
+            assert (cast is not None) == (exists and divide), (modes, n)
             beyond += exists and not divide
     assert beyond > 0  # 2:3 by 2, say: two values are a layout always, and its definition does not ask for them
 
@@ -227,11 +230,11 @@ def test_an_upcast_is_rejected_only_where_there_is_none_or_a_stride_neither_divi
 def test_a_left_inverse_is_rejected_only_where_there_is_none_or_strides_do_not_divide_one_another() -> None:
     beyond = []
     for modes in small(2, (1, 2, 3), range(-1, 7)):
-        found, own = try_call(left_inverse, layout(modes)), values(modes)
+        inverse, own = try_call(left_inverse, layout(modes)), values(modes)
         once = len(set(own)) == len(own) and min(own) >= 0  # then no stride is 0 or below
         chain = sorted((d, s) for s, d in modes if s > 1)
         follow = once and all(s * d <= e and e % d == 0 for (d, s), (e, _) in pairwise(chain))
-        assert (found is not None) == follow, modes
+        assert (inverse is not None) == follow, modes
         if once and not follow:
             beyond.append(modes)
     assert [(2, 2), (2, 3)] in beyond  # (2,3):(1,1) is one: 0, 2, 3, 5 give 0, 1, 2, 3

@@ -54,8 +54,8 @@ def facts(atom: Atom | CopyAtom) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("file", sorted(FACTS))
 def test_the_facts_of_a_file_are_those_that_were_printed_by_a_compiler(file: str) -> None:
-    found = sorted(facts(atom) for atom in list_shipped() if file_of(atom) == file and was_printed(atom))
-    assert (len(found), hashlib.sha256("\n".join(found).encode()).hexdigest()) == FACTS[file]
+    printed = sorted(facts(atom) for atom in list_shipped() if file_of(atom) == file and was_printed(atom))
+    assert (len(printed), hashlib.sha256("\n".join(printed).encode()).hexdigest()) == FACTS[file]
 
 
 WIDTH = {"f64": 64, "f32": 32, "s32": 32, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8}
@@ -73,29 +73,29 @@ def wgmmas() -> list[Atom]:
 def test_names_of_wgmma_agree_with_their_entries() -> None:
     assert len(wgmmas()) == 2112
     for atom in wgmmas():
-        found = WGMMA.fullmatch(atom.name)
-        assert found is not None
-        n, k = int(found["n"]), int(found["k"])
-        d, a, b = (found[key].lower() for key in "dab")
-        sparse = found["sparse"] is not None
+        match = WGMMA.fullmatch(atom.name)
+        assert match is not None
+        n, k = int(match["n"]), int(match["k"])
+        d, a, b = (match[key].lower() for key in "dab")
+        sparse = match["sparse"] is not None
         assert (atom.shape, atom.thr) == ((64, n, k), "128:1")
         assert atom.types == {"D": d, "A": a, "B": b, "C": d}
         assert k * WIDTH[a] == 256 * (1 + sparse)
         operation = "wgmma.mma_async.sp" if sparse else "wgmma.mma_async"
-        saturated = ".satfinite" if found["sat"] else ""
+        saturated = ".satfinite" if match["sat"] else ""
         assert atom.ptx == (f"{operation}.sync.aligned.m64n{n}k{k}.{d}.{a}.{b}{saturated}",)
-        assert atom.space == ({"A": "smem"} if found["from"] == "SS" else {}) | {"B": "smem"}
+        assert atom.space == ({"A": "smem"} if match["from"] == "SS" else {}) | {"B": "smem"}
         assert ("E" in atom.operands) == sparse
 
 
 def test_the_values_of_n_are_those_of_the_instruction() -> None:
     """Multiples of 8 up to 256; with integers, 8, 24 and the multiples of 16, as CUTLASS instantiates them."""
-    found: dict[str, list[int]] = {}
+    sizes: dict[str, list[int]] = {}
     for atom in wgmmas():
         assert atom.family is not None
-        found.setdefault(atom.family.name, []).append(atom.shape[1])
-    assert len(found) == 80
-    for family, listed in found.items():
+        sizes.setdefault(atom.family.name, []).append(atom.shape[1])
+    assert len(sizes) == 80
+    for family, listed in sizes.items():
         integer = "S32" in family
         assert listed == ([8, 16, 24, *range(32, 257, 16)] if integer else [*range(8, 257, 8)])
 

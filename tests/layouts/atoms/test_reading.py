@@ -38,7 +38,7 @@ def rejection(path: Path | str) -> AtomFileError:
         load(path)
     error = caught.value
     assert error.file == str(path)
-    assert all(str(one).isprintable() and len(str(one)) < 1000 for one in error.errors)
+    assert all(str(fault).isprintable() and len(str(fault)) < 1000 for fault in error.errors)
     assert pickle.loads(pickle.dumps(error)).args == error.args
     assert not isinstance(error.__context__, RecursionError)  # Dask pickles the context too, with all its frames
     return error

@@ -112,9 +112,9 @@ def test_names_are_found_without_parsing_every_family() -> None:
     """The result is a part of all names, in their order, with every name of such a beginning."""
     names = list(registry())
     for start in ("", "SM80_16x8x16_F32", "SM90_64x24x", "SM90_64x16x16_F32F16F16_SS", "SM", "nothing"):
-        found = list(registry().beginning(start))
-        assert {name for name in names if name.startswith(start)} <= set(found)
-        assert [name for name in names if name in set(found)] == found
+        listed = list(registry().beginning(start))
+        assert {name for name in names if name.startswith(start)} <= set(listed)
+        assert [name for name in names if name in set(listed)] == listed
     assert len(list(registry().beginning("SM80_", "SM75_"))) == len(list(registry().beginning("SM80_"))) + 10
 
 
@@ -126,16 +126,16 @@ def test_the_facts_of_a_family_are_those_that_were_printed_by_a_compiler(name: s
 
 @each("atom", lambda: [a for a in dense() if NAME.fullmatch(a.name)], ids=lambda a: a.name)
 def test_a_name_agrees_with_the_entry(atom: Atom) -> None:
-    found = NAME.fullmatch(atom.name)
-    assert found is not None
+    match = NAME.fullmatch(atom.name)
+    assert match is not None
     ptx = {"U1": "b1", "C64": "f64", "GC64": "f64", **{f"U{n}": f"u{n}" for n in (4, 8)}}
-    d, a, b, c = (ptx.get(found[key], found[key].lower()) for key in "dabc")
-    m, n, k = (int(found[key]) for key in "mnk")
+    d, a, b, c = (ptx.get(match[key], match[key].lower()) for key in "dabc")
+    m, n, k = (int(match[key]) for key in "mnk")
     assert atom.shape == (m, n, k)
     assert atom.types == {"D": d, "A": a, "B": b, "C": c}
-    layouts = f"{ALAYOUT[found['tn'][0]]}.{BLAYOUT[found['tn'][1]]}"
-    mnemonic = f"mma.sync.aligned.m{m}n{n}k{k}.{layouts}.{d}.{a}.{b}.{c}{SUFFIX[found['rest']]}"
-    issued = {"C64": 4, "GC64": 3}.get(found["d"], 1)
+    layouts = f"{ALAYOUT[match['tn'][0]]}.{BLAYOUT[match['tn'][1]]}"
+    mnemonic = f"mma.sync.aligned.m{m}n{n}k{k}.{layouts}.{d}.{a}.{b}.{c}{SUFFIX[match['rest']]}"
+    issued = {"C64": 4, "GC64": 3}.get(match["d"], 1)
     assert atom.ptx == (mnemonic,) * issued
 
 

@@ -35,13 +35,13 @@ def list_values(array: Any) -> Any:
 @st.composite
 def composed(draw: st.DrawFn) -> ComposedLayout:
     """Swizzles and layouts around a layout, nested on either side, with offsets."""
-    found: Any = draw(layouts())
+    function: Any = draw(layouts())
     for _ in range(draw(st.integers(1, 3))):
         outer: Any = draw(st.one_of(SWIZZLES, layouts()))
         if draw(st.booleans()):
             outer = ComposedLayout(outer, draw(st.integers(0, 9)), draw(layouts()))
-        found = ComposedLayout(outer, draw(st.integers(0, 9)), found)
-    return found
+        function = ComposedLayout(outer, draw(st.integers(0, 9)), function)
+    return function
 
 
 @st.composite
@@ -49,11 +49,11 @@ def same_rank(draw: st.DrawFn, count: int = 4) -> list[Layout]:
     """Layouts of one rank, their extents and strides different."""
     modes = draw(st.integers(1, 4))
     profile = draw(profiles(modes))
-    one = st.tuples(
+    row = st.tuples(
         st.lists(st.integers(1, 5), min_size=modes, max_size=modes),
         st.lists(st.integers(-9, 40), min_size=modes, max_size=modes),
     )
-    rows = draw(st.lists(one, min_size=1, max_size=count))
+    rows = draw(st.lists(row, min_size=1, max_size=count))
     return [Layout(nested_like(s[:], profile), nested_like(d[:], profile)) for s, d in rows]
 
 
@@ -99,12 +99,14 @@ def test_layouts_of_one_rank_are_rows(xp: Any, rows: list[Layout]) -> None:
     made = batch(rows, xp)
     assert made.count == len(rows) and made.size == max(map(size, rows))
     for values in (made.values(), made.values(narrow=True)):
-        assert [row[: size(one)] for row, one in zip(list_values(values), rows, strict=True)] == [
-            call(one) for one in rows
+        assert [row[: size(layout)] for row, layout in zip(list_values(values), rows, strict=True)] == [
+            call(layout) for layout in rows
         ]
-    assert [list_values(made.row(k).values()) for k in range(len(rows))] == [call(one) for one in rows]
-    assert list_values(xp.asarray(made.sizes) + xp.zeros((len(rows),), dtype=xp.int64)) == [size(one) for one in rows]
-    assert list_values(xp.asarray(made.cosizes)) == [cosize(one) for one in rows]
+    assert [list_values(made.row(k).values()) for k in range(len(rows))] == [call(layout) for layout in rows]
+    assert list_values(xp.asarray(made.sizes) + xp.zeros((len(rows),), dtype=xp.int64)) == [
+        size(layout) for layout in rows
+    ]
+    assert list_values(xp.asarray(made.cosizes)) == [cosize(layout) for layout in rows]
 
 
 @given(rows=same_rank(), data=st.data())
@@ -112,8 +114,8 @@ def test_some_rows_are_a_batch_of_them(rows: list[Layout], data: st.DataObject) 
     start = data.draw(st.integers(0, len(rows) - 1))
     part = batch(rows).rows(slice(start, start + 2))
     assert part.count == len(rows[start : start + 2])
-    assert [row[: size(one)] for row, one in zip(list_values(part.values()), rows[start:], strict=False)] == [
-        call(one) for one in rows[start : start + 2]
+    assert [row[: size(layout)] for row, layout in zip(list_values(part.values()), rows[start:], strict=False)] == [
+        call(layout) for layout in rows[start : start + 2]
     ]
 
 
@@ -135,24 +137,26 @@ def test_swizzles_and_composed_layouts_compose(outer: Swizzle, inner: ComposedLa
 
 @given(rows=same_rank(), inner=layouts())
 def test_rows_compose_with_one_function_and_with_rows(rows: list[Layout], inner: Layout) -> None:
-    natural = [Layout(one.shape, nested_like([abs(d) for d in flat(one.stride)], one.stride)) for one in rows]
+    natural = [
+        Layout(layout.shape, nested_like([abs(d) for d in flat(layout.stride)], layout.stride)) for layout in rows
+    ]
     after = compose(batch(rows), inner)
     assert after.count == compose(inner, batch(natural)).count == len(rows) and compose(inner, inner).count is None
-    assert list_values(after.values()) == [[one(inner(i)) for i in range(size(inner))] for one in rows]
+    assert list_values(after.values()) == [[layout(inner(i)) for i in range(size(inner))] for layout in rows]
     before = list_values(compose(inner, batch(natural)).values())
     both = list_values(compose(batch(rows), batch(natural)).values())
-    for k, one in enumerate(natural):
-        assert before[k][: size(one)] == [inner(one(i)) for i in range(size(one))]
-        assert both[k][: size(one)] == [rows[k](one(i)) for i in range(size(one))]
+    for k, layout in enumerate(natural):
+        assert before[k][: size(layout)] == [inner(layout(i)) for i in range(size(layout))]
+        assert both[k][: size(layout)] == [rows[k](layout(i)) for i in range(size(layout))]
 
 
 @pytest.mark.long
 @NAMESPACES
 @given(function=st.one_of(SIGNED, composed()))
 def test_a_table_has_one_axis_for_each_mode(xp: Any, function: Any) -> None:
-    found = np.asarray(table(function, xp))
-    assert found.shape == tuple(size(mode) for mode in function)
-    assert found.ravel(order="F").tolist() == call(function)
+    values = np.asarray(table(function, xp))
+    assert values.shape == tuple(size(mode) for mode in function)
+    assert values.ravel(order="F").tolist() == call(function)
 
 
 @given(function=st.one_of(SIGNED, composed()), data=st.data())
@@ -285,12 +289,12 @@ def test_a_batch_is_used_as_it_is() -> None:
 
 
 @pytest.mark.gpu
-@given(function=st.one_of(SIGNED, composed()), rows=same_rank(), other=layouts())
-def test_cupy_computes_the_same(function: Any, rows: list[Layout], other: Layout) -> None:
+@given(function=st.one_of(SIGNED, composed()), rows=same_rank(), inner=layouts())
+def test_cupy_computes_the_same(function: Any, rows: list[Layout], inner: Layout) -> None:
     cupy = importlib.import_module("cupy")
     for on_gpu, here in ((batch(function, cupy), batch(function)), (batch(rows, cupy), batch(rows))):
         assert on_gpu.values().get().tolist() == here.values().tolist()
         blocks = [(start, values.get().tolist()) for start, values in on_gpu.blocks(80)]
         assert blocks == [(start, values.tolist()) for start, values in here.blocks(80)]
     assert table(function, cupy).get().tolist() == table(function).tolist()
-    assert compose(other, other, cupy).values().get().tolist() == compose(other, other).values().tolist()
+    assert compose(inner, inner, cupy).values().get().tolist() == compose(inner, inner).values().tolist()

@@ -46,24 +46,24 @@ def call(function: Any) -> list[int]:
 
 
 def rows(modes: list[list[tuple[int, int]]]) -> list[Layout]:
-    return [Layout(tuple(s for s, _ in one), tuple(d for _, d in one)) for one in modes]
+    return [Layout(tuple(s for s, _ in row), tuple(d for _, d in row)) for row in modes]
 
 
 def find_first(bad: list[bool]) -> int | None:
-    return next((i for i, one in enumerate(bad) if one), None)
+    return next((i for i, is_bad in enumerate(bad) if is_bad), None)
 
 
-def of_rows(found: list[int | None]) -> list[int]:
-    return [-1 if one is None else one for one in found]
+def of_rows(indices: list[int | None]) -> list[int]:
+    return [-1 if index is None else index for index in indices]
 
 
 def find_repeated(values: list[int]) -> int | None:
     return find_first([value in values[:i] for i, value in enumerate(values)])
 
 
-def different(one: list[int], other: list[int]) -> int | None:
-    n = max(len(one), len(other))
-    return find_first([i >= len(one) or i >= len(other) or one[i] != other[i] for i in range(n)])
+def different(left: list[int], right: list[int]) -> int | None:
+    n = max(len(left), len(right))
+    return find_first([i >= len(left) or i >= len(right) or left[i] != right[i] for i in range(n)])
 
 
 def list_values(array: Any) -> Any:
@@ -93,19 +93,21 @@ def test_the_properties_of_rows_are_those_of_each_row(
     modes: list[list[tuple[int, int]]], xp: Any, budget: int, data: st.DataObject
 ) -> None:
     each, stop = rows(modes), data.draw(st.integers(1, 12))
-    made, values = batch(each, xp), [call(one) for one in each]
-    other = data.draw(st.permutations(each))
+    made, values = batch(each, xp), [call(layout) for layout in each]
+    shuffled = data.draw(st.permutations(each))
     bounds = data.draw(st.lists(st.integers(1, 12), min_size=len(each), max_size=len(each)))
     outside = [find_first([not 0 <= value < stop for value in row]) for row in values]
     assert list_values(first_outside(made, stop, budget=budget)) == of_rows(outside)
     outside = [find_first([not 0 <= value < bound for value in row]) for row, bound in zip(values, bounds, strict=True)]
     assert list_values(first_outside(made, xp.asarray(bounds), budget=budget)) == of_rows(outside)
     assert list_values(first_repeat(made, budget=budget)) == of_rows([find_repeated(row) for row in values])
-    found = first_difference(made, batch(other, xp), budget=budget)
-    assert list_values(found) == of_rows([different(row, call(one)) for row, one in zip(values, other, strict=True)])
-    found = first_difference(made, each[0], xp, budget=budget)
-    assert list_values(found) == of_rows([different(row, values[0]) for row in values])
-    assert list_values(first_difference(each[0], made, xp, budget=budget)) == list_values(found)
+    differing = first_difference(made, batch(shuffled, xp), budget=budget)
+    assert list_values(differing) == of_rows(
+        [different(row, call(layout)) for row, layout in zip(values, shuffled, strict=True)]
+    )
+    differing = first_difference(made, each[0], xp, budget=budget)
+    assert list_values(differing) == of_rows([different(row, values[0]) for row in values])
+    assert list_values(first_difference(each[0], made, xp, budget=budget)) == list_values(differing)
     assert list_values(is_bijection(made, budget=budget)) == [sorted(row) == list(range(len(row))) for row in values]
     assert list_values(counts(made, stop, budget=budget)) == [[row.count(v) for v in range(stop)] for row in values]
     places = [[row.index(v) if v in row else -1 for v in range(stop)] for row in values]
@@ -124,16 +126,16 @@ def test_inverses_give_the_index_and_the_value_back(layout: Layout, xp: Any, bud
 
 @given(f=layouts(max_size=40), g=layouts(max_size=40), budget=BUDGETS)
 def test_the_first_index_that_is_not_given_back(f: Layout, g: Layout, budget: int) -> None:
-    found = find_first([f(g(i)) != i for i in range(size(g))])
-    assert first_not_inverse(f, g, budget=budget) == found
-    assert list_values(first_not_inverse(f, [g, g], budget=budget)) == of_rows([found] * 2)
+    first = find_first([f(g(i)) != i for i in range(size(g))])
+    assert first_not_inverse(f, g, budget=budget) == first
+    assert list_values(first_not_inverse(f, [g, g], budget=budget)) == of_rows([first] * 2)
 
 
 def test_a_fault_beyond_the_first_block_is_found() -> None:
     wrong = Layout((1000, 999), (1, 1000))  # of 999000 points the last differs
-    other = ComposedLayout(Layout((998_999, 2), (1, 999_999)), 0, wrong)
-    assert first_difference(wrong, other, budget=1 << 16) == 998_999
-    assert first_outside(other, 999_000, budget=1 << 16) == 998_999
+    composed = ComposedLayout(Layout((998_999, 2), (1, 999_999)), 0, wrong)
+    assert first_difference(wrong, composed, budget=1 << 16) == 998_999
+    assert first_outside(composed, 999_000, budget=1 << 16) == 998_999
     assert first_repeat(ComposedLayout(Layout((998_999, 2), (1, 500_000)), 0, wrong), budget=1 << 20) == 998_999
 
 
@@ -148,11 +150,11 @@ def test_a_check_holds_a_few_blocks_of_its_budget(budget: int) -> None:
     """A domain of 4 MiB of values, in blocks of 64 or 256 KiB: no check holds more than ten blocks."""
     layout = Layout((512, 1024), (1024, 1))
     doubled = ComposedLayout(Swizzle(3, 3, 3), 0, layout)
-    one, many = batch(doubled), stack_layouts(np.full((512, 2), 32), np.arange(1024).reshape(512, 2))
+    single, many = batch(doubled), stack_layouts(np.full((512, 2), 32), np.arange(1024).reshape(512, 2))
     tracemalloc.start()
     try:
-        assert first_difference(one, doubled, budget=budget) is None
-        assert first_outside(one, size(layout), budget=budget) is None
+        assert first_difference(single, doubled, budget=budget) is None
+        assert first_outside(single, size(layout), budget=budget) is None
         assert first_not_inverse(right_inverse(layout), layout, budget=budget) is None
         assert first_repeat(many, budget=budget)[0] == 1  # of stride 0
         assert first_difference(many, many, budget=budget)[0] == -1
@@ -190,11 +192,11 @@ def test_cupy_finds_the_same(f: Any, g: Any, modes: list[list[tuple[int, int]]],
     cupy = importlib.import_module("cupy")
     each = rows(modes)
     for xp in (cupy, np):
-        found = [first_outside(f, 20, xp, budget), first_repeat(f, xp, budget), first_difference(f, g, xp, budget)]
+        faults = [first_outside(f, 20, xp, budget), first_repeat(f, xp, budget), first_difference(f, g, xp, budget)]
         many = batch(each, xp)
         arrays = [first_outside(many, 5, budget=budget), first_repeat(many, budget=budget)]
         arrays += [first_difference(many, each[0], xp, budget), counts(f, 20, xp, budget), inverse(f, 20, xp, budget)]
         arrays += [counts(many, 5, budget=budget), inverse(many, 5, budget=budget), is_bijection(many, budget=budget)]
         if xp is cupy:
-            on_gpu = found, [array.get().tolist() for array in arrays]
-    assert on_gpu == (found, [array.tolist() for array in arrays])
+            on_gpu = faults, [array.get().tolist() for array in arrays]
+    assert on_gpu == (faults, [array.tolist() for array in arrays])

@@ -23,11 +23,11 @@ SOME = st.sampled_from([1, 2, 4, 8, 2, 4, 8, 3, 6, 16])  # most are powers of tw
 
 
 def digits(i: int, shape: tuple[int, ...]) -> list[int]:
-    found = []
+    coordinates = []
     for s in shape[:-1]:
-        found.append(i % s)
+        coordinates.append(i % s)
         i //= s
-    return [*found, i]
+    return [*coordinates, i]
 
 
 def carryless(n: int, x: int) -> int:

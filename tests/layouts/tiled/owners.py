@@ -19,10 +19,10 @@ def flat(t: Any) -> list[int]:
 
 def values(layout: Layout) -> np.ndarray:
     """The values of a layout at 0, 1, ...: sums over digits, the first fastest."""
-    found = np.zeros(1, dtype=np.int64)
+    sums = np.zeros(1, dtype=np.int64)
     for s, d in zip(flat(layout.shape), flat(layout.stride), strict=True):
-        found = (found[None, :] + (np.arange(s) * d)[:, None]).ravel()
-    return found
+        sums = (sums[None, :] + (np.arange(s) * d)[:, None]).ravel()
+    return sums
 
 
 def table(layout: Layout) -> np.ndarray:
@@ -61,7 +61,7 @@ class Definition:
         """Thread -> [value, rest x, rest y, 2]: the coordinates (x, y) of its elements of an operand."""
         first, second = AXES[operand]
         rows = self.shape[first]
-        found: dict[int, np.ndarray] = {}
+        elements: dict[int, np.ndarray] = {}
         for place in np.ndindex(*self.base.shape):
             xs = self.elements(first, place[first], extents[0])
             ys = self.elements(second, place[second], extents[1])
@@ -71,8 +71,8 @@ class Definition:
                 if element.tobytes() not in alike:
                     x, y = xs[element % rows][:, :, None], ys[element // rows][:, None, :]
                     alike[element.tobytes()] = np.stack(np.broadcast_arrays(x, y), axis=-1)
-                found[int(at + self.base[place])] = alike[element.tobytes()]
-        return found
+                elements[int(at + self.base[place])] = alike[element.tobytes()]
+        return elements
 
 
 def define(atom: Any, base: np.ndarray, order: Any = (None, None, None)) -> Definition:

@@ -34,8 +34,8 @@ FRAGMENTS = {  # layout -> that of make_fragment_like
 @pytest.mark.parametrize("text", FRAGMENTS)
 def test_registers_are_ordered_like_their_elements(text: str) -> None:
     part = Tensor(None, Layout.parse(text))
-    found = make_fragment_like(part)
-    assert str(found) == FRAGMENTS[text] and found.data.size == found.indices().max() + 1
+    fragment = make_fragment_like(part)
+    assert str(fragment) == FRAGMENTS[text] and fragment.data.size == fragment.indices().max() + 1
 
 
 PRINTED = """
@@ -96,9 +96,9 @@ def tiled_copy(name: str) -> TiledCopy:
 @pytest.mark.parametrize(("name", "what", "printed"), ROWS, ids=[f"{name}-{what}" for name, what, _ in ROWS])
 def test_layouts_print_as_cute_prints_them(name: str, what: str, printed: str) -> None:
     if what in ("S", "D"):
-        found = getattr(tiled_copy(name), f"layout{what}_TV")
+        layout = getattr(tiled_copy(name), f"layout{what}_TV")
     elif what.startswith("thr"):
-        found = tiled_mma(name).thrfrg(what[3:], Layout((128, 128), (128, 1)))
+        layout = tiled_mma(name).thrfrg(what[3:], Layout((128, 128), (128, 1)))
     else:
-        found = getattr(tiled_mma(name), f"layout{what}_TV")
-    assert str(found) == printed
+        layout = getattr(tiled_mma(name), f"layout{what}_TV")
+    assert str(layout) == printed

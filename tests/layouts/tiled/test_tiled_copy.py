@@ -31,14 +31,14 @@ MAKE = {"A": make_tiled_copy_A, "B": make_tiled_copy_B, "C": make_tiled_copy_C}
 
 def move(bits: int = 32) -> TiledCopyAtom:
     """One thread moves one value."""
-    one = Layout((1, bits), (0, 1))
-    return TiledCopyAtom(Layout(1, 0), one, one, one, bits)
+    bits_of = Layout((1, bits), (0, 1))
+    return TiledCopyAtom(Layout(1, 0), bits_of, bits_of, bits_of, bits)
 
 
 def in_values(bits_of: Layout, bits: int) -> np.ndarray:
     """[thread, value] -> the number of a value, from a layout over bits; the bits of a value are contiguous."""
-    found = table(bits_of)
-    groups = found.reshape(len(found), -1, bits)
+    numbers = table(bits_of)
+    groups = numbers.reshape(len(numbers), -1, bits)
     assert (groups == groups[..., :1] + np.arange(bits)).all() and not (groups[..., 0] % bits).any()
     return groups[..., 0] // bits
 
@@ -50,12 +50,12 @@ def compute_by_definition(tiled: TiledCopy, side: str) -> np.ndarray:
     home = {int(n): divmod(i, ref.shape[1]) for i, n in reversed([*enumerate(ref.ravel())])}
     whole = table(tiled.layout_tv)
     threads, values = (whole.shape[i] // ref.shape[i] for i in (0, 1))
-    found = np.empty((threads, len(wanted), wanted.shape[1], values), dtype=np.int64)
+    places = np.empty((threads, len(wanted), wanted.shape[1], values), dtype=np.int64)
     for (t, v), number in np.ndenumerate(wanted):
         there, which = home[int(number)]
         for again in range(threads):
-            found[again, t, v] = whole[there + len(ref) * again, which :: ref.shape[1]]
-    return found.reshape(threads * len(wanted), -1, values)
+            places[again, t, v] = whole[there + len(ref) * again, which :: ref.shape[1]]
+    return places.reshape(threads * len(wanted), -1, values)
 
 
 def agrees(tiled: TiledCopy) -> None:
@@ -107,11 +107,11 @@ def test_registered_copies_are_distributed_as_defined() -> None:
         if key in seen or Layout.parse(atom.operands["Ref"]).shape == (1, 1):
             continue
         seen.add(key)
-        one = TiledCopyAtom.of(atom, bits)
-        threads, values = in_values(one.ref, bits).shape
-        if len({*in_values(one.ref, bits).ravel()}) < threads * values:
+        copy = TiledCopyAtom.of(atom, bits)
+        threads, values = in_values(copy.ref, bits).shape
+        if len({*in_values(copy.ref, bits).ravel()}) < threads * values:
             continue  # `ref` has values twice: it does not divide a tile
-        agrees(TiledCopy(one, Layout((2 * threads, 2 * values), (2 * values, 1)), (4 * threads * values,)))
+        agrees(TiledCopy(copy, Layout((2 * threads, 2 * values), (2 * values, 1)), (4 * threads * values,)))
     assert len(seen) > 20
 
 

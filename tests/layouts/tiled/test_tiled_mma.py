@@ -36,12 +36,12 @@ SOME = (
 
 def distinct(operand: str) -> list[str]:
     """One registered atom for each layout of an operand."""
-    found: dict[Any, str] = {}
+    by_layout: dict[Any, str] = {}
     for name, atom in registry().items():
         if isinstance(atom, Atom) and atom.known_defect is None:
             extents = tuple(atom.shape[axis] for axis in owners.AXES[operand])
-            found.setdefault((extents, atom.thr, atom.operands[operand]), name)
-    return list(found.values())
+            by_layout.setdefault((extents, atom.thr, atom.operands[operand]), name)
+    return list(by_layout.values())
 
 
 def shuffle(extent: int, parts: list[int], order: list[int]) -> Layout:

@@ -26,12 +26,12 @@ B = "4:1"
 
 def change(text: str, keys: Mapping[str, object]) -> str:
     """Return a text after the changes of table a, the last first; empty if there are none."""
-    found = change_keys(document(text.encode(), "f.toml"), "a", keys)
+    changes = change_keys(document(text.encode(), "f.toml"), "a", keys)
     lines = text.split("\n")
-    for begin, end, new in sorted(found, reverse=True):
+    for begin, end, new in sorted(changes, reverse=True):
         head, tail = lines[begin[0] - 1][: begin[1] - 1], lines[end[0] - 1][end[1] - 1 :]
         lines[begin[0] - 1 : end[0]] = f"{head}{new}{tail}".split("\n")
-    return "\n".join(lines) if found else ""
+    return "\n".join(lines) if changes else ""
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,19 @@ ROOT = Path(__file__).parents[3]
 def paths(value: object, before: tuple[object, ...] = ()) -> set[tuple[object, ...]]:
     """Every key of a document and every item of an array, by its path."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    found = {(*before, key): inner for key, inner in items}
-    return set(found).union(*(paths(inner, path) for path, inner in found.items()))
+    inside = {(*before, key): inner for key, inner in items}
+    return set(inside).union(*(paths(inner, path) for path, inner in inside.items()))
 
 
 def check(text: str) -> None:
     """Compare the places of a TOML text with tomllib: the same paths, and at each offset that key."""
-    found, tables = places(text), tomllib.loads(text)
-    assert found.stopped is None
-    assert set(found.keys) == paths(tables)
-    for path, offset in found.keys.items():
+    walked, tables = places(text), tomllib.loads(text)
+    assert walked.stopped is None
+    assert set(walked.keys) == paths(tables)
+    for path, offset in walked.keys.items():
         if isinstance(path[-1], str):
             assert key_at(text, offset) == path[-1]
-    for path, offset in found.values.items():
+    for path, offset in walked.values.items():
         value: Any = tables
         for key in path:
             value = value[key]
@@ -159,7 +159,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("text", "read", "at"), BROKEN, ids=map(str, range(len(BROKEN))))
 def test_an_error_of_syntax_affects_its_own_table_only(text: str, read: set[str], at: list[tuple[int, int]]) -> None:
-    found = document(text.encode(), "f")
-    assert set(found.tables) == read
-    assert [error.place[:2] for error in found.errors if error.place] == at
-    assert all("is not TOML" in str(error) for error in found.errors)
+    read_document = document(text.encode(), "f")
+    assert set(read_document.tables) == read
+    assert [error.place[:2] for error in read_document.errors if error.place] == at
+    assert all("is not TOML" in str(error) for error in read_document.errors)

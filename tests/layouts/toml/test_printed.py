@@ -76,7 +76,7 @@ def test_any_other_text_is_left_as_it_is() -> None:
 
 
 def test_hostile_lines_stay_in_their_strings() -> None:
-    found = as_toml('MMA Atom\n  ThrID: 32:1"\nA = "x\\\n  Shape MNK: (1,\x00"', 'na"me')[0]
-    assert found.splitlines()[0] == '["na\\"me"]'
-    assert 'thr = "32:1\\""' in found
-    assert "\x00" not in found
+    toml = as_toml('MMA Atom\n  ThrID: 32:1"\nA = "x\\\n  Shape MNK: (1,\x00"', 'na"me')[0]
+    assert toml.splitlines()[0] == '["na\\"me"]'
+    assert 'thr = "32:1\\""' in toml
+    assert "\x00" not in toml

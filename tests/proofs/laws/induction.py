@@ -92,9 +92,9 @@ def taken_in_runs(a: Flat, b: Flat) -> list[Flat] | None:
         mode: Flat = []
         rest, step = extent, stride
         while rest > 1:
-            found = digits(a, step)
-            n = min([rest, *(-(-s // p) for p, (s, _) in zip(found, a, strict=False) if p)])
-            used = [u + (n - 1) * p for u, p in zip(used, found, strict=True)]
+            carried = digits(a, step)
+            n = min([rest, *(-(-s // p) for p, (s, _) in zip(carried, a, strict=False) if p)])
+            used = [u + (n - 1) * p for u, p in zip(used, carried, strict=True)]
             if rest % n or any(u >= s for u, (s, _) in zip(used, a, strict=False)):
                 return None
             mode.append((n, at(a, step)))

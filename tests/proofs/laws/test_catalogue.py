@@ -27,12 +27,12 @@ A_LAW = 'statement = "s"\nsource = "t"\ninteger = "x"\nmutants = [{ why = "w", g
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_law_is_proved_by_z3_satisfiable_and_false_in_each_mutant(name: str) -> None:
-    found = decide_law(list_shipped()[name])
-    assert {a.status for t in found.tried for a in t.answers} == {"unsat"}
-    assert found.example is not None
-    assert found.example.is_confirmed, found.example
-    assert [(m.query.why, m.status) for m in found.mutants if not m.is_confirmed] == []
-    assert max(a.seconds for t in found.tried for a in t.answers) < 20  # a guard against explosion; the figure is 2
+    decided = decide_law(list_shipped()[name])
+    assert {a.status for t in decided.tried for a in t.answers} == {"unsat"}
+    assert decided.example is not None
+    assert decided.example.is_confirmed, decided.example
+    assert [(m.query.why, m.status) for m in decided.mutants if not m.is_confirmed] == []
+    assert max(a.seconds for t in decided.tried for a in t.answers) < 20  # a guard against explosion; the figure is 2
 
 
 @pytest.mark.slow
@@ -111,9 +111,9 @@ def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["MONO", "MRAD", "SWIZZLE_KEEPS"])
 def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
     queries = list(mutants(list_shipped()[name]))
-    found = solve.counterexamples(list_shipped()[name])
-    assert [model.query.why for model in found] == [query.why for query in queries]
-    assert all(model.is_confirmed and solve.counterexample(model.query).is_confirmed for model in found)
+    models = solve.counterexamples(list_shipped()[name])
+    assert [model.query.why for model in models] == [query.why for query in queries]
+    assert all(model.is_confirmed and solve.counterexample(model.query).is_confirmed for model in models)
 
 
 @pytest.mark.long
@@ -124,8 +124,8 @@ def test_a_kept_model_that_does_not_hold_is_searched_anew(wrong: Any) -> None:
     assert decide_law(law, kept=kept).mutants == tuple(Model("sat", q, kept[q.why]) for q in mutants(law))
     for why, values in kept.items():
         planted = kept | {why: {**values, **wrong} if isinstance(wrong, dict) and wrong else wrong}
-        found = decide_law(law, kept=planted)
-        models = {model.query.why: model for model in (*found.mutants, found.example) if model}
+        decided = decide_law(law, kept=planted)
+        models = {model.query.why: model for model in (*decided.mutants, decided.example) if model}
         assert models.keys() == kept.keys() and all(model.is_confirmed for model in models.values())
         assert all(type(value) is int for value in models[why].values.values())
 
@@ -144,15 +144,15 @@ def test_an_edited_index_of_certificates_is_searched_anew(
 
 def test_a_kept_model_does_not_hide_a_mutant_that_is_true(tmp_path: Path) -> None:
     law = catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))["ONE"]
-    found = {model.query.why: model for model in decide_law(law, kept={"without x > 7": {"x": 3}}).mutants}
-    assert found["without x > 7"].status == "unsat"
+    models = {model.query.why: model for model in decide_law(law, kept={"without x > 7": {"x": 3}}).mutants}
+    assert models["without x > 7"].status == "unsat"
 
 
 def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
     laws = catalogue(write_catalogue(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7", "x < 7"]\ngoal = ["x == 0"]\n'))
-    found = decide_law(laws["ONE"])
-    assert found.example is not None
-    assert found.example.status == "unsat"
+    decided = decide_law(laws["ONE"])
+    assert decided.example is not None
+    assert decided.example.status == "unsat"
 
 
 def test_a_budget_that_runs_out_is_unknown() -> None:

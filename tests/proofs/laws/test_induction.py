@@ -32,11 +32,11 @@ def check_coordinates(a: Flat, crd: list[int]) -> None:
     index = sum(c * prod(s for s, _ in a[:i]) for i, c in enumerate(crd))
     assert 0 <= index < prod(s for s, _ in a)
     assert at(a, index) == sum(c * d for c, (_, d) in zip(crd, a, strict=True))
-    found, rest = [], index
+    crds, rest = [], index
     for s, _ in a:
-        found.append(rest % s)
+        crds.append(rest % s)
         rest //= s
-    assert (found, rest) == (crd, 0)
+    assert (crds, rest) == (crd, 0)
     for cut in range(1, len(a)):
         below = prod(s for s, _ in a[:cut])
         assert at(a, index) == at(a[:cut], index % below) + at(a[cut:], index // below)

@@ -117,10 +117,10 @@ Step = tuple[int, int]
 
 def list_steps(modes: Sequence[tuple[int, Step]]) -> list[Step]:
     """The values of a layout whose strides are pairs."""
-    found: list[Step] = [(0, 0)]
+    steps: list[Step] = [(0, 0)]
     for n, (a, b) in modes:
-        found = [(x + k * a, y + k * b) for x, y in found for k in range(n)]
-    return found
+        steps = [(x + k * a, y + k * b) for x, y in steps for k in range(n)]
+    return steps
 
 
 def is_complement(mode: tuple[int, Step], rest: Sequence[tuple[int, Step]], box: Step) -> bool:
@@ -223,8 +223,8 @@ def check_maximal(a: Flat) -> bool:
     while step := next((s for s, d in proper if d == reach), 0):
         reach *= step
     assert reach not in seen, a
-    found = layouts.right_inverse(layouts.Layout(tuple(s for s, _ in a), tuple(d for _, d in a)))
-    assert layouts.size(found) == reach, a
+    inverse = layouts.right_inverse(layouts.Layout(tuple(s for s, _ in a), tuple(d for _, d in a)))
+    assert layouts.size(inverse) == reach, a
     return True
 
 

@@ -48,13 +48,13 @@ def test_runs_that_are_rejected_have_no_layout_for_generic_strides(rank: int, ri
 
 def check_runs(a: Flat, b: Flat, crd: list[int]) -> bool:
     """R(c) = A(B(c)), and a mode has at most as many runs as A has modes."""
-    found = taken_in_runs(a, b)
-    if found is None:
+    taken = taken_in_runs(a, b)
+    if taken is None:
         return False
-    assert all(len(mode) <= len(a) for mode in found)
-    assert [prod(n for n, _ in mode) for mode in found] == [n for n, _ in b]
+    assert all(len(mode) <= len(a) for mode in taken)
+    assert [prod(n for n, _ in mode) for mode in taken] == [n for n, _ in b]
     index = sum(c * r for c, (_, r) in zip(crd, b, strict=True))
-    assert sum(at(mode, c) for mode, c in zip(found, crd, strict=True)) == at(a, index), (a, b, crd)
+    assert sum(at(mode, c) for mode, c in zip(taken, crd, strict=True)) == at(a, index), (a, b, crd)
     return True
 
 
@@ -76,9 +76,9 @@ def test_composition_in_runs_at_any_rank(a: Flat, b: Flat, data: st.DataObject) 
     assume(check_runs(a, b, [data.draw(st.integers(0, n - 1)) for n, _ in b]))
 
 
-def first_break(found: list[int]) -> int:
+def first_break(images: list[int]) -> int:
     """The first k with V(k) != k V(1), or the number of values."""
-    return next((k for k, v in enumerate(found) if v != k * found[1]), len(found))
+    return next((k for k, v in enumerate(images) if v != k * images[1]), len(images))
 
 
 @by_brute_force("RUN_DIVIDES")
@@ -147,26 +147,26 @@ def test_nested_modes_distribute_at_any_rank(extents: list[int], data: st.DataOb
     assert at(a, x + r * j) == at(a, x) + at(a, r * j)
 
 
-def rebuilt(found: list[int]) -> Flat | None:
+def rebuilt(images: list[int]) -> Flat | None:
     """The layout with these values, by BLOCKS and BLOCKS_CONVERSE; None when there is none."""
-    if found[0]:
+    if images[0]:
         return None
-    if len(found) == 1:
+    if len(images) == 1:
         return [(1, 0)]
-    s = first_break(found)
-    blocks = found[::s]
-    if len(found) % s or any(
-        found[j * s + i] != blocks[j] + i * found[1] for j in range(len(blocks)) for i in range(s)
+    s = first_break(images)
+    blocks = images[::s]
+    if len(images) % s or any(
+        images[j * s + i] != blocks[j] + i * images[1] for j in range(len(blocks)) for i in range(s)
     ):
         return None
-    rest = rebuilt(blocks) if s < len(found) else []
-    return None if rest is None else [(s, found[1]), *rest]
+    rest = rebuilt(blocks) if s < len(images) else []
+    return None if rest is None else [(s, images[1]), *rest]
 
 
-def check_blocks(found: list[int], is_a_layout: bool) -> None:
-    layout = rebuilt(found)
+def check_blocks(images: list[int], is_a_layout: bool) -> None:
+    layout = rebuilt(images)
     assert (layout is not None) or not is_a_layout
-    assert layout is None or values(layout) == found
+    assert layout is None or values(layout) == images
 
 
 @by_brute_force("BLOCKS", "BLOCKS_CONVERSE")
@@ -175,20 +175,20 @@ def test_layouts_are_what_repeats_in_blocks_at_every_rank(rank: int) -> None:
     known = set()
     for extents in product((2, 3) if rank < 4 else (2,), repeat=rank):
         for strides in product(range(4), repeat=rank):
-            found = values(list(zip(extents, strides, strict=True)))
-            check_blocks(found, True)
-            known.add(tuple(found))
-    for found in product(range(4), repeat=2**rank if rank < 3 else 0):
-        check_blocks([0, *found[1:]], False)
-        if len(found) == 2**rank and rebuilt([0, *found[1:]]) is not None:
-            assert (0, *found[1:]) in known or max(found) == 3
+            images = values(list(zip(extents, strides, strict=True)))
+            check_blocks(images, True)
+            known.add(tuple(images))
+    for images in product(range(4), repeat=2**rank if rank < 3 else 0):
+        check_blocks([0, *images[1:]], False)
+        if len(images) == 2**rank and rebuilt([0, *images[1:]]) is not None:
+            assert (0, *images[1:]) in known or max(images) == 3
 
 
 @at_random("BLOCKS", "BLOCKS_CONVERSE")
 @given(some_layouts, st.data())
 def test_layouts_are_what_repeats_in_blocks_at_any_rank(a: Flat, data: st.DataObject) -> None:
     assume(prod(s for s, _ in a) <= 3000)
-    found = values(a)
-    check_blocks(found, True)
-    found[data.draw(st.integers(0, len(found) - 1))] += data.draw(st.integers(-2, 2))
-    check_blocks(found, False)
+    images = values(a)
+    check_blocks(images, True)
+    images[data.draw(st.integers(0, len(images) - 1))] += data.draw(st.integers(-2, 2))
+    check_blocks(images, False)

@@ -56,9 +56,9 @@ def test_the_published_counterexample_breaks_the_claim(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_the_tool_finds_a_counterexample(name: str) -> None:
-    found = refutations.search(CLAIMS[name])
-    assert found is not None
-    assert found.reason
+    refuted = refutations.search(CLAIMS[name])
+    assert refuted is not None
+    assert refuted.reason
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -67,15 +67,15 @@ def test_the_repair_is_a_proved_law(name: str) -> None:
 
 
 def test_r1_finds_shahs_example() -> None:
-    found = refutations.search(CLAIMS["R1"])
-    assert found is not None
-    assert found.case == (((6, 2), (1, 7)), ((3, 2), (2, 3)))
+    refuted = refutations.search(CLAIMS["R1"])
+    assert refuted is not None
+    assert refuted.case == (((6, 2), (1, 7)), ((3, 2), (2, 3)))
 
 
 def test_r2_finds_the_three_mode_example() -> None:
-    found = refutations.search(CLAIMS["R2"])
-    assert found is not None
-    assert found.case == (((6, 2), (1, 7)), ((2, 2, 2), (1, 2, 3)))
+    refuted = refutations.search(CLAIMS["R2"])
+    assert refuted is not None
+    assert refuted.case == (((6, 2), (1, 7)), ((2, 2, 2), (1, 2, 3)))
 
 
 @pytest.mark.parametrize("b", ["(3,2):(2,3)", "(2,2,2):(1,2,3)"])
@@ -112,10 +112,10 @@ def pycute_like() -> Target:
         if isinstance(b.shape, tuple):
             parts = [composition(a, mode) for mode in b]
             return trust_layout(tuple(p.shape for p in parts), tuple(p.stride for p in parts))
-        found = published.cute_fold(modes(a), b.shape, b.stride, "weak")
-        if found is None:
+        folded = published.cute_fold(modes(a), b.shape, b.stride, "weak")
+        if folded is None:
             raise LayoutError("the assertion")
-        return layout_of(found)
+        return layout_of(folded)
 
     functions = SimpleNamespace(
         composition=composition,
@@ -140,9 +140,9 @@ def pycute_like() -> Target:
 )
 def test_an_implementation_with_the_error_is_refuted(name: str, expected: str) -> None:
     """R4 occurs only in CuTe C++; an implementation in Python with its assertion shows that the search finds it."""
-    found = refutations.search(CLAIMS[name], published_claims.Claimed(pycute_like()))
-    assert found is not None
-    assert expected in found.reason
+    refuted = refutations.search(CLAIMS[name], published_claims.Claimed(pycute_like()))
+    assert refuted is not None
+    assert expected in refuted.reason
 
 
 @pytest.mark.parametrize("name", [n for n in CLAIMS if n != "R7"])

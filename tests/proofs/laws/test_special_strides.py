@@ -40,6 +40,6 @@ def test_the_smallest_case_is_one() -> None:
 def test_no_smaller_case_exists() -> None:
     """By the sum of all numbers, over every coalesced A of rank 2 and 3 with extents up to 4 and strides up to 3."""
     whole = sum(map(sum, SMALLEST[0])) + sum(SMALLEST[1])
-    found = [case for rank in (2, 3) for case in pairs(rank, whole) if special(*case)]
-    assert SMALLEST in found
-    assert min(sum(map(sum, a)) + sum(b) for a, b in found) == whole, found
+    cases = [case for rank in (2, 3) for case in pairs(rank, whole) if special(*case)]
+    assert SMALLEST in cases
+    assert min(sum(map(sum, a)) + sum(b) for a, b in cases) == whole, cases

@@ -86,8 +86,8 @@ def mutants(layout: Layout) -> Iterator[Layout]:
         return Layout(tuple(map(tuple, shape)), tuple(map(tuple, stride)))
 
     for i, d in enumerate(strides):
-        for other in (2 * d, d // 2, d + 1, -d):
-            yield made([*strides[:i], other, *strides[i + 1 :]])
+        for changed in (2 * d, d // 2, d + 1, -d):
+            yield made([*strides[:i], changed, *strides[i + 1 :]])
         yield made(strides, drop=i)
         for j in range(i):
             swapped = list(strides)

@@ -91,9 +91,9 @@ def test_certificates_solver_and_counting_agree(layout: Layout, multiple: int) -
     copies = max(taken.count(0), 1)
     for elements in {max(1, len(taken) // copies), len(taken) * multiple, max(taken) + 1 if max(taken) >= 0 else 1}:
         right = not find_miscounted(taken, elements, copies)
-        found = proofs.mixed_radix(layout, elements)
-        assert (found is not None) == right, "complete: it decides"
-        assert found is None or found.copies == copies
+        certificate = proofs.mixed_radix(layout, elements)
+        assert (certificate is not None) == right, "complete: it decides"
+        assert certificate is None or certificate.copies == copies
         linear = proofs.f2_rank(layout, elements)
         assert linear is None or (right and linear.copies == copies)
         assert proofs.prove_bijective(layout, (elements,), copies).status == ("unsat" if right else "sat")
@@ -114,8 +114,8 @@ def test_the_f2_certificate_decides_what_is_linear(layout: Layout) -> None:
     taken = evaluate_all(layout)
     elements = len(set(taken))
     assert not find_miscounted(taken, elements, len(taken) // elements)
-    found = proofs.f2_rank(layout, elements)
-    assert found is not None and found.copies == len(taken) // elements
+    certificate = proofs.f2_rank(layout, elements)
+    assert certificate is not None and certificate.copies == len(taken) // elements
 
 
 def test_f2_rank_finds_the_rank_and_rejects_carries() -> None:

@@ -42,10 +42,10 @@ def equality(layout: FamilyLayout) -> Equality:
 
 
 def test_each_element_of_the_accumulator_has_one_owner_for_every_n() -> None:
-    found = digits(WGMMA, Size(64) * Size(8) * N)
-    assert found is not None
-    assert found.copies == 1
-    assert [str(d) for _, d in found.steps] == ["1", "8", "16", "64", "128", "512"]
+    certificate = digits(WGMMA, Size(64) * Size(8) * N)
+    assert certificate is not None
+    assert certificate.copies == 1
+    assert [str(d) for _, d in certificate.steps] == ["1", "8", "16", "64", "128", "512"]
 
 
 def test_the_accumulator_equals_its_formula_for_every_n() -> None:
@@ -95,11 +95,11 @@ def with_owners(draw: st.DrawFn) -> tuple[FamilyLayout, Size]:
 @given(with_owners())
 def test_a_certificate_is_right_for_every_member(given: tuple[FamilyLayout, Size]) -> None:
     layout, elements = given
-    found = digits(layout, elements)
-    assume(found is not None)
+    certificate = digits(layout, elements)
+    assume(certificate is not None)
     for n in (1, 2, 3, 5):
         size = elements.at({"n": n})
-        assert owners(layout, n) == dict.fromkeys(range(size), found.copies)
+        assert owners(layout, n) == dict.fromkeys(range(size), certificate.copies)
 
 
 IN_ORDER = st.builds(

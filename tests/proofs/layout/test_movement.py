@@ -53,14 +53,14 @@ def build_access(case: str) -> tuple[SharedAccess, list[list[list[int]]]]:
     if swizzle.bits:
         unit = 1 << swizzle.bits + swizzle.base + abs(swizzle.shift)
     bases, lanes, steps = 9, range(size(threads[0])), range(0, size(threads[1]), bits // 8 // element)
-    found = [
+    addresses = [
         [
             [swizzle_bits(swizzle, unit * base + element * tile(threads(lane, first))) for lane in lanes]
             for first in steps
         ]
         for base in range(bases)
     ]
-    return SharedAccess(threads, tile, element, bits, phase, swizzle, bases, unit), found
+    return SharedAccess(threads, tile, element, bits, phase, swizzle, bases, unit), addresses
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -70,13 +70,13 @@ def test_conflicts_are_proved_absent_when_no_two_lanes_conflict(case: str, share
     access, bytes_asked = build_access(case)
     words = range(max(1, access.bits // 32))
     meeting = [
-        (base, step, one, other, a, b)
+        (base, step, lane, partner, a, b)
         for base, steps in enumerate(bytes_asked)
         for step, lanes in enumerate(steps)
-        for one, other, a, b in product(range(len(lanes)), range(len(lanes)), words, words)
-        if one // access.phase == other // access.phase
-        and (lanes[one] // 4 + a != lanes[other] // 4 + b if shared else one != other)
-        and (lanes[one] // 4 + a - lanes[other] // 4 - b) % 32 == 0
+        for lane, partner, a, b in product(range(len(lanes)), range(len(lanes)), words, words)
+        if lane // access.phase == partner // access.phase
+        and (lanes[lane] // 4 + a != lanes[partner] // 4 + b if shared else lane != partner)
+        and (lanes[lane] // 4 + a - lanes[partner] // 4 - b) % 32 == 0
     ]
     outcome = prove_conflict_free(replace(access, shared=shared))
     assert outcome.status == ("sat" if meeting else "unsat")
@@ -89,7 +89,7 @@ def test_conflicts_are_proved_absent_when_no_two_lanes_conflict(case: str, share
 def test_both_answers_about_conflicts_occur() -> None:
     proved = (prove_conflict_free(build_access(case)[0]).status for case in CASES)
     first = next(proved)
-    assert {first, next(other for other in proved if other != first)} == {"sat", "unsat"}
+    assert {first, next(status for status in proved if status != first)} == {"sat", "unsat"}
 
 
 @pytest.mark.parametrize("swizzle", [NONE, Swizzle(3, 4, 3), Swizzle(3, 3, 3), Swizzle(1, 0, 4), Swizzle(2, 1, -6)])
@@ -140,10 +140,10 @@ def test_elements_are_disjoint_where_no_two_share_a_byte(threads: str, tile: str
     at, of = parse_layout(threads), parse_layout(tile)
     box = list(product(range(size(at[0])), range(size(at[1]))))
     meeting = [
-        (*one, *other)
-        for one, other in product(box, box)
-        if swizzle_bits(swizzle, 2 * of(at(*one))) == swizzle_bits(swizzle, 2 * of(at(*other)))
-        and at(*one) != at(*other)
+        (*left, *right)
+        for left, right in product(box, box)
+        if swizzle_bits(swizzle, 2 * of(at(*left))) == swizzle_bits(swizzle, 2 * of(at(*right)))
+        and at(*left) != at(*right)
     ]
     outcome = prove_disjoint(SharedAccess(at, of, 2, 16, 32, swizzle, 1, 2))
     assert outcome.status == ("sat" if meeting else "unsat")
@@ -170,5 +170,5 @@ def test_bytes_of_different_words_may_be_parted_by_a_negative_shift() -> None:
     lanes = [128 * lane + lane % 4 for lane in range(4)]
     assert len({a // 4 % 32 for a in lanes}) == 1
     assert len({swizzle_bits(Swizzle(2, 0, -2), a) // 4 % 32 for a in lanes}) == 4
-    found = best_swizzle([Lanes(tuple(lanes), 8)])
-    assert found.free and len({swizzle_bits(found.swizzle, a) // 4 % 32 for a in lanes}) == 4
+    best = best_swizzle([Lanes(tuple(lanes), 8)])
+    assert best.free and len({swizzle_bits(best.swizzle, a) // 4 % 32 for a in lanes}) == 4

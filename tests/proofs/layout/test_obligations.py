@@ -31,20 +31,20 @@ def test_what_was_proved_is_proved_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    "other",
+    "question",
     [
         PROVED._replace(assumptions=ABOVE.replace("2", "0")),
         PROVED._replace(goals={"it is above three": "(> x 3)"}),
         PROVED._replace(goals={**PROVED.goals, "it is above three": "(> x 3)"}),
     ],
 )
-def test_another_question_is_refuted(other: Obligations) -> None:
+def test_another_question_is_refuted(question: Obligations) -> None:
     solver = Solver()
     assert decide_obligations([PROVED], BUDGET, solver).status == "unsat"
     with pytest.raises(EngineError, match="refutes a theorem"):
-        decide_obligations([other], BUDGET, solver)
-    found = decide_obligations([PROVED, other], BUDGET, solver, lambda session: session.values(("x",)))
-    assert found.status == "sat" and found.model
+        decide_obligations([question], BUDGET, solver)
+    outcome = decide_obligations([PROVED, question], BUDGET, solver, lambda session: session.values(("x",)))
+    assert outcome.status == "sat" and outcome.model
 
 
 def test_assumptions_that_cannot_hold_are_vacuous_beside_what_was_proved() -> None:

@@ -57,11 +57,11 @@ RIGHT = {
 
 def digits(shape: object, index: int) -> list[int]:
     """The digits of an index, the first fastest, the last unbounded."""
-    found = []
+    coordinates = []
     for extent in leaves(shape)[:-1]:
-        found.append(index % extent)
+        coordinates.append(index % extent)
         index //= extent
-    return [*found, index]
+    return [*coordinates, index]
 
 
 def leaves(t: object) -> list[int]:
@@ -146,7 +146,7 @@ def test_a_twin_is_refuted_and_wrong_by_counting(name: str) -> None:
 
 def distribute(p: Partition) -> dict[tuple[int, int], int]:
     """(thread, value) -> element of one tile, by enumeration of every atom, lane, value and repetition."""
-    (x, y), found = p.axes, {}
+    (x, y), elements = p.axes, {}
     lanes, frg = (prod(leaves(mode)) for mode in p.layout.shape)  # type: ignore[union-attr]
     counts = [prod(leaves(mode)) for mode in p.threads.shape]  # type: ignore[union-attr]
     for ws in product(*map(range, counts[1:])):
@@ -161,8 +161,8 @@ def distribute(p: Partition) -> dict[tuple[int, int], int]:
                     p.axes, (element % x.atom, element // x.atom), p.along, (rx, ry), strict=True
                 )
             )
-            found[evaluate(p.threads, index), f + frg * (rx + x.rest * ry)] = i + x.tile * j
-    return found
+            elements[evaluate(p.threads, index), f + frg * (rx + x.rest * ry)] = i + x.tile * j
+    return elements
 
 
 TILED = {
@@ -241,9 +241,9 @@ def test_proofs_of_small_partitions_agree_with_counting(seed: int) -> None:
         p = small(draw)
         counts = [(owners(p, tiles), tiles) for tiles in product((1, 2), repeat=2)]
         right = all(
-            set(found.values()) == {p.copies}
-            and set(found) == set(product(*(range(axis.tile * n) for axis, n in zip(p.axes, tiles, strict=True))))
-            for found, tiles in counts
+            set(owned.values()) == {p.copies}
+            and set(owned) == set(product(*(range(axis.tile * n) for axis, n in zip(p.axes, tiles, strict=True))))
+            for owned, tiles in counts
         )
         seen[right] += 1
         assert (prove_partition(p).status == "unsat") is right, p

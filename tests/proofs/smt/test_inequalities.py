@@ -19,13 +19,13 @@ LINEAR = st.dictionaries(st.sampled_from([(), ("x",), ("y",), ("x", "y")]), SMAL
 
 @given(st.lists(LINEAR, max_size=4), LINEAR)
 def test_what_is_derived_is_true_wherever_all_facts_are(facts: list[Linear], goal: Linear) -> None:
-    found = Inequalities(facts).derive(goal)
+    multipliers = Inequalities(facts).derive(goal)
     wrong = []
     for x, y in product(range(-4, 5), repeat=2):
         at = {(): 1, ("x",): x, ("y",): y, ("x", "y"): x * y}
-        *values, last = (sum(number * at[key] for key, number in one.items()) for one in (*facts, goal))
+        *values, last = (sum(number * at[key] for key, number in fact.items()) for fact in (*facts, goal))
         wrong += [(x, y)] if min(values, default=0) >= 0 and last < 0 else []
-    assert found is None or not wrong
+    assert multipliers is None or not wrong
 
 
 FACTS = [{("M",): 1, ("x",): -64, (): -1}, {("x",): 1}]
@@ -46,14 +46,16 @@ def test_negative_multipliers_and_facts_that_are_not_there_are_rejected(by: dict
 
 def test_a_point_satisfies_every_fact_as_a_product() -> None:
     facts = [{("x", "y"): 1, (): -35}, {("x",): -1, (): 7}, {("x",): 1}, {("y",): 1}]
-    found = find_point(facts, ["y", "x"])
-    assert found is not None and found["x"] * found["y"] >= 35 and found["x"] <= 7
+    point = find_point(facts, ["y", "x"])
+    assert point is not None and point["x"] * point["y"] >= 35 and point["x"] <= 7
     assert find_point([{("x",): 1, (): -1}, {("x",): -1}], []) is None
 
 
 def _rename(facts: list[Linear], name: str) -> list[Linear]:
     """Return facts of which nobody has asked: x is another symbol."""
-    return [{tuple(name if one == "x" else one for one in key): by for key, by in fact.items()} for fact in facts]
+    return [
+        {tuple(name if symbol == "x" else symbol for symbol in key): by for key, by in fact.items()} for fact in facts
+    ]
 
 
 def test_the_budget_of_an_earlier_proof_ends_nothing() -> None:
@@ -78,8 +80,8 @@ def test_an_answer_is_kept_and_is_no_answer_without_its_facts(monkeypatch: pytes
     evaluate = Context.evaluate
     monkeypatch.setattr(Context, "evaluate", lambda self, text: asked.append(text) or evaluate(self, text))  # type: ignore[func-returns-value]
     first = Inequalities(facts)
-    found = first.derive(goal)
-    assert found is not None and asked
+    multipliers = first.derive(goal)
+    assert multipliers is not None and asked
     asked.clear()
     more: Linear = {("more",): 1}
     again = Inequalities([more, *reversed(facts)])

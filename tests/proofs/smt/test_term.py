@@ -200,23 +200,23 @@ def test_an_int_on_the_left_of_a_term_means_what_it_means_on_ints(name: str, wid
     """With the int on the left: 5 - x is not x - 5, and 5 ^ x is neither 5 & x nor 5 | x."""
     operation = REFLECTED[name]
     for left in (0, 5, 12):
-        found = operation(left, Term("lane", 0, 31, width))
+        term = operation(left, Term("lane", 0, 31, width))
         for lane in (0, 3, 6, 31):
             wanted = operation(left, lane)
-            assert found.lo <= wanted <= found.hi
-            assert holds(width, lane, 0, render(("=", found.expr, constant(wanted, width).expr))) == "sat"
-            assert holds(width, lane, 0, render(("not", ("=", found.expr, constant(wanted, width).expr)))) == "unsat"
+            assert term.lo <= wanted <= term.hi
+            assert holds(width, lane, 0, render(("=", term.expr, constant(wanted, width).expr))) == "sat"
+            assert holds(width, lane, 0, render(("not", ("=", term.expr, constant(wanted, width).expr)))) == "unsat"
 
 
 @pytest.mark.parametrize("width", [16, None])
 @pytest.mark.parametrize("operation", [operator.and_, operator.or_, operator.xor])
 def test_a_bool_on_the_left_of_a_condition_means_what_it_means_on_bools(operation: Any, width: int | None) -> None:
     for left in (True, False):
-        found = operation(left, Term("lane", 0, 31, width) < 7)
-        assert isinstance(found, BoolTerm)
+        condition = operation(left, Term("lane", 0, 31, width) < 7)
+        assert isinstance(condition, BoolTerm)
         for lane in (3, 20):
             wanted = operation(left, lane < 7)
-            truth = render(found.expr)
+            truth = render(condition.expr)
             assert holds(width, lane, 0, truth) == ("sat" if wanted else "unsat"), (left, lane)
             assert holds(width, lane, 0, f"(not {truth})") == ("unsat" if wanted else "sat"), (left, lane)
 

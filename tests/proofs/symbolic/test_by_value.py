@@ -95,8 +95,8 @@ def test_a_fact_follows_where_no_sample_and_no_number_contradicts_it() -> None:
 
 def test_neighbours_that_merge_have_the_product_of_their_extents() -> None:
     path = Path(InputSpace(("x",), (), ()), [], samples=[{"x": 1}])
-    (extent, stride), other = pathwise.merge_modes(path, [(2, 1), (3, 2), (1, 5), (4, 7)])
-    assert (evaluate(extent, {}, {}), stride, other) == (6, 1, (4, 7))
+    (extent, stride), last = pathwise.merge_modes(path, [(2, 1), (3, 2), (1, 5), (4, 7)])
+    assert (evaluate(extent, {}, {}), stride, last) == (6, 1, (4, 7))
     assert pathwise.merge_modes(path, [(2, 1), (3, 4)]) == [(2, 1), (3, 4)]
 
 
@@ -143,16 +143,16 @@ def test_a_family_given_by_its_shape_alone_has_one_run_too() -> None:
 def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
     """Of kind 0: 1:r, or N:0. Any mode of 2 or more steps has runs, or goes back."""
     kinds = [(0, 1, 5), (0, 4, 0), (0, 4, 1), (2, 4, 1), (3, 4, 1), (3, 4, -1), (1, 1, 1)]
-    found = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]  # seam: a definition
-    assert found == [True, True, False, True, False, True, False]
+    kept = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]  # seam: a definition
+    assert kept == [True, True, False, True, False, True, False]
 
 
 @pytest.mark.long
 def test_a_composition_in_numbers_is_right_or_rejected_and_the_last_line_says_which() -> None:
     for by, status in (("(3,2):(2,3)", "rejected"), ("3:2", "proved")):
-        found = infer_conditions("composition", "(6,2):(1,7)", by)
-        assert [way.status for way in found.cases] == [status]
-        assert found.end == f"exact: {'right' if status == 'proved' else 'rejected'} in every case"
+        inferred = infer_conditions("composition", "(6,2):(1,7)", by)
+        assert [way.status for way in inferred.cases] == [status]
+        assert inferred.end == f"exact: {'right' if status == 'proved' else 'rejected'} in every case"
 
 
 def test_a_division_and_a_product_have_two_modes() -> None:
@@ -164,8 +164,8 @@ def test_a_division_and_a_product_have_two_modes() -> None:
 def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
     law = list_shipped()["DIVDEF"]
     wish = [[("<", "P", 0)]]
-    found = satisfy(SatQuery(law, "P is 3", (("==", "P", 3),)), wish)
-    assert (found.status, found.is_confirmed, found.values["P"]) == ("sat", True, 3)
+    model = satisfy(SatQuery(law, "P is 3", (("==", "P", 3),)), wish)
+    assert (model.status, model.is_confirmed, model.values["P"]) == ("sat", True, 3)
     assert satisfy(SatQuery(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"
 
 
@@ -183,8 +183,8 @@ def test_a_run_is_rejected_where_it_does_not_divide_its_mode_or_carries_with_wha
     assert refuses is not None
     outside = next(iter(refuses(Path(InputSpace(("N",), (), ()), [], samples=[{"N": 1}]))))
     cases = [(6, 0), (8, 0), (8, 1)]
-    found = [evaluate(outside.goal, {"M0": 4, "r": 1, "N": n, "u0": used}, {}) for n, used in cases]
-    assert (outside.why, found) == ("outside", [True, False, True])
+    refused = [evaluate(outside.goal, {"M0": 4, "r": 1, "N": n, "u0": used}, {}) for n, used in cases]
+    assert (outside.why, refused) == ("outside", [True, False, True])
 
 
 def test_a_refutation_is_searched_among_small_numbers_first() -> None:
@@ -207,8 +207,8 @@ def test_the_contract_of_a_run_has_its_value_and_the_used_digits() -> None:
     contract = loops._contract([(4, 1), (2, 9)], [4], ("x", "k", "s", "v"), ["u"], ["w"])  # seam: a definition
     right = {"x": 0, "k": 2, "s": 1, "v": 1, "u": 0, "w": 2}
     changes: list[dict[str, int]] = [{}, {"w": 1}, {"k": 4}, {"v": 2}, {"x": 3}, {"x": 3, "v": 2}]
-    found = [evaluate(contract, {**right, **change}, {}) for change in changes]
-    assert found == [True, False, False, False, True, False]
+    allowed = [evaluate(contract, {**right, **change}, {}) for change in changes]
+    assert allowed == [True, False, False, False, True, False]
 
 
 def test_the_int_value_of_a_symbolic_integer_is_1() -> None:
@@ -223,6 +223,6 @@ def test_paths_after_the_time_limit_are_counted_as_open(monkeypatch: pytest.Monk
     whole = infer._conditions(family, math.inf)  # seam: a goal
     ticks = iter([0.0, math.inf])
     monkeypatch.setattr(infer, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    found = infer._conditions(family, sys.float_info.max)  # seam: a goal
-    assert (len(found.ways), found.left, whole.left) == (1, len(whole.ways) - 1, 0)
-    assert found.left > 1
+    conditions = infer._conditions(family, sys.float_info.max)  # seam: a goal
+    assert (len(conditions.ways), conditions.left, whole.left) == (1, len(whole.ways) - 1, 0)
+    assert conditions.left > 1

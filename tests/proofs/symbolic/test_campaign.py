@@ -189,16 +189,16 @@ BESIDE = {"arithmetic", "arrays", "coords", "errors", "interleaved", "order", "s
 def test_the_record_depends_on_every_module_that_the_operation_runs(name: str) -> None:
     """All modules that its modules import, directly or not."""
     first = {"composition": "composed", "logical_divide": "divide", "logical_product": "products"}.get(name, name)
-    todo, found = [first.removeprefix("right_").removeprefix("left_")], set()
+    todo, run = [first.removeprefix("right_").removeprefix("left_")], set()
     while todo:
         module = todo.pop()
-        if module in found or module in BESIDE:
+        if module in run or module in BESIDE:
             continue
-        found.add(module)
+        run.add(module)
         tree = ast.parse((campaign.ROOT / "layouts" / f"{module}.py").read_text())
         imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         todo += [module.removeprefix("layouts.") for module in imported if module.startswith("layouts.")]
-    assert found == set(campaign.EXECUTED[name])
+    assert run == set(campaign.EXECUTED[name])
 
 
 def test_a_change_of_one_contract_leaves_the_rest(copied: Path) -> None:
@@ -228,9 +228,9 @@ def test_every_rank_up_to_3_is_recorded() -> None:
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     """Only the missing operation is executed; all others are taken from the record."""
     kept = tmp_path / "record.json"
-    others = dict(KEPT)
-    entry = others.pop("coalesce, rank 1")
-    campaign.write(others, kept)
+    rest = dict(KEPT)
+    entry = rest.pop("coalesce, rank 1")
+    campaign.write(rest, kept)
     campaign.examine_missing(1, kept)
     anew = json.loads(kept.read_text())["operations"]["coalesce, rank 1"]
     assert anew == {**entry, "engine": solve.version("z3")}

@@ -22,9 +22,9 @@ TRIVIAL = trust_layout(1, 0)
 
 @pytest.mark.parametrize("function", LAWS)
 def test_ours_keeps_its_definitions(function: str) -> None:
-    found = enumerate_cases(ours(), function)
-    assert (found.wrong, found.faults) == (0, ())
-    assert 1000 < found.cases > 2 * found.refused
+    examined = enumerate_cases(ours(), function)
+    assert (examined.wrong, examined.faults) == (0, ())
+    assert 1000 < examined.cases > 2 * examined.refused
 
 
 def _coalesce_keeps_ones(a: Layout) -> Layout:
@@ -48,14 +48,14 @@ def _coalesce_slips(a: Layout) -> Layout:
 
 
 def _coalesce_changes(a: Layout) -> Layout:
-    found = layouts.coalesce(a)
+    result = layouts.coalesce(a)
     object.__setattr__(a, "shape", 1)
-    return found
+    return result
 
 
 def _composition_wrong_when_nested(a: Layout, b: Layout) -> Layout:
-    found = layouts.composition(a, b)
-    return trust_layout(found.shape, _zero(found.stride)) if layouts.depth(b.shape) > 1 else found
+    composed = layouts.composition(a, b)
+    return trust_layout(composed.shape, _zero(composed.stride)) if layouts.depth(b.shape) > 1 else composed
 
 
 def _zero(tree: Any) -> Any:
@@ -153,6 +153,6 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
     ],
 )
 def test_a_planted_bug_is_found(function: str, wrong: Callable[..., Any], expected: str) -> None:
-    found = enumerate_cases(plant_bugs(**{function: wrong}), function)
-    assert found.wrong
-    assert any(expected in fault for fault in found.faults), found.faults
+    examined = enumerate_cases(plant_bugs(**{function: wrong}), function)
+    assert examined.wrong
+    assert any(expected in fault for fault in examined.faults), examined.faults

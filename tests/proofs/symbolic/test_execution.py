@@ -44,12 +44,12 @@ def operation(label: str) -> Operation:
 
 @each("chosen", quick, ids=lambda o: o.label)
 def test_every_path_of_ours_is_proved_or_rejected(chosen: Operation) -> None:
-    found = examine(ours(), chosen)
-    assert found.violations == ()
-    assert found.unknown == ()
-    assert found.unexplored == 0
-    assert found.proved > 0
-    assert found.outside == found.refused or chosen.refuses is None
+    examined = examine(ours(), chosen)
+    assert examined.violations == ()
+    assert examined.unknown == ()
+    assert examined.unexplored == 0
+    assert examined.proved > 0
+    assert examined.outside == examined.refused or chosen.refuses is None
 
 
 @each("chosen", quick, ids=lambda o: o.label)
@@ -110,9 +110,9 @@ def test_a_fold_without_the_shape_condition_is_found() -> None:
             return trust_layout(b.shape, b.stride * d)
         return trust_layout((first, b.shape // first), (b.stride * d, e))
 
-    found = examine(plant_bugs(composition=composition), operation("composition, rank 2 o rank 1"))
-    assert found.violations
-    assert "not compatible" in found.violations[0].fault
+    examined = examine(plant_bugs(composition=composition), operation("composition, rank 2 o rank 1"))
+    assert examined.violations
+    assert "not compatible" in examined.violations[0].fault
 
 
 def test_a_complement_that_rounds_gaps_down_is_found() -> None:
@@ -131,9 +131,9 @@ def test_a_rejection_inside_the_precondition_is_found() -> None:
         raise layouts.LayoutError("no")
 
     refusing = replace(plant_bugs(composition=composition), exact=True)
-    found = examine(refusing, operation("composition, rank 2 o rank 1"))
-    assert (found.refused, found.outside) == (1, 0)
-    assert "not proved to lie outside" in found.unknown[0]
+    examined = examine(refusing, operation("composition, rank 2 o rank 1"))
+    assert (examined.refused, examined.outside) == (1, 0)
+    assert "not proved to lie outside" in examined.unknown[0]
 
 
 def test_a_run_that_ends_before_a_digit_carries_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,19 +202,19 @@ def test_a_rejection_of_the_formulas_themselves_is_found() -> None:
             raise layouts.LayoutError("not an int")
         return layout
 
-    found = examine(plant_bugs(coalesce=coalesce), operation("coalesce, rank 1"))
-    assert "a plain run does not raise" in found.unknown[0]
+    examined = examine(plant_bugs(coalesce=coalesce), operation("coalesce, rank 1"))
+    assert "a plain run does not raise" in examined.unknown[0]
 
 
 def test_a_violation_is_shown_only_when_the_code_reproduces_it() -> None:
-    found = run_plainly(
+    violation = run_plainly(
         plant_bugs(coalesce=lambda x: trust_layout(x.shape, x.stride + 1)),
         operation("coalesce, rank 1"),
         {"s0": 3, "d0": 2},
     )
-    assert found is not None
-    assert found.inputs == "coalesce(3:2)"
-    assert found.fault == "R(1) = 3, L(1) = 2"
+    assert violation is not None
+    assert violation.inputs == "coalesce(3:2)"
+    assert violation.fault == "R(1) = 3, L(1) = 2"
 
 
 def test_python_semantics_of_division_are_followed() -> None:

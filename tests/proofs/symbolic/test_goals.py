@@ -39,10 +39,10 @@ class Modelless(execution.Session):
 
 def test_a_solver_that_fails_leaves_the_paths_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execution, "Session", Broken)
-    found = examine(ours(), COMPLEMENT)
-    assert found.proved == 0
-    assert len(found.unknown) == found.paths - (found.refused - found.outside)
-    assert all("the solver gave up" in line for line in found.unknown)
+    examined = examine(ours(), COMPLEMENT)
+    assert examined.proved == 0
+    assert len(examined.unknown) == examined.paths - (examined.refused - examined.outside)
+    assert all("the solver gave up" in line for line in examined.unknown)
 
 
 def test_a_fork_on_which_the_solver_fails_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,10 +67,10 @@ def test_a_guessed_order_of_modes_is_corrected(monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(execution, "_reach", infeasible)  # seam: the solver
     monkeypatch.setattr(execution, "ORDERS", orders)
-    found = examine(ours(), UNSAMPLED)
-    assert bool(found.unknown) is left
-    assert found.violations == ()
-    assert found.proved > 0
+    examined = examine(ours(), UNSAMPLED)
+    assert bool(examined.unknown) is left
+    assert examined.violations == ()
+    assert examined.proved > 0
 
 
 def test_a_problem_is_not_solved_by_tactics_with_a_time_limit() -> None:

@@ -35,17 +35,17 @@ def test_a_pair_of_layouts_is_on_one_side() -> None:
 )  # fmt: skip
 def test_a_pair_of_rank_3_is_on_one_side(by: str, expected: str) -> None:
     """In A = (2,3,4), (2,2) uses the digits 1 and 1 of the extents 2 and 3, (2,3) uses all of both, and 4 carries."""
-    found = infer_conditions("composition", "(2,3,4):(1,5,77)", by)
-    assert (found.end, [way.when for way in found.cases]) == (f"exact: {expected}", [()])
+    inferred = infer_conditions("composition", "(2,3,4):(1,5,77)", by)
+    assert (inferred.end, [way.when for way in inferred.cases]) == (f"exact: {expected}", [()])
     assert is_right("composition", "(2,3,4):(1,5,77)", by) == expected.startswith("right")
 
 
 def test_one_letter_in_rank_3_has_its_own_condition() -> None:
     """(2,3,4) o (N,2):(1,3) is compared with the definition at every N."""
-    found = infer_conditions("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
-    assert found.exact
+    inferred = infer_conditions("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
+    assert inferred.exact
     for n in range(2, 20):
-        ways = {way.status for way in found.cases if all(eval(c, {"N": n, "ceildiv": ceil_div}) for c in way.when)}
+        ways = {way.status for way in inferred.cases if all(eval(c, {"N": n, "ceildiv": ceil_div}) for c in way.when)}
         assert ways == {"proved" if is_right("composition", "(2,3,4):(1,5,77)", f"({n},2):(1,3)") else "rejected"}, n
 
 
@@ -61,11 +61,11 @@ def test_a_composition_that_does_not_end_in_time_is_decided_run_by_run(monkeypat
     """The load of the machine does not matter: the first attempt times out, the second has unlimited time."""
     answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]  # seam: a goal
     monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))  # seam: a goal
-    found = infer_conditions("composition", "(M,K)", "(N,P):(r,q)")
-    assert found.exact
-    assert "so run by run" in found.report
-    assert "  where M >= 2, K >= 2, D1 != M * D0, u0 >= 0, N >= 2, r >= 1, u0 < M" in found.head
-    assert "rejected" in found.report
+    inferred = infer_conditions("composition", "(M,K)", "(N,P):(r,q)")
+    assert inferred.exact
+    assert "so run by run" in inferred.report
+    assert "  where M >= 2, K >= 2, D1 != M * D0, u0 >= 0, N >= 2, r >= 1, u0 < M" in inferred.head
+    assert "rejected" in inferred.report
 
 
 def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
@@ -88,9 +88,9 @@ def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
     ],
 )
 def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, expected: str) -> None:
-    found = infer_conditions(operation, shape, by, seconds=300)  # a busy machine is no other answer
-    assert found.exact
-    assert expected in found.report.splitlines()[-1]
+    inferred = infer_conditions(operation, shape, by, seconds=300)  # a busy machine is no other answer
+    assert inferred.exact
+    assert expected in inferred.report.splitlines()[-1]
 
 
 def test_an_unknown_operation_is_rejected() -> None:
@@ -154,10 +154,10 @@ def is_right(operation: str, shape: str, by: str) -> bool:
     a, b = Layout.parse(shape), Layout.parse(by if ":" in by else f"{by}:1")
     call = {"composition": composition, "logical_divide": logical_divide, "logical_product": logical_product}[operation]
     try:
-        found = call(a, b)
+        returned = call(a, b)
     except LayoutError:
         return False
-    flat = [definitions.flat((x.shape, x.stride)) for x in (a, b, found)]
+    flat = [definitions.flat((x.shape, x.stride)) for x in (a, b, returned)]
     assert operation != "composition" or definitions.composition(*flat) == ""
     return True
 
@@ -165,10 +165,10 @@ def is_right(operation: str, shape: str, by: str) -> bool:
 @pytest.mark.parametrize(("operation", "shape", "by"), GIVEN)
 def test_what_is_given_in_numbers_is_right_or_rejected(operation: str, shape: str, by: str) -> None:
     """Extents of 1, strides of 0 and below, modes that merge: the answer is that of the call itself."""
-    found = infer_conditions(operation, shape, by)
-    assert found.exact
+    inferred = infer_conditions(operation, shape, by)
+    assert inferred.exact
     expected = "exact: right in every case" if is_right(operation, shape, by) else "exact: rejected in every case"
-    assert found.report.splitlines()[-1] == expected
+    assert inferred.report.splitlines()[-1] == expected
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_what_may_change_a_result_changes_the_form() -> None:
 
 
 @each(
-    ("one", "other"),
+    ("first", "second"),
     [
         # The first iterable is evaluated outside of the comprehension.
         ("def f(x):\n x = g(x)\n return [x for x in x]", "def f(x):\n x = g(x)\n return [y for y in y]"),
@@ -135,12 +135,12 @@ def test_what_may_change_a_result_changes_the_form() -> None:
         ("x = None", "x = 'None'"),
     ],
 )
-def test_scopes_are_those_of_python(one: str, other: str) -> None:
-    assert form(one) != form(other)
+def test_scopes_are_those_of_python(first: str, second: str) -> None:
+    assert form(first) != form(second)
 
 
 @each(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("def f(p):\n [t := q for q in p]\n return t", "def f(p):\n [u := r for r in p]\n return u"),
         ("def f():\n y = 1\n def g():\n  return y", "def f():\n z = 1\n def g():\n  return z"),
@@ -149,8 +149,8 @@ def test_scopes_are_those_of_python(one: str, other: str) -> None:
         ("x = [a for a in b]", "x = [c for c in b]"),
     ],
 )
-def test_a_local_is_a_local_in_every_scope(one: str, other: str) -> None:
-    assert form(one) == form(other)
+def test_a_local_is_a_local_in_every_scope(first: str, second: str) -> None:
+    assert form(first) == form(second)
 
 
 @pytest.mark.long
