@@ -1,8 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composition with its runs replaced by their contract (`runs`), which covers every rank up to 3 of A and of B.
+"""The loops of composition, with each run replaced by its contract: every rank up to 3 of A and of B.
 
-The loops of `layouts.compose` are executed with a run replaced by its contract. On every path it is proved, run by run,
-that R(c) = A(B(c)) (RUNS), and that a run is called only in a state that its contract allows.
+`layouts.compose` takes each mode N_j:r_j of B in *runs* (see `runs`). For A = (4,8):(1,10), the mode 8:2 has two runs:
+
+    2 steps of 2, to the index 4, where the first digit of A carries      2:2      A(2 k)  = 2 k
+    4 steps of 4, which is all that is left of the mode                   4:10     A(4 k') = 10 k'
+
+and R has the modes (2,4):(2,10). `runs` proves what a single run does. Here `Carry.take_run` is replaced by a function
+that computes nothing: it returns symbolic integers, the length n, the value v and the used digits u of a run. The code
+around it runs as it is, and three things are proved on each of its paths:
+
+1. It asks for the right runs: with what is left of the mode, from the state that the run before has left, and with
+   arguments for which the contract holds (`_prove_calls`).
+2. R(c) = A(B(c)), if the runs keep their contract (`_prove_result`). This is an induction over runs: before each of
+   them, A(x) is the value so far, and no digit of x exceeds the used one. The law RUNS is its step.
+3. A mode of B has at most as many runs as A has modes, so the loops end (`_ends`).
+
+In the formulas M_i and D_i are the extents and strides of A, and N_j, r_j and p_j the extent, the step and the kind of
+mode j of B. Run t of mode j has the length n_j.t and the value v_j.t, and leaves the used digits u_j.t.i. Digit k_j.t
+of a coordinate of R counts its steps.
 
 `composition_loops`  the operation; `digits_of` names the digits of a coordinate of R
 """
@@ -27,6 +43,7 @@ from proofs.symbolic.runs import bounded_digits
 from proofs.symbolic.symbolic_int import InputSpace, Path, formula, resume_path
 
 Run: TypeAlias = "tuple[int, int, Any, Any, list[Any]]"
+"""A run: its mode j, its place t in the mode, its length n, its value v, and the used digits after it."""
 
 
 def composition_loops(rank: int, right: int) -> Operation:
@@ -40,12 +57,13 @@ def composition_loops(rank: int, right: int) -> Operation:
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         todo = [run for j in range(right) for run in _runs(at, j, rank)]
+        # A mode of B has as many coordinates as its runs have together; a mode without runs has its own extent.
         extents = [reduce(mul, [n for i, _, n, _, _ in todo if i == j] or [at[f"N{j}"]]) for j in range(right)]
         steps = [at[f"r{j}"] for j in range(right)]
         b = t.make(tuple(extents), tuple(steps)) if right > 1 else t.make(extents[0], steps[0])
         return _around(t, todo, lambda: t.functions.composition(t.make(*layout_of("MD", rank, at)), b))
 
-    def goals(path: Path, found: Any) -> Iterator[Goal]:
+    def goals(path: Path, found: Any) -> Iterator[Goal]:  # of (requests, states, result), as `_around` returns them
         at = symbols_of(path)
         with resume_path(path):
             mode_runs = [[_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
@@ -76,12 +94,13 @@ def composition_loops(rank: int, right: int) -> Operation:
 
 def _loops_space(rank: int, right: int) -> InputSpace:
     """Return the inputs: A in canonical form, the modes N_j:r_j of B with their kinds, and the runs of each."""
-    pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
-    used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
-    names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in pieces), *(f"v{x}" for x in pieces)]
+    # A of rank 1 is one unbounded mode: nothing carries, and no run is asked for.
+    places = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
+    used = [f"u{x}.{i}" for x in places for i in range(rank - 1)]
+    names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in places), *(f"v{x}" for x in places)]
     assumed = [
         *canonical("MD", rank),
-        *at_least([f"n{x}" for x in pieces], 2),
+        *at_least([f"n{x}" for x in places], 2),
         *(_kinds(j, rank) for j in range(right)),
     ]
     return InputSpace.draw_space([*names, *used], assumed, lambda source: _sample(source, rank, right))
@@ -97,7 +116,7 @@ def _kinds(j: int, rank: int) -> Node:
 
 
 def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
-    """Small numbers for one call; the kinds of modes are equally likely."""
+    """Draw small numbers for one call; the kinds of modes are equally likely."""
     at = {f"M{i}": source.randint(2, 6) for i in range(rank)} | {f"D{i}": source.randint(-3, 12) for i in range(rank)}
     for j in range(right):
         kind = source.randint(0, rank + (source.random() < 0.2))
@@ -112,7 +131,10 @@ def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
 
 
 def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
-    """Return the arguments of every run, the digits used before it, and the result, when the runs return ``todo``."""
+    """Compose with the runs of ``todo`` in place of computed ones: (requests, states, result), all as layouts.
+
+    A request is (rest, step), the arguments of a call of `take_run`; the states are the digits used before each.
+    """
     requested: list[tuple[Any, Any]] = []
     states: list[Any] = []
 
@@ -125,14 +147,16 @@ def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
 
     with replace_attribute(Carry, "take_run", take_recorded):
         result = compose_it()
-    calls = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
-    return calls, t.make(tuple(states), tuple(states)), result
+    # Layouts, since a path returns layouts: their extents and strides carry the numbers.
+    requests = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
+    return requests, t.make(tuple(states), tuple(states)), result
 
 
 def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
     """Return the runs of mode j of B, as (j, place, length, value, digits used after it)."""
     if most == 1:
         return []
+    # Comparing a symbolic kind forks the path, so each number of runs is a path of its own.
     count = next((t for t in range(1, most + 1) if at[f"p{j}"] == t), 0)
     return [
         (j, t, at[f"n{j}.{t}"], at[f"v{j}.{t}"], [at[f"u{j}.{t}.{i}"] for i in range(most - 1)]) for t in range(count)
@@ -140,11 +164,13 @@ def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
 
 
 def _formulas(run: Run) -> tuple[int, int, Node, Node, list[Node]]:
+    """Return a run with formulas in place of symbolic integers."""
     j, t, n, v, used = run
     return j, t, formula(n), formula(v), [formula(u) for u in used]
 
 
 ModeRuns: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
+"""The runs of each mode of B, as formulas."""
 
 
 def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: int) -> Node:
@@ -155,9 +181,10 @@ def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: in
 def _prove_calls(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
     """Yield the goals that each run is called with the rest of its mode, in the state after the run before it."""
     requested = [
-        (times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in mode_runs for j, t, *_ in mine
+        (times([n for _, _, n, _, _ in runs[t:]]), _step(runs, j, t)) for runs in mode_runs for j, t, *_ in runs
     ]
-    before: list[list[Node]] = [[0] * (rank - 1), *(used for mine in mode_runs for *_, used in mine)]
+    # Nothing is used before the first run. What the last one leaves is no call's state.
+    before: list[list[Node]] = [[0] * (rank - 1), *(used for runs in mode_runs for *_, used in runs)]
     states = [(u, u) for used in before[: len(requested)] for u in used]
     yield Goal("the request", (), (), pathwise.same(modes(flat(pair(found[0]))), requested))
     yield Goal("the state", (), (), pathwise.same(modes(flat(pair(found[1]))), states))
@@ -172,35 +199,38 @@ def _prove_result(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal
     A mode without runs adds nothing.
     """
     bounded = [m for m, _ in a[:-1]]
+    # Where the induction stands: the index x, the sum of what the runs have added, and the largest digits of x.
     x: Node = 0
     value: Node = 0
     used: Sequence[Node] = [0] * len(bounded)
-    index: list[Node] = []
-    out: list[Node] = []
-    place = 0
+    index: list[Node] = []  # B(c), a term for each mode of B
+    added: list[Node] = []  # R(c), a term for each digit of c
+    place = 0  # in the modes of R
     yield Goal("before the first run", (), (), _invariant(a, bounded, x, value, used))
-    for j, mine in enumerate(mode_runs):
-        digits = [f"k{j}.{t}" for t in range(len(mine) or 1)]
+    for j, runs in enumerate(mode_runs):
+        digits = [f"k{j}.{t}" for t in range(len(runs) or 1)]
         leaves = result[place : place + len(digits)]
         place += len(digits)
-        expected = [(n, v) for _, _, n, v, _ in mine] or [(f"N{j}", times([f"r{j}", a[0][1]]) if len(a) == 1 else 0)]
+        # A mode without runs adds nothing, unless A is one mode, which is linear.
+        expected = [(n, v) for _, _, n, v, _ in runs] or [(f"N{j}", times([f"r{j}", a[0][1]]) if len(a) == 1 else 0)]
         yield Goal(f"mode {j}", (), (), _alike(leaves, expected))
+        # The digits write the coordinate of mode j of B: k_0 + n_0 (k_1 + n_1 (...)).
         coordinate: Node = 0
         for digit, (n, _) in reversed(list(zip(digits, leaves, strict=True))):
             coordinate = digit if coordinate == 0 else ("+", digit, ("*", n, coordinate))
         index.append(("*", f"r{j}", coordinate))
-        out += [times([digit, e]) for digit, (_, e) in zip(digits, expected, strict=True)]
-        for digit, (_, t, n, v, after) in zip(digits, mine, strict=False):
-            s = _step(mine, j, t)
-            moved, reached = total([x, times([digit, s])]), total([value, times([digit, v])])
-            known = (_invariant(a, bounded, x, value, used), _contract(a, bounded, (x, digit, s, v), used, after))
-            hint = instance("RUNS", x, digit, s, value, v, A=a)
+        added += [times([digit, e]) for digit, (_, e) in zip(digits, expected, strict=True)]
+        for digit, (_, t, n, v, after) in zip(digits, runs, strict=False):
+            step = _step(runs, j, t)
+            moved, reached = total([x, times([digit, step])]), total([value, times([digit, v])])
+            known = (_invariant(a, bounded, x, value, used), _contract(a, bounded, (x, digit, step, v), used, after))
+            hint = instance("RUNS", x, digit, step, value, v, A=a)
             inside = ((">=", digit, 0), ("<", digit, n), *known)
             yield Goal(
                 f"run {j}.{t}", (*digits_of(mode_runs),), inside, _invariant(a, bounded, moved, reached, after), (hint,)
             )
             x, value, used = moved, reached, after
-    yield from _prove_exit(a, mode_runs, result, (total(index), x, total(out), value))
+    yield from _prove_exit(a, mode_runs, result, (total(index), x, total(added), value))
 
 
 def digits_of(mode_runs: ModeRuns) -> list[str]:
@@ -251,10 +281,11 @@ def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
 
 
 def _ends(rank: int) -> Goal:
-    """Return the goal that not all of as many runs as A has modes end at a carry: LIMIT_ONCE for any two runs and any
-    digit.
+    """Return the goal that of as many runs of one mode as A has modes, one doesn't end at a carry.
 
-    A run that does not take the rest of its mode ends at a carry, by `_first_carry`.
+    The digits below the last are ``rank`` - 1. A run that doesn't take the rest of its mode carries in one of them, by
+    `_first_carry` of `runs`; of ``rank`` such runs two would carry in the same one, and LIMIT_ONCE says that no two do.
+    So the goal assumes that all carry, and concludes what is false.
     """
     digits = [[f"e{t}.{i}" for i in range(rank - 1)] for t in range(rank)]
     lengths = [f"n0.{t}" for t in range(rank)]
@@ -266,7 +297,7 @@ def _ends(rank: int) -> Goal:
         for n, row in zip(lengths, digits, strict=True)
     ]
     known += [("or", *row) if len(row) > 1 else row[0] for row in early]
-    for i, m in enumerate(bounded):
+    for i, m in enumerate(bounded):  # what all runs use of digit i together stays below its radix
         known.append(("<", total([("*", ("-", n, 1), row[i]) for n, row in zip(lengths, digits, strict=True)]), m))
     hints = [
         instance("LIMIT_ONCE", m, lengths[p], lengths[q], digits[p][i], digits[q][i])
