@@ -9,7 +9,7 @@ const mend = () => {
 };
 /* A long name in a table breaks after a dot, a colon or an underscore. */
 for (const code of document.querySelectorAll("td code")) {
-  const parts = code.children.length ? [] : code.textContent.split(/(?<=[._:/,])(?=\w)/);
+  const parts = code.children.length ? [] : code.textContent.split(/(?<=[._:/,])(?=[\w(])/);
   if (parts.length > 1) code.replaceChildren(...parts.flatMap((part) => [document.createElement("wbr"), part]).slice(1));
 }
 /* A sentence in a table that scrolls sideways has a width to be read in; else its row is as high as it has words. */
