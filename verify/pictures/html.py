@@ -25,6 +25,8 @@ FIGURES = """
 .lc-parts { display: flex; flex-wrap: wrap; gap: .3rem 1rem; } .lc-parts svg { width: 100%; }
 .lc-lead { font-weight: 600; } .lc-lead, .lc-near { margin: .2rem 0; } .lc-near { font-size: .85rem; }
 .lc-overview .c { cursor: zoom-in; }
+.lc .here { fill: var(--lc-out); fill-opacity: .15; stroke: var(--lc-out); stroke-width: 3px;
+  vector-effect: non-scaling-stroke; pointer-events: none; }
 .lc-keys { display: flex; flex-wrap: wrap; gap: .1rem .15rem; align-items: center; font-size: .85rem; margin: .3rem 0; }
 .lc-keys svg { vertical-align: -.15em; } .lc-keys span { margin-right: .8rem; }
 .lc-full { display: block; font-size: .85rem; } .lc-full[hidden] { display: none; }

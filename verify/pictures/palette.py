@@ -46,8 +46,6 @@ STYLE = f"""
 .lc .several .e{{fill:var(--lc-on-red)!important}}
 .lc .m{{fill:none!important;stroke:var(--lc-ink)!important;stroke-width:2.5!important}}
 .lc .away{{opacity:.13}}
-.lc .here{{fill:var(--lc-out);fill-opacity:.15;stroke:var(--lc-out);stroke-width:3px;vector-effect:non-scaling-stroke}}
-.lc .here{{pointer-events:none}}
 .lc .bg{{fill:var(--lc-bg)}}.lc .d{{fill:var(--lc-dim)}}.lc .h{{font-weight:bold;font-size:10px}}
 .lc .n{{font-size:9px;white-space:pre}}.lc .r{{text-anchor:end}}.lc .k{{text-anchor:middle}}
 .lc .hatch{{stroke:var(--lc-dim);stroke-width:1}}
