@@ -9,7 +9,7 @@ is that expression. `Statement.region` has the facts of one class of trips, and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
 from typing import Any
@@ -322,25 +322,7 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     dims = {name: tuple(array["dims"]) for name, array in arrays.items()}
     order = [*dims.get(target.name, ()), *(dim for each in dims.values() for dim in each)]
     names = tuple(dict.fromkeys(dim.upper() for dim in order))
-    for element in (target, *expression.elements(claimed)):
-        if element.name not in dims or element.indices != dims[element.name]:
-            raise NotLifted(0, f"{element.name} has other indices in the claim than its dims: no proof yet")
-    if any(not name.isidentifier() for name in names):
-        raise NotLifted(0, "an index with a fixed extent has no meaning for all sizes yet")
-    for name, array in arrays.items():
-        used = [key for key in ("sparse", "metadata", "scratch", "zero", "range") if array.get(key)]
-        if used:
-            raise NotLifted(0, f"{name}: {used[0]} has no meaning for all sizes yet")
-    if not isinstance(table.get("smem", 0), int):
-        raise NotLifted(0, "shared memory whose size depends on sizes has no meaning yet")
-    block = table["block"] if isinstance(table["block"], list) else [table["block"]]
-    if not all(isinstance(extent, int) for extent in block):
-        raise NotLifted(0, "a block that depends on sizes has no meaning yet")
-    if any(len(each) > 2 for each in dims.values()):
-        raise NotLifted(0, "an array with more than two indices, as batches have, has no meaning for all sizes yet")
-    if len(target.indices) != 2:
-        many = f"{target.name} has {len(target.indices)}"
-        raise NotLifted(0, f"only an output with two indices, as C[m,n], has a proof for all sizes yet; {many}")
+    _refuse_unproved(table, target, claimed, dims, names)
     given = GivenSizes(table.get("given", ()))
     strides = {name: strides_of(name, array) for name, array in arrays.items()}
     _check_nodes(claimed, table.get("scalars", {}))
@@ -361,6 +343,31 @@ def state(table: Mapping[str, Any]) -> AllSizes:
         total((made.form(high) - made.form(low)).thread(0), {(): -strict}) for low, high, strict in given.bounds
     ]
     return made
+
+
+def _refuse_unproved(
+    table: Mapping[str, Any], target: Element, claimed: Node, dims: Mapping[str, tuple[str, ...]], names: Sequence[str]
+) -> None:
+    """Raise NotLifted for what a claim may say at given sizes, and no proof for all sizes covers yet."""
+    for element in (target, *expression.elements(claimed)):
+        if element.name not in dims or element.indices != dims[element.name]:
+            raise NotLifted(0, f"{element.name} has other indices in the claim than its dims: no proof yet")
+    if any(not name.isidentifier() for name in names):
+        raise NotLifted(0, "an index with a fixed extent has no meaning for all sizes yet")
+    for name, array in table["arrays"].items():
+        used = [key for key in ("sparse", "metadata", "scratch", "zero", "range") if array.get(key)]
+        if used:
+            raise NotLifted(0, f"{name}: {used[0]} has no meaning for all sizes yet")
+    if not isinstance(table.get("smem", 0), int):
+        raise NotLifted(0, "shared memory whose size depends on sizes has no meaning yet")
+    block = table["block"] if isinstance(table["block"], list) else [table["block"]]
+    if not all(isinstance(extent, int) for extent in block):
+        raise NotLifted(0, "a block that depends on sizes has no meaning yet")
+    if any(len(each) > 2 for each in dims.values()):
+        raise NotLifted(0, "an array with more than two indices, as batches have, has no meaning for all sizes yet")
+    if len(target.indices) != 2:
+        many = f"{target.name} has {len(target.indices)}"
+        raise NotLifted(0, f"only an output with two indices, as C[m,n], has a proof for all sizes yet; {many}")
 
 
 def _summed_index(value: Node, target: Element) -> str:
