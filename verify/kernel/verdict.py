@@ -255,7 +255,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
             proposals=propose(
                 [certain[0], *(finding for finding in findings if finding.line != certain[0].line)], judged.mending
             ),
-            causes=causes, further=further, general=_generalize(judged, groups, {one.text for one in further}),
+            causes=causes, further=further, general=_generalize(judged, groups, {cause.text for cause in further}),
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
@@ -279,9 +279,9 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
 
 def _generalize(judged: JudgedKernel, groups: Sequence[Sequence[Finding]], apart: Collection[str]) -> tuple[str, ...]:
     """Return what is told of findings, whatever the sizes are, without those that have an alert of their own."""
-    (first, *_), *others = groups
-    told = (each[0] for each in others if spell_finding(tell_once(each)) not in apart)
-    spelled = (f"{'so: ' * _follows(one, first)}{spell_general(one)}" for one in told)
+    (first, *_), *rest = groups
+    told = (each[0] for each in rest if spell_finding(tell_once(each)) not in apart)
+    spelled = (f"{'so: ' * _follows(finding, first)}{spell_general(finding)}" for finding in told)
     return tuple(dict.fromkeys((spell_general(first), *judged.quote(first), *spelled)))
 
 
@@ -316,9 +316,9 @@ def spell_finding(finding: Finding) -> str:
     return f"{where}{kind}{finding.text}{section}"
 
 
-def spell_general(one: Finding) -> str:
+def spell_general(finding: Finding) -> str:
     """Return a finding in a line, without its example."""
-    return spell_finding(one._replace(text=leave_out_example(one.text)))
+    return spell_finding(finding._replace(text=leave_out_example(finding.text)))
 
 
 @cache

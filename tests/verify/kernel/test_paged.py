@@ -42,19 +42,19 @@ def count_ctas() -> int:
 def test_a_part_compares_what_it_would_with_all_tables(ctas: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     dense = run_part(PTX, ctas)
     monkeypatch.setattr(interpretation, "PAGED", 0)
-    found = run_part(PTX, ctas)
-    assert found.status == dense.status == "VERIFIED" and not found.findings
-    assert found.part == dense.part == (len(ctas), count_ctas())
-    assert 0 < found.elements == found.compared == dense.compared < SIZES["M"] * SIZES["N"]
-    assert found.written == dense.written
+    outcome = run_part(PTX, ctas)
+    assert outcome.status == dense.status == "VERIFIED" and not outcome.findings
+    assert outcome.part == dense.part == (len(ctas), count_ctas())
+    assert 0 < outcome.elements == outcome.compared == dense.compared < SIZES["M"] * SIZES["N"]
+    assert outcome.written == dense.written
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("paged")
 def test_all_ctas_compare_all_elements() -> None:
-    found = run_part(PTX, tuple(range(count_ctas())))
-    assert (found.status, found.part) == ("VERIFIED", None)
-    assert found.elements == found.compared == SIZES["M"] * SIZES["N"]
+    outcome = run_part(PTX, tuple(range(count_ctas())))
+    assert (outcome.status, outcome.part) == ("VERIFIED", None)
+    assert outcome.elements == outcome.compared == SIZES["M"] * SIZES["N"]
 
 
 @pytest.mark.usefixtures("paged")
@@ -67,34 +67,34 @@ def test_all_ctas_compare_all_elements() -> None:
     ],
 )
 def test_a_wrong_claim_is_refuted_by_a_part(claim: str) -> None:
-    found = run_part(PTX, (0, 3), claim=claim)
-    assert found.status == "REFUTED"
-    assert {one.kind for one in found.findings} == {"wrong element"}
+    outcome = run_part(PTX, (0, 3), claim=claim)
+    assert outcome.status == "REFUTED"
+    assert {finding.kind for finding in outcome.findings} == {"wrong element"}
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("paged")
 def test_a_wrong_kernel_is_refuted_by_a_part() -> None:
-    found = run_part((EXAMPLES / "wrong.ptx").read_text("utf-8"), tuple(range(count_ctas())))
-    assert found.status == "REFUTED"
+    outcome = run_part((EXAMPLES / "wrong.ptx").read_text("utf-8"), tuple(range(count_ctas())))
+    assert outcome.status == "REFUTED"
 
 
 @pytest.mark.usefixtures("paged")
 def test_an_access_outside_is_reported_by_its_place() -> None:
     """A has a column fewer than the kernel is told."""
     arrays = {**TABLE["arrays"], "A": {**TABLE["arrays"]["A"], "dims": ["m", "47"]}}
-    found = run_part(PTX, (0,), arrays=arrays, claim="C[m,n] = A[m,n//80]")
-    assert OUT_OF_BOUNDS in {one.kind for one in found.findings}
-    assert any("A[" in one.text and "of 100x47" in one.text for one in found.findings)
+    outcome = run_part(PTX, (0,), arrays=arrays, claim="C[m,n] = A[m,n//80]")
+    assert OUT_OF_BOUNDS in {finding.kind for finding in outcome.findings}
+    assert any("A[" in finding.text and "of 100x47" in finding.text for finding in outcome.findings)
 
 
 @pytest.mark.long
 def test_an_array_of_more_than_all_tables_hold_runs_in_part() -> None:
     large = {"M": 8192, "N": 8192, "K": 64}
     last = claim_of({**TABLE, "sizes": large}).launches[0].grid
-    found = run_part(PTX, (0, last[0] * last[1] - 1), sizes=large)
-    assert found.status == "VERIFIED" and found.part is not None and found.part[0] == 2
-    assert found.elements == found.compared > 0
+    outcome = run_part(PTX, (0, last[0] * last[1] - 1), sizes=large)
+    assert outcome.status == "VERIFIED" and outcome.part is not None and outcome.part[0] == 2
+    assert outcome.elements == outcome.compared > 0
     with pytest.raises(SpecError, match="all CTAs run"):
         check(PTX, claim_of({**TABLE, "sizes": large}), seed=1)
 
@@ -102,7 +102,7 @@ def test_an_array_of_more_than_all_tables_hold_runs_in_part() -> None:
 def test_a_part_ends_where_its_tables_are_nearly_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpretation, "PAGED", 0)
     monkeypatch.setattr(interpretation, "ROWS", 80_000)  # a fourth for C's 30,720 places; a CTA writes to half of them
-    found = run_part(PTX, tuple(range(6)), {"M": 128, "N": 192, "K": 160})
-    assert found.status == "VERIFIED" and found.part is not None and 0 < found.part[0] < 6
+    outcome = run_part(PTX, tuple(range(6)), {"M": 128, "N": 192, "K": 160})
+    assert outcome.status == "VERIFIED" and outcome.part is not None and 0 < outcome.part[0] < 6
     monkeypatch.setattr(interpretation, "ROWS", 1 << 9)
     assert run_part(PTX, (0,)).status == "UNKNOWN"
