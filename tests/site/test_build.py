@@ -259,6 +259,40 @@ def test_a_click_in_a_picture_of_a_page_shows_one_thread_alone(site: Path, chrom
     assert chromium.js("[...document.querySelectorAll('b.lc-status')].map(one => one.textContent)").count("REFUTED") > 0
 
 
+READ = """[...document.querySelectorAll('.lc-whole')].every((frame) => {
+  const scale = (svg) => svg.clientWidth / svg.viewBox.baseVal.width;
+  const part = frame.parentNode.querySelector(':scope > .lc-zoom:not([hidden]) svg');
+  return scale(frame.querySelector('svg')) >= 0.9 || (part !== null && scale(part) > 1.4 && part.clientWidth <= 400);
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("page", ["index", "museum", "notebook", "show", "teaching/cute_slides", "tutorial/tiling"])
+def test_each_picture_of_a_page_is_read_on_a_phone_or_has_a_part_that_is(
+    site: Path, chromium: Browser, page: str
+) -> None:
+    chromium.open(address(site / find_built(page)), 400)
+    assert chromium.js("document.querySelectorAll('.lc-whole').length") > 2
+    assert chromium.becomes(READ, True)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_a_large_picture_of_a_page_is_drawn_from_its_data_and_without_scripts_there_is_its_image(
+    site: Path, chromium: Browser
+) -> None:
+    text = (site / "show.html").read_text(encoding="utf-8")
+    images = re.findall(r'<noscript><img alt="[^"]*" src="([^"]*)"></noscript>', text)
+    assert len(images) > 3 and all((site / image).is_file() for image in images)
+    chromium.open(address(site / "show.html"))
+    figure = "[...document.querySelectorAll('.lc-figure')].find((one) => one.querySelector('noscript'))"
+    assert chromium.js(f"{figure}.querySelectorAll('.lc-whole .c').length") == 16 * 16 + 16 * 8 + 16 * 8
+    cell = f"{figure}.querySelector('.lc-whole [data-at=\"0 1\"]')"
+    chromium.js(f"{cell}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))")
+    assert "layout: T0 V1" in chromium.js(f"{cell}.querySelector('title').textContent")
+
+
 def test_ids_of_two_pictures_of_a_page_differ() -> None:
     first, second = (pictures.figure("words", ROOT / "docs" / "pictures", name) for name in ("atom.svg", "wrong.svg"))
     ids = [set(re.findall(r'\bid="([^"]*)"', text)) for text in (first, second)]
