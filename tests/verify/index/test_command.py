@@ -387,7 +387,7 @@ def test_in_ci_functions_are_called_only_where_that_is_said(
         verify_index("right", calls)
     assert verify_index("right", calls, allow_exec=True).exit() == 0
     entries, _ = Suite(how="--lanecheck-allow-exec").read_entries(calls)
-    assert "say so with --lanecheck-allow-exec" in Suite().verify(entries[:1]).failure
+    assert "allow that with --lanecheck-allow-exec" in Suite().verify(entries[:1]).failure
 
 
 def test_a_raising_function_is_an_error_with_its_point() -> None:
