@@ -84,6 +84,7 @@ class OperationFamily:
         names = self.operation.space.names
         samples = [{**at, **fixed} for at in self.operation.space.samples]
         samples = [{**at, **{name: at[same] for name, same in equal.items()}} for at in samples]
+        # Most samples don't have the given numbers. Without any left, only the solver can say whether there are inputs.
         kept = tuple(at for at in samples if all(evaluate(node, at, {}) for node in known))
         if not kept and Session(script(names, known), GOAL_BUDGET).check().status == "unsat":
             assumed = ", ".join(text(substitute(node, self.shown_inputs)) for node in self.granted_assumptions)
@@ -102,6 +103,7 @@ def family(operation: str, shape: str, by: str | None) -> OperationFamily:
         raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
     if operation == "composition":
         right, (lists, note) = _layout(right, by, operation), _merge_modes(lists)
+        # `layouts.composition` merges the modes of A first, so the operation takes them merged, and the report says so.
         composed = _composition(len(lists[0]), len(right[0]))
         return _check_family(composed, _name_inputs("MD", lists) | _name_inputs("Nr", right), note)
     if operation in ("logical_divide", "logical_product"):
@@ -169,7 +171,7 @@ def _merge_modes(lists: Lists) -> tuple[Lists, str]:
             continue
         if not (out and _follows(out[-1], d)):
             out.append((s, d))
-        elif _number(s):
+        elif _number(s):  # letters can't be multiplied in the notation of a layout
             out[-1] = (str(int(out[-1][0]) * int(s)), out[-1][1])
         else:
             raise InferenceError(f"--shape: {':'.join(out[-1])} and {s}:{d} are one mode: write them as one")

@@ -62,7 +62,7 @@ def limit(bounded: Sequence[Node], step: Node, count: Node) -> tuple[Node, list[
     digits: list[Node] = [("%", quotient(step, bounded[:i]), m) for i, m in enumerate(bounded)]
     first = count
     for m, digit in zip(bounded, digits, strict=True):
-        carry: Node = ("-", 0, ("//", ("-", 0, m), digit))
+        carry: Node = ("-", 0, ("//", ("-", 0, m), digit))  # m / digit, rounded up: so many steps reach m
         first = ("if", ("and", ("!=", digit, 0), ("<", carry, first)), carry, first)
     return first, digits
 
@@ -141,6 +141,7 @@ def merge_modes(path: Path, a: Modes) -> Modes:
 
 def follows(path: Path, fact: Node) -> bool:
     """Whether a comparison follows from the conditions of the path; False when the solver cannot decide it."""
+    # Numbers on the path decide most questions without the solver: a fact that one of them breaks doesn't follow.
     if not all(evaluate(fact, at, {}) for at in path.samples[:20]):
         return False
     return not path.feasible(negate(fact))
@@ -156,7 +157,7 @@ def prove_composition(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[G
     for j, ((n, r), split) in enumerate(zip(b, result, strict=True)):
         yield Goal(f"size of mode {j}", (), (), ("==", times([s for s, _ in split]), n))
         for place, (s, e) in enumerate(split):
-            if s == 1:
+            if s == 1:  # its digit is always 0
                 continue
             digit = f"k.{j}.{place}"
             parts.append((digit, s, times([r, *(x for x, _ in split[:place])])))
@@ -188,6 +189,7 @@ def _no_carry(
             if partial != 0:
                 hints.append(instance("DIGITS_ADD", m, partial, term))
             partial = total([partial, term])
+        # Divided by m, the index is the same sum with other steps: those of the next mode of A.
         remainder = _weigh(parts, [("%", step, m) for step in steps])
         steps = [("//", step, m) for step in steps]
         exact = ("and", ("==", ("%", partial, m), remainder), ("==", ("//", partial, m), _weigh(parts, steps)))
@@ -213,6 +215,7 @@ def prove_complement(a: Modes, target: Node, result: Modes, order: Sequence[int]
     apart: list[Node] = [("<=", 1, chain[0][1])] if chain else []
     compact: list[Node] = [("==", chain[0][1], 1)] if chain else []
     reached: list[Node] = [("<=", target, 1)]
+    # The target may be reached before the last mode: then the modes behind it need not be compact.
     for i, (n, e) in enumerate(chain):
         reached.append(conjunction((*compact, (">=", ("*", n, e), target))))
         if i + 1 < len(chain):
@@ -246,9 +249,10 @@ def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
 def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
     """Yield the goals of right_inverse: mode j of R is a group of L's modes, as one of stride P_j = n_0 ... n_{j-1}."""
     for j, (n, e) in enumerate(result):
-        if (n, e) == (1, 0):
+        if (n, e) == (1, 0):  # the inverse of a layout that has no mode of stride 1
             continue
         step = times([x for x, _ in result[:j]])
+        # The code knows which modes it merged, and the returned layout doesn't say: any group may be the one.
         groups: list[Node] = []
         for first in range(len(a)):
             for last in range(first, len(a)):
@@ -277,12 +281,14 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
     weights = [times([s for s, _ in a[:i]]) for i in range(len(a))]
     index = total([("*", x, w) for x, w in zip(names, weights, strict=True)])
     value = total([("*", x, d) for x, (_, d) in zip(names, a, strict=True)])
-    split: Modes = []
+    split: Modes = []  # R before merging
     hints: list[Node] = []
-    previous: Node = 1
-    whole = value
+    previous: Node = 1  # the stride before, from small to large
+    whole = value  # what is left of L(k) when R has divided it by the ratios so far
     for place, i in enumerate(order):
         stride = a[i][1]
+        # Between two strides R reads the digit of the finer mode, which is below their ratio, and puts it where that
+        # mode is in k. DM takes the digit and the rest out of the sum; each division of a stride is exact (DIVDEF).
         ratio: Node = stride if previous == 1 else ("//", stride, previous)
         split.append((ratio, weights[order[place - 1]] if place else 0))
         hints += [instance("DIVDEF", previous, a[j][1]) for j in order[place:]] if previous != 1 else []
@@ -293,7 +299,7 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
         whole = ("//", whole, ratio)
         hints.append(("implies", ("==", whole, above), instance("DIVEQ", a[i][0], whole, above)))
         previous = stride
-    split += [(a[i][0], weights[i]) for i in order[-1:]]
+    split += [(a[i][0], weights[i]) for i in order[-1:]]  # above the largest stride is the digit of its mode
     back = Goal("digits", tuple(names), tuple(inside), ("==", at(split, value), index), tuple(hints))
     same = Goal("merging", ("i",), ((">=", "i", 0),), ("==", at(result, "i"), at(split, "i")), merging(split))
     yield Goal("value", tuple(names), tuple(inside), ("==", at(result, value), index), tuple(hints), (same, back))
