@@ -143,7 +143,8 @@ class KernelSession:
 
     def _interpret_all(self, ptx: str, claim: KernelClaim, chained: bool) -> LaunchOutcome | str:
         """Return the outcome of all CTAs of a launch, or of some if all of them take too long."""
-        if not chained and (is_large(claim.launches[0]) or is_too_large(claim.launches[0])):
+        large = is_large(claim.launches[0]) and prod(claim.launches[0].grid) > 1
+        if not chained and (large or is_too_large(claim.launches[0])):
             part = self._interpret_part(ptx, claim, if_longer=True)
             if part is not None:
                 return part
@@ -200,7 +201,7 @@ class KernelSession:
     def _interpret_part(self, ptx: str, claim: KernelClaim, *, if_longer: bool = False) -> LaunchOutcome | str | None:
         """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must.
 
-        None if all of them may end within it, and that is asked for: the first one shows how long one takes.
+        None if all of them may end within it, and that is asked for: the second one shows how long one takes.
         """
         late = f"not interpreted within {self.seconds:g} s"
         kernel, clock, (launch,) = parse_kernel(ptx, claim.kernel), Clock(), claim.launches
@@ -214,11 +215,14 @@ class KernelSession:
             if clock.read_time() > 2 * self.seconds:
                 raise TooLong
 
+        ended: list[float] = []  # when each CTA did; the first one also makes tables
+
         def pace(done: int, total: int) -> bool:
-            every = clock.read_time() * prod(launch.grid) / done
-            if if_longer and every < FAR * self.seconds and not is_too_large(launch):
-                raise Soon
-            return clock.read_time() >= self.seconds
+            ended.append(clock.read_time())
+            if if_longer and done == 2 and not is_too_large(launch):
+                if (ended[1] - ended[0]) * prod(launch.grid) < FAR * self.seconds:
+                    raise Soon
+            return ended[-1] >= self.seconds
 
         try:
             return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]

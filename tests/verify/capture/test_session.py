@@ -39,6 +39,22 @@ def test_a_large_launch_is_decided_in_part_at_once(
     assert status == "REFUTED" or found.text.startswith("PARTIAL: 2 of 3 CTAs")
 
 
+def test_the_time_of_a_cta_is_not_that_of_the_first(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small kernel's first CTA ends before the clock is read once: it would seem to take no time."""
+
+    class SlowClock:
+        now = -100.0
+
+        def read_time(self) -> float:
+            self.now += 100.0
+            return self.now
+
+    monkeypatch.setattr(interpretation, "PAGED", 0)
+    monkeypatch.setattr(interpretation, "Region", None)  # which has the tables of all elements
+    monkeypatch.setattr(session, "Clock", SlowClock)
+    assert add_decision(log).text.startswith("PARTIAL: 2 of 3 CTAs")
+
+
 def test_a_large_launch_that_is_fast_is_decided_in_full(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpretation, "PAGED", 0)
     assert add_decision(log).status == "VERIFIED"
