@@ -94,15 +94,18 @@ class Browser:
         """The addresses that pages fetched since the last call, without those of the pages."""
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         requests = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-        addresses = [one["request"]["url"] for one in requests if one.get("type") != "Document"]
-        return [one for one in addresses if not one.startswith(("chrome:", "chrome-untrusted:", "data:"))]
+        addresses = [request["request"]["url"] for request in requests if request.get("type") != "Document"]
+        return [address for address in addresses if not address.startswith(("chrome:", "chrome-untrusted:", "data:"))]
 
     def violations(self) -> list[str]:
         """What axe-core finds wrong in the page, each with the first element that it is about."""
         self.driver.execute_script((files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8"))
         cells = "{exclude: [['svg.lc > g']]}"  # of drawings, whose role is that of an image: there are thousands
-        found = self.driver.execute_async_script(f"axe.run({cells}).then(arguments[arguments.length - 1])")
-        return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
+        result = self.driver.execute_async_script(f"axe.run({cells}).then(arguments[arguments.length - 1])")
+        return [
+            f"{violation['id']}: {violation['help']}: {violation['nodes'][0]['html'][:200]}"
+            for violation in result["violations"]
+        ]
 
     def picture(self) -> bytes:
         """The window as a PNG, an eighth as wide and high."""
@@ -110,9 +113,9 @@ class Browser:
         shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
         return base64.b64decode(shot["data"])
 
-    def difference(self, one: bytes, other: bytes) -> float:
+    def difference(self, first: bytes, second: bytes) -> float:
         """The mean difference of two pictures, 0 to 255."""
-        coded = [base64.b64encode(picture).decode() for picture in (one, other)]
+        coded = [base64.b64encode(picture).decode() for picture in (first, second)]
         return float(self.driver.execute_async_script(DIFFERENCE, *coded))
 
 

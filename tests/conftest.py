@@ -100,6 +100,6 @@ def missing_gpu(config: pytest.Config) -> str | None:
         # An ImportError here is a defect of gpu_checks and fails the test: it is no reason to skip.
         from gpu_checks import Unavailable, device_info
 
-        found = device_info()
-        config.stash[GPU_MISSING] = found.reason if isinstance(found, Unavailable) else None
+        device = device_info()
+        config.stash[GPU_MISSING] = device.reason if isinstance(device, Unavailable) else None
     return config.stash[GPU_MISSING]

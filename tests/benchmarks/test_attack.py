@@ -60,8 +60,8 @@ def test_a_checker_that_accepts_everything_is_caught(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(descriptors, "verify_movement", accept_everything)
     monkeypatch.setattr(headers, "main", lambda _: print(json.dumps({"subjects": [1]})) or 0)
     for attack in (atoms, repairs, descriptors, headers):
-        found = [attack.attempt(number, random.Random(number)) for number in range(8)]
-        assert "false accept" in {one.fault for one in found}, attack.__name__
+        attempts = [attack.attempt(number, random.Random(number)) for number in range(8)]
+        assert "false accept" in {attempt.fault for attempt in attempts}, attack.__name__
 
 
 @pytest.mark.long
@@ -75,8 +75,8 @@ def test_gcc_knows_which_rows_are_right(tmp_path: Path, monkeypatch: pytest.Monk
     assert {row: expressions.truth_of(row, "int", tmp_path) for row in rows} == rows
     assert expressions.truth_of(list(rows)[1], "unsigned", tmp_path) is Truth.RIGHT
     monkeypatch.setattr(expressions, "verify_index", accept_everything)
-    found = [expressions.attempt(number, random.Random(number)) for number in range(12)]
-    assert "false accept" in {one.fault for one in found}
+    attempts = [expressions.attempt(number, random.Random(number)) for number in range(12)]
+    assert "false accept" in {attempt.fault for attempt in attempts}
 
 
 def test_a_result_that_breaks_its_definition_is_caught() -> None:
@@ -85,9 +85,9 @@ def test_a_result_that_breaks_its_definition_is_caught() -> None:
 
 
 def test_operations_keep_their_definitions_on_two_hundred_layouts() -> None:
-    found = [algebra.attempt(number, random.Random(f"test {number}")) for number in range(200)]
-    assert [one for one in found if one.fault] == []
-    assert sum(one.verdict == "VERIFIED" for one in found) > 100
+    attempts = [algebra.attempt(number, random.Random(f"test {number}")) for number in range(200)]
+    assert [attempt for attempt in attempts if attempt.fault] == []
+    assert sum(attempt.verdict == "VERIFIED" for attempt in attempts) > 100
 
 
 @pytest.mark.long
@@ -111,17 +111,17 @@ def test_a_log_is_gone_on_with_after_a_torn_line(tmp_path: Path) -> None:
     whole = log.read_text()
     log.write_text(whole[:-20])
     assert len(campaign.kept(log, 1)) == 3
-    assert sorted(campaign.run(["algebra"], 4, 1, log, 1), key=lambda one: one.number) == first
+    assert sorted(campaign.run(["algebra"], 4, 1, log, 1), key=lambda attempt: attempt.number) == first
     assert sorted(log.read_text().splitlines()) == sorted(whole.splitlines())
     with pytest.raises(ValueError, match="another seed"):
         campaign.kept(log, 2)
 
 
 def test_the_score_counts_attempts_and_faults() -> None:
-    one = Attempt("atoms", 0, "", Truth.WRONG, "VERIFIED", "false accept")
-    other = Attempt("atoms", 1, "", Truth.RIGHT, "VERIFIED")
+    first = Attempt("atoms", 0, "", Truth.WRONG, "VERIFIED", "false accept")
+    second = Attempt("atoms", 1, "", Truth.RIGHT, "VERIFIED")
     third = Attempt("headers", 0, "", Truth.WRONG, "UNDECIDED")
-    assert campaign.score([one, other, third]).splitlines()[2:] == [
+    assert campaign.score([first, second, third]).splitlines()[2:] == [
         "| atoms | 1 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |",
         "| headers | 0 | 0 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 0 |",
         "| all | 1 | 1 | 2 | 0 | 1 | 1 | 0 | 0 | 0 | 0 |",

@@ -31,6 +31,6 @@ def test_the_record_is_of_what_the_command_reads_prints_and_calls_today(name: st
     recorded = front.load()[name]
     assert front.stale(recorded, name, calls, printed) == [], "the record is older: python -m benchmarks.front"
     assert front.stale(recorded, name, calls, printed + " ") == ["stdout"]
-    for other in (calls // 2, calls * 2):
-        (why,) = front.stale(recorded, name, other, printed)
-        assert why.endswith(f"{other:,} today")
+    for changed in (calls // 2, calls * 2):
+        (why,) = front.stale(recorded, name, changed, printed)
+        assert why.endswith(f"{changed:,} today")

@@ -62,9 +62,9 @@ def test_memory_is_that_of_all_processes_and_the_worst_of_three_runs_is_limited(
     assert two.cpu > 0 and two.wall > 0.4
     samples = iter([200.0, 301.0, 100.0])
     monkeypatch.setattr(absolute, "observed", lambda *_: Observed(0.0, 0.0, next(samples), ""))
-    found = absolute.memory("it", "-c", "pass", target=300.0)
-    assert (found.value, found.met) == (301.0, False)
-    assert str(found).endswith("worst of 3, 100.0 to 301.0 (at most 300: MISSED)") and "PSS" in str(found)
+    figure = absolute.memory("it", "-c", "pass", target=300.0)
+    assert (figure.value, figure.met) == (301.0, False)
+    assert str(figure).endswith("worst of 3, 100.0 to 301.0 (at most 300: MISSED)") and "PSS" in str(figure)
 
 
 def test_memory_that_cannot_be_read_is_not_little(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,10 +86,10 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str, **suites: list[Any]) -> in
     """The exit code of the command with these suites, in each of which an exception is raised at its place."""
 
     def figures(name: str, *_: object) -> Any:
-        for one in suites[name]:
-            if isinstance(one, Exception):
-                raise one
-            yield one
+        for figure in suites[name]:
+            if isinstance(figure, Exception):
+                raise figure
+            yield figure
 
     monkeypatch.setattr(gates, "SUITES", tuple(suites))
     monkeypatch.setattr(gates, "figures", figures)

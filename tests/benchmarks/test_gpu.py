@@ -45,7 +45,7 @@ def test_every_round_begins_without_compiled_kernels_and_then_has_them(machine: 
     places = machine("NVIDIA H200", SECONDS)
     compiling, kept = gpu.figures()
     assert isinstance(places, list) and [place.keys() for place in places] == [{*gpu.KEPT}] * 6
-    folders = [one for place in places for one in {*place.values()}]
+    folders = [folder for place in places for folder in {*place.values()}]
     assert folders[::2] == folders[1::2] and len({*folders}) == 3
     assert (compiling.samples, kept.samples) == ((18.0, 15.04, 16.0), (7.0, 6.5, 6.6))  # type: ignore[union-attr]
 
@@ -81,8 +81,8 @@ def test_a_record_says_where_when_and_of_which_code_and_the_page_shows_it(
     before = tomllib.loads(file.read_text())
     machine("NVIDIA H200", SECONDS)
     assert gates.main(["gpu", "--record", str(file)]) == 0
-    *others, last = tomllib.loads(file.read_text())["run"]
-    assert others == before["run"]
+    *earlier, last = tomllib.loads(file.read_text())["run"]
+    assert earlier == before["run"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", last.pop("date")) and re.match("[0-9a-f]{12}", last.pop("commit"))
     assert last.pop("cores") >= 1
     assert last == {

@@ -51,11 +51,11 @@ def test_an_edit_changes_one_line() -> None:
 
 
 def test_random_edits_are_repeatable_different_and_of_instructions() -> None:
-    found = drawn(TEXT, 20, seed=3)
-    assert found == drawn(TEXT, 20, seed=3) != drawn(TEXT, 20, seed=4)
-    assert len({(edit.line, edit.new) for edit in found}) == 20
+    edits = drawn(TEXT, 20, seed=3)
+    assert edits == drawn(TEXT, 20, seed=3) != drawn(TEXT, 20, seed=4)
+    assert len({(edit.line, edit.new) for edit in edits}) == 20
     lines = dict(body(TEXT))
-    assert all(lines[edit.line] == edit.old and not re.search(r"\b(bra|ret)\b", edit.old) for edit in found)
+    assert all(lines[edit.line] == edit.old and not re.search(r"\b(bra|ret)\b", edit.old) for edit in edits)
 
 
 def test_a_line_is_live_if_a_store_or_a_branch_depends_on_it() -> None:
@@ -115,9 +115,9 @@ def test_one_process_does_its_tasks_itself_and_begins_none_after_the_time() -> N
 
 def test_the_summary_counts_what_has_no_reason() -> None:
     edit = Edit(1, "waits", "a", "")
-    found = [Fate("k", "", edit, "VERIFIED"), Fate("k", "", edit, "VERIFIED", "", "never ran")]
-    assert [one.open for one in found] == [True, False]
-    assert summary([*found, Fate("k", "", edit, "REFUTED", "x")]) == [
+    listed = [Fate("k", "", edit, "VERIFIED"), Fate("k", "", edit, "VERIFIED", "", "never ran")]
+    assert [fate.open for fate in listed] == [True, False]
+    assert summary([*listed, Fate("k", "", edit, "REFUTED", "x")]) == [
         "waits                3 edits: 1 rest, 1 never ran, 1 refuted"
     ]
 
@@ -140,12 +140,12 @@ def test_a_gpu_gives_a_reason_or_takes_one_away() -> None:
 
 def test_a_file_of_edits_is_read_again_without_its_torn_line(tmp_path: Path) -> None:
     path, edit = tmp_path / "edits.jsonl", Edit(1, "waits", "a", "")
-    first, other = Fate("k", "d", edit, "VERIFIED"), Fate("k", "e", edit, "REFUTED", "x")
-    for one in (first, other, replace(first, reason="never ran")):
-        fates.append(path, one)
+    first, second = Fate("k", "d", edit, "VERIFIED"), Fate("k", "e", edit, "REFUTED", "x")
+    for fate in (first, second, replace(first, reason="never ran")):
+        fates.append(path, fate)
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:40])
-    assert list(fates.kept(path).values()) == [replace(first, reason="never ran"), other]
+    assert list(fates.kept(path).values()) == [replace(first, reason="never ran"), second]
     assert path.read_bytes() == whole and fates.kept(tmp_path / "none") == {}
 
 
@@ -171,9 +171,9 @@ def test_what_is_in_the_file_is_not_checked_again(tmp_path: Path, monkeypatch: p
 def test_the_page_is_made_of_the_record_and_lists_what_is_left_and_what_was_read(tmp_path: Path) -> None:
     edit = Edit(7, "waits", " wait 1;", "")
     read = Edit(9, "waits", " cp.async.wait_group 2;", "")
-    found = [Fate("a", "", edit, "REFUTED", "x"), Fate("b", "", edit, "VERIFIED")]
-    found += [Fate("b", "", edit, "UNKNOWN", "line 3: %r5 is used"), Fate("triton_x", "", read, "VERIFIED")]
-    made = score.count_fates(found)
+    listed = [Fate("a", "", edit, "REFUTED", "x"), Fate("b", "", edit, "VERIFIED")]
+    listed += [Fate("b", "", edit, "UNKNOWN", "line 3: %r5 is used"), Fate("triton_x", "", read, "VERIFIED")]
+    made = score.count_fates(listed)
     score.write_score(made, tmp_path / "score.json")
     assert score.read_score(tmp_path / "score.json") == made
     lines = list(score.page(made))
@@ -200,13 +200,13 @@ def test_a_reading_excuses_its_edit_alone_and_no_gpu_that_differs() -> None:
     edit = Edit(7, "waits", " cp.async.wait_group 2;", "")
     accepted = Fate("triton_x", "", edit, "VERIFIED")
     assert accepted.column == fates.READ and not accepted.open
-    for other in (
+    for changed in (
         replace(accepted, kernel="mma_x"),
         replace(accepted, edit=replace(edit, new=" cp.async.wait_group 3;")),
         replace(accepted, edit=replace(edit, sort="random")),
         replace(accepted, gpu="differs in 1 of 32 runs"),
     ):
-        assert other.open, other
+        assert changed.open, changed
 
 
 @dataclass(frozen=True)
@@ -241,13 +241,13 @@ class FakeGpu:
 @pytest.mark.slow
 def test_a_hang_or_a_death_on_the_gpu_is_of_one_edit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     ways = ["same", "hangs", "differs", "dies", "no code", "same"]
-    monkeypatch.setattr(silicon, "both", lambda path, one, here, seeds, times: FakeRun(one.edit.old))
+    monkeypatch.setattr(silicon, "both", lambda path, fate, here, seeds, times: FakeRun(fate.edit.old))
     monkeypatch.setattr(silicon, "SECONDS", 3.0)
     tasks = [
         (CORPUS / "none.ptx", Fate("k", "", Edit(at, "waits", how, ""), "VERIFIED")) for at, how in enumerate(ways)
     ]
-    found = list(silicon.answered(tasks, INFO, 2, 4, factory=f"{__name__}:FakeGpu"))
-    said = {one.edit.line: one.gpu for one in found}
+    answers = list(silicon.answered(tasks, INFO, 2, 4, factory=f"{__name__}:FakeGpu"))
+    said = {fate.edit.line: fate.gpu for fate in answers}
     assert said[0] == said[5] == "same output in 8 runs" and said[2] == "differs in 3 of 8 runs"
     assert said[1].startswith("differs: no answer within 3 s") and said[3].startswith("differs: ")
     assert said[4] == "not assembled"
@@ -257,9 +257,9 @@ def test_a_kernel_for_a_later_gpu_is_made_for_this_one_unless_it_is_for_that_one
     for target, made in (("sm_120", "sm_90"), ("sm_90", "sm_90"), ("sm_80", "sm_80"), ("sm_100a", "sm_100a")):
         assert silicon.retargeted(f".version 8.7\n.target {target}\n", INFO) == f".version 8.7\n.target {made}\n"
     edit = Edit(1, "waits", "a", "")
-    found = [Fate("k", "", edit, "VERIFIED")]
+    listed = [Fate("k", "", edit, "VERIFIED")]
     kernels = [CORPUS / "tma_3.ptx", CORPUS / "simt_tn.ptx"]
-    older = list(silicon.runnable([(path, found[0]) for path in kernels], INFO._replace(sm="sm_100a")))
+    older = list(silicon.runnable([(path, listed[0]) for path in kernels], INFO._replace(sm="sm_100a")))
     assert [path.stem for path, _ in older] == ["simt_tn"]
 
 
@@ -313,28 +313,28 @@ def test_the_claims_of_other_peoples_kernels_can_be_read() -> None:
 def tables(page: str, part: str) -> Iterator[list[list[str]]]:
     """The cells of each table of numbers between the marks of a part of the page."""
     made = page.partition(f"<!-- {part} -->")[2].partition(f"<!-- /{part} -->")[0]
-    for found in re.finditer(r"(?:^\|.*\n)+", made, re.MULTILINE):
-        yield [[cell.strip() for cell in line.strip("|\n").split("|")] for line in found[0].splitlines()]
+    for match in re.finditer(r"(?:^\|.*\n)+", made, re.MULTILINE):
+        yield [[cell.strip() for cell in line.strip("|\n").split("|")] for line in match[0].splitlines()]
 
 
 def test_the_page_says_what_the_record_says_and_one_edit_in_a_hundred_is_left_at_most() -> None:
-    found, made = score.read_score(), PAGE.read_text(encoding="utf-8")
+    record, made = score.read_score(), PAGE.read_text(encoding="utf-8")
     written = made.partition(score.MARKS[0])[2].partition(score.MARKS[1])[0].strip()
-    assert written == "\n".join(score.page(found)).strip()
-    assert set(found.names(1)) == {"random", *SORTS, *meanings.SORTS}
-    assert len(found.left) == found.total(2, "open") <= found.total() // 100
-    assert sum(map(len, found.read.values())) == found.total(2, fates.READ)
-    assert sum(found.causes.values()) == found.total(2, "UNKNOWN") and not found.total(2, "crashed")
+    assert written == "\n".join(score.page(record)).strip()
+    assert set(record.names(1)) == {"random", *SORTS, *meanings.SORTS}
+    assert len(record.left) == record.total(2, "open") <= record.total() // 100
+    assert sum(map(len, record.read.values())) == record.total(2, fates.READ)
+    assert sum(record.causes.values()) == record.total(2, "UNKNOWN") and not record.total(2, "crashed")
     known = {row.name for row in corpus_rows()} | {"half_sums_90", "tilelang_90"}  # of tests/verify/kernel
-    assert set(found.names(0)) <= known
+    assert set(record.names(0)) <= known
 
 
 def test_the_edits_of_attention_are_those_of_the_record_and_one_in_a_hundred_is_left_at_most() -> None:
-    found = score.read_score(score.ATTENTION)
+    record = score.read_score(score.ATTENTION)
     made = PAGE.with_name("attention.md").read_text(encoding="utf-8").partition(score.EDITS[0])[2]
-    assert made.partition(score.EDITS[1])[0].strip() == "\n".join(score.page(found)).strip()
-    assert found.total() >= 290 and found.names(1) == ["random"] and not found.total(2, "crashed")
-    assert len(found.left) + found.total(2, fates.READ) <= found.total() // 100
+    assert made.partition(score.EDITS[1])[0].strip() == "\n".join(score.page(record)).strip()
+    assert record.total() >= 290 and record.names(1) == ["random"] and not record.total(2, "crashed")
+    assert len(record.left) + record.total(2, fates.READ) <= record.total() // 100
 
 
 @pytest.mark.long
@@ -342,11 +342,15 @@ def test_an_edit_that_spoils_another_output_is_not_accepted() -> None:
     """The claim of the backward pass is about the gradient by V; this store is one of that by K."""
     path = CORPUS / "attention_backward.ptx"
     text, claim = campaign.texts(path)
-    line = next(number for number, one in enumerate(text.splitlines(), 1) if "st.global" in one and "%rd35" in one)
+    line = next(
+        number
+        for number, text_line in enumerate(text.splitlines(), 1)
+        if "st.global" in text_line and "%rd35" in text_line
+    )
     edit = Edit(line, "random", text.splitlines()[line - 1], "")
-    assert {one.status for one in reasons.checked(edit, text, claim)} == {"VERIFIED"}
-    found = campaign.check_others("attention_backward", edit, text, claim)
-    assert found is not None and found.status == "REFUTED"
+    assert {finding.status for finding in reasons.checked(edit, text, claim)} == {"VERIFIED"}
+    fate = campaign.check_others("attention_backward", edit, text, claim)
+    assert fate is not None and fate.status == "REFUTED"
     nothing = Edit(line, "random", edit.old, edit.old)
     assert campaign.check_others("attention_backward", nothing, text, claim) is None
 

@@ -26,10 +26,10 @@ def kernel() -> ProvedKernel:
 @pytest.mark.long
 def test_every_operand_from_the_head_on_may_drift(kernel: ProvedKernel) -> None:
     every = draw_drifts(small.PTX, "small", kernel.theorem.head, kernel.executed_lines(), 1000, SEED)
-    assert len(every) > 40 and {one.shift for one in every} == {4, 9}
-    assert {"%p1", "%rd5", "%f2", "%r20", "2"} <= {one.operand for one in every}
-    for one in every:
-        parse_kernel(apply_drift(small.PTX, "small", kernel.theorem.head, one), "small")
+    assert len(every) > 40 and {drift.shift for drift in every} == {4, 9}
+    assert {"%p1", "%rd5", "%f2", "%r20", "2"} <= {drift.operand for drift in every}
+    for drift in every:
+        parse_kernel(apply_drift(small.PTX, "small", kernel.theorem.head, drift), "small")
 
 
 @pytest.mark.long
@@ -42,13 +42,13 @@ def test_no_operand_drifts_in_a_line_that_nobody_executes(kernel: ProvedKernel) 
 
 @pytest.mark.long
 def test_a_drift_is_seen_from_its_trip_on_and_not_before(kernel: ProvedKernel) -> None:
-    line = next(number for number, one in enumerate(small.PTX.splitlines(), 1) if "add.s64 %rd5, %rd5, 8;" in one)
+    line = next(number for number, code in enumerate(small.PTX.splitlines(), 1) if "add.s64 %rd5, %rd5, 8;" in code)
     place = small.PTX.splitlines()[line - 1].index("8;")
     late, at_once = (
         apply_drift(small.PTX, "small", kernel.theorem.head, Drift(line, place, "8", shift)) for shift in (4, 0)
     )
     sizes = {"M": 5, "N": 9, "K": 13, "lda": 16, "ldb": 16, "ldc": 16}
-    assert [one.status for one in lifted.check(late, kernel.statement.launch(sizes), seed=SEED)] == ["VERIFIED"]
+    assert [verdict.status for verdict in lifted.check(late, kernel.statement.launch(sizes), seed=SEED)] == ["VERIFIED"]
     assert refuted_at(at_once, kernel.statement, 1, SEED, 4).startswith("REFUTED at {")
     assert kernel.judge("drifts", late, [Trial(at_once, 4)])[0] == "not proved"
 
@@ -78,9 +78,9 @@ def test_a_campaign_goes_on_where_it_ended(
         words = [what, "small", "--many", str(SAMPLE), "--seed", str(SEED), "-o", str(output)]
         for part in range(1, SAMPLE + 1):
             assert lifted.main([*words, "--part", f"{part}/{SAMPLE}"]) == 0
-            assert len([one for one in lifted.kept_lines(output) if one["what"] == what]) == part
+            assert len([kept for kept in lifted.kept_lines(output) if kept["what"] == what]) == part
     lines = output.read_text().splitlines()
-    assert len(lines) == 2 * SAMPLE and MISSED not in {json.loads(one)["status"] for one in lines}
+    assert len(lines) == 2 * SAMPLE and MISSED not in {json.loads(line)["status"] for line in lines}
     output.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20], encoding="utf-8")  # cut off
     assert len(lifted.kept_lines(output)) == 2 * SAMPLE - 1
 
@@ -96,8 +96,8 @@ def test_random_sizes_are_those_of_the_theorem(kernel: ProvedKernel) -> None:
 def test_a_table_counts_what_became_of_each_attack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output, page = tmp_path / "lifted.jsonl", tmp_path / "page.md"
     page.write_text("before\n<!-- attacks -->\n<!-- /attacks -->\nafter\n", encoding="utf-8")
-    one = {"what": "drifts", "kernel": "plain_f16", "seed": 1, "mutant": "line 1", "status": "not proved", "why": ""}
-    kept = (one, one, {**one, "status": MISSED}, {**one, "what": "oracle", "status": "verified"})
+    row = {"what": "drifts", "kernel": "plain_f16", "seed": 1, "mutant": "line 1", "status": "not proved", "why": ""}
+    kept = (row, row, {**row, "status": MISSED}, {**row, "what": "oracle", "status": "verified"})
     output.write_text("".join(json.dumps(each) + "\n" for each in kept), encoding="utf-8")
     assert lifted.main(["table", "-o", str(output), "--page", str(page)]) == 0
     text = page.read_text(encoding="utf-8")

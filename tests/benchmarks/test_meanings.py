@@ -48,13 +48,13 @@ EXPECTED = {  # class -> text that one of its edits has
 
 
 def test_a_text_has_edits_of_every_class() -> None:
-    found = list(misread(TEXT))
-    assert {edit.sort for edit in found} == set(SORTS) == EXPECTED.keys()
+    edits = list(misread(TEXT))
+    assert {edit.sort for edit in edits} == set(SORTS) == EXPECTED.keys()
     for sort, parts in EXPECTED.items():
         for part in parts:
-            assert any(edit.sort == sort and part in edit.new for edit in found), (sort, part)
+            assert any(edit.sort == sort and part in edit.new for edit in edits), (sort, part)
     lines = TEXT.splitlines()
-    assert all(lines[edit.line - 1] == edit.old != edit.new for edit in found)
+    assert all(lines[edit.line - 1] == edit.old != edit.new for edit in edits)
 
 
 @pytest.mark.long
@@ -120,6 +120,6 @@ def test_edits_are_drawn_that_ptxas_takes_and_repeatably() -> None:
     opcodes = {edit.new.split()[0] for edit in kept}
     assert "mul.wide.s32" in opcodes and "mul.lo.u32" not in opcodes  # of which the destination has 32 bits
     assert any("p, %r4, -7; @p bar.warp.sync 0xffffffff;}" in edit.new for edit in kept)
-    found = draw_meanings(TEXT, 16, seed=3)
-    assert found == draw_meanings(TEXT, 16, seed=3) != draw_meanings(TEXT, 16, seed=4)
-    assert set(found) <= set(kept) and len(set(found)) == 16 and {edit.sort for edit in found} == set(SORTS)
+    chosen = draw_meanings(TEXT, 16, seed=3)
+    assert chosen == draw_meanings(TEXT, 16, seed=3) != draw_meanings(TEXT, 16, seed=4)
+    assert set(chosen) <= set(kept) and len(set(chosen)) == 16 and {edit.sort for edit in chosen} == set(SORTS)

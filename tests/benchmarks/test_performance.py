@@ -84,7 +84,7 @@ def test_the_same_data_give_the_same_page() -> None:
     assert [line for line in lines[campaigns:] if line.startswith(("| points", "| 16", "| 1,024"))] == [
         "| points | coalesce |", "| 16 | no loop |", "| 1,024 | 62 (59) |",
     ]  # fmt: skip
-    least = min(one.faster[1024] for one in campaign.GATES.values() if 1024 in one.faster)
+    least = min(gate.faster[1024] for gate in campaign.GATES.values() if 1024 in gate.faster)
     whole = campaign.GATES[campaign.ALL].faster[32]
     assert f"at least {whole} for all laws at 32 points, and {least} for each law at 1,024." in text
     machine = "a GPU, driver 1.2, CUDA 13.0"
@@ -118,14 +118,14 @@ def test_the_page_is_what_the_data_say() -> None:
     ],
 )
 def test_growth_has_a_slope_for_every_range_of_sizes(times: list[float], ranges: list[Any]) -> None:
-    found = growth([*zip((1, 10, 100, 1000), times, strict=True)])
-    assert found is not None
-    assert [(one.start, one.stop, round(one.slope, 2), one.linear) for one in found.ranges] == ranges
+    grown = growth([*zip((1, 10, 100, 1000), times, strict=True)])
+    assert grown is not None
+    assert [(span.start, span.stop, round(span.slope, 2), span.linear) for span in grown.ranges] == ranges
 
 
 def test_sizes_close_to_each_other_have_no_slope_of_their_own() -> None:
-    found = growth([(n, n * (2.0 if n in (3, 5) else 1.0)) for n in range(1, 9)])
-    assert found is not None and [(one.start, one.stop) for one in found.ranges] == [(1, 8)]
+    grown = growth([(n, n * (2.0 if n in (3, 5) else 1.0)) for n in range(1, 9)])
+    assert grown is not None and [(span.start, span.stop) for span in grown.ranges] == [(1, 8)]
     assert growth([(1, 1.0)]) is None
 
 
@@ -171,11 +171,11 @@ def test_a_library_that_computes_something_else_is_named_with_its_smallest_input
     rows[16] = {**request, "shape": 16, "stride": 2}
     for running, wanted, times in ((ours, [], [4, 8, 16]), (theirs, ["at 5 is 11, by the definition 10"], [4])):
         column = measure.Column("evaluation", running.peer.name, running, rows, {}, {})
-        found = [*measure.compared(column, 10)]
-        assert [line.removeprefix(f"{running.peer.name}: 8:2 ") for line in found] == wanted
+        lines = [*measure.compared(column, 10)]
+        assert [line.removeprefix(f"{running.peer.name}: 8:2 ") for line in lines] == wanted
         assert [at for at in rows if at not in column.why] == times
     cases = {rank: {"operation": "composition", "cases": [((8, 3), (rank, 2))], "space": 64} for rank in (2, 4)}
-    columns = [measure.Column("composition", one.peer.name, one, cases, {}, {}) for one in (ours, theirs)]
+    columns = [measure.Column("composition", running.peer.name, running, cases, {}, {}) for running in (ours, theirs)]
     assert [*measure.agreement("composition", columns)] == [
         "theirs, composition of 8:3 and 4:2 at 1 is 7: 4:7, ours 6: 4:6"
     ]
@@ -189,15 +189,15 @@ def test_a_missing_library_and_one_that_ends_are_named(tmp_path: Path) -> None:
     assert missing.missing == "ModuleNotFoundError: No module named 'no_such_library'"
     ending = library(tmp_path / "ending", "ending", "import os\nEVALUATE = {'some way': lambda *_: os._exit(3)}")
     column = measure.Column("evaluation", "ending", ending, {4: {"way": "some way", "shape": 4, "stride": 1}}, {}, {})
-    (found,) = measure.compared(column, 10)
-    assert found == "ending, 4:1: no result: its process ended with exit code 3"
+    (line,) = measure.compared(column, 10)
+    assert line == "ending, 4:1: no result: its process ended with exit code 3"
     with pytest.raises(Failed, match=r"^/no/python: No such file"):
         Running(LIBRARIES[-1], "/no/python").ask()
 
 
 def test_every_library_says_how_it_is_installed() -> None:
     assert all(re.fullmatch(r"pip install \S.*", library.install) for library in LIBRARIES)
-    assert {"pycute", "tensor-layouts", "CuTe DSL", "Triton's LinearLayout"} <= {one.name for one in LIBRARIES}
+    assert {"pycute", "tensor-layouts", "CuTe DSL", "Triton's LinearLayout"} <= {library.name for library in LIBRARIES}
     assert inputs.EVALUATED[0] < 1e4 and inputs.EVALUATED[-1] > 1e8
 
 
@@ -246,9 +246,9 @@ def test_programs_are_measured_in_turns() -> None:
     run, base = (
         lambda name=name: order.append(name) or observed("-c", program.format(name)) for name in ("it", "base")
     )
-    ((mine, other),) = measure.together(run, base, 0.0)
-    assert (order, mine.output, other.output) == (["it", "base"], "it\n", "base\n")
-    assert len(measure.together(lambda: mine, lambda: other, 60.0)) == PAIRS
+    ((mine, theirs),) = measure.together(run, base, 0.0)
+    assert (order, mine.output, theirs.output) == (["it", "base"], "it\n", "base\n")
+    assert len(measure.together(lambda: mine, lambda: theirs, 60.0)) == PAIRS
 
 
 def test_the_last_row_of_atoms_is_of_all_atoms_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +270,7 @@ def test_the_last_row_of_atoms_is_of_all_atoms_and_of_nothing_else(monkeypatch: 
     ]
     assert {cell["column"]: cell["median"] for cell in cells} == dict(zip(columns, [2, 3, 5] * 2, strict=True))
     chosen = [words[words.index("--allow-unchecked") + 1 :] for words in ran if "verify.atlas" in words]
-    assert [len(one) for one in chosen] == [1, 3, 10, 30, 1] * 2 and chosen[4] == chosen[-1] == ("*",)
+    assert [len(names_of) for names_of in chosen] == [1, 3, 10, 30, 1] * 2 and chosen[4] == chosen[-1] == ("*",)
     assert chosen[1] == ("Copy<0, 0>", "Copy<13, 13>", "Copy<26, 26>")
     assert ["isa,proof" in words for words in ran if "verify.atlas" in words] == [True] * 5 + [False] * 5
 
@@ -281,8 +281,8 @@ def test_a_program_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(measure, "process", lambda *_: lambda: CompletedProcess("", 0, stdout="a\nb\n"))
     monkeypatch.setattr(measure, "together", failing)
-    found = [(cell["at"], cell["why"]) for cell in measure.atoms(1)]
-    assert found == [(at, "it ended with exit code 1: no atlas") for at in (1, 1, 1, 2, 2, 2)] * 2
+    cells = [(cell["at"], cell["why"]) for cell in measure.atoms(1)]
+    assert cells == [(at, "it ended with exit code 1: no atlas") for at in (1, 1, 1, 2, 2, 2)] * 2
 
 
 def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,25 +292,25 @@ def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.Mo
         return Figure("", "", ((2.0, 3.0), (2.0, 2.0), (2.0, 2.0)), 1.0)
 
     monkeypatch.setattr(campaign, "against_pycute", taken)
-    found = {(cell["column"], cell["at"]): cell for cell in measure.campaigns()}
+    cells = {(cell["column"], cell["at"]): cell for cell in measure.campaigns()}
     every = campaign.GATES["composition"].faster
-    assert {at: found["composition", at]["median"] for at in every} == every
-    assert found["composition", 1024]["pairs"] == 3
-    assert {cell["why"] for (law, _), cell in found.items() if law == "coalesce"} == {"no pycute"}
+    assert {at: cells["composition", at]["median"] for at in every} == every
+    assert cells["composition", 1024]["pairs"] == 3
+    assert {cell["why"] for (law, _), cell in cells.items() if law == "coalesce"} == {"no pycute"}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("checked", "points"), [(law, n) for law, one in campaign.GATES.items() for n in one.faster])
+@pytest.mark.parametrize(("checked", "points"), [(law, n) for law, gate in campaign.GATES.items() for n in gate.faster])
 def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(checked: str, points: int) -> None:
     spec = campaign.spec_of(checked, points)
     layouts = domain_of(spec)
     assert gcd(campaign.GATES[checked].faster[points], len(layouts)) == 1
     assert max(size(layouts[n][0]) for n in range(len(layouts))) == (campaign.GATES[checked].size or points)
-    found = parts(spec, Implementation())
-    assert [part.name for part in found] == ([*LAWS] if checked == campaign.ALL else [checked])
-    for part in found:
+    counted = parts(spec, Implementation())
+    assert [part.name for part in counted] == ([*LAWS] if checked == campaign.ALL else [checked])
+    for part in counted:
         assert part.cases == (len(layouts) ** 2 if LAWS[part.name].second == "layout" else len(layouts))
-    assert sum(len(part.tasks) for part in found) > campaign.JOBS
+    assert sum(len(part.tasks) for part in counted) > campaign.JOBS
 
 
 def with_last(stride: Any, more: int) -> Any:
@@ -325,10 +325,10 @@ def test_the_loop_finds_nothing_wrong_with_right_results_and_finds_wrong_ones(la
     def pycute(more: int) -> Any:
         def operation(*arguments: Any) -> Layout:
             try:
-                found = getattr(layouts, law)(*arguments)
+                layout = getattr(layouts, law)(*arguments)
             except LayoutError as error:
                 raise AssertionError from error
-            return Layout(found.shape, with_last(found.stride, more))
+            return Layout(layout.shape, with_last(layout.stride, more))
 
         return SimpleNamespace(**{law: operation}, Layout=Layout, size=size)
 
@@ -343,8 +343,8 @@ def test_one_campaign_of_all_laws_has_a_loop_for_each(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "pycute", SimpleNamespace())
     monkeypatch.setattr(campaign, "spec_of", lambda *_: EVERY_LAW)
     monkeypatch.setattr(campaign, "loop", lambda _, __, law, every: lambda: loops.append((law, every)) or 0)
-    monkeypatch.setattr(campaign, "paired", lambda name, run, base, other, most: (name, run(), base, other(), most))
-    found: Any = campaign.against_pycute(campaign.ALL, 4, 51)
+    monkeypatch.setattr(campaign, "paired", lambda name, run, base, loop, most: (name, run(), base, loop(), most))
+    figure: Any = campaign.against_pycute(campaign.ALL, 4, 51)
     assert loops == [(law, 51) for law in LAWS]
     cases = sum(part.cases for part in parts(EVERY_LAW, Implementation()))
-    assert found == (f"all laws, at most 4 points, {cases} cases", None, "pycute, one case in 51", 0, 1.0)
+    assert figure == (f"all laws, at most 4 points, {cases} cases", None, "pycute, one case in 51", 0, 1.0)

@@ -36,7 +36,7 @@ def test_a_checkout_without_the_files_is_not_measured(tmp_path: Path) -> None:
 
 def test_a_report_is_read_and_counted() -> None:
     launches = list(read_report(REPORT))
-    assert [one["kind"] for one in launches] == ["compared", "undecided", "skipped"]
+    assert [launch["kind"] for launch in launches] == ["compared", "undecided", "skipped"]
     made = summarise([{"file": "unit/test_core.py", "test": "test_dot", "launches": launches}])
     assert made["files"]["unit/test_core.py"] == {
         "tests": 1, "compared": 1, "refuted": 0, "partial": 0, "undecided": 1, "safety only": 0, "not captured": 0,
@@ -58,8 +58,8 @@ def test_a_script_is_copied_with_other_sizes(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     made = list(list_scripts(suite, tmp_path, home))
-    other = "\n".join(suite["names"].values())
-    assert [copy.read_text().removeprefix(f"{other}\n") for _, _, copy in made] == [
+    names = "\n".join(suite["names"].values())
+    assert [copy.read_text().removeprefix(f"{names}\n") for _, _, copy in made] == [
         "(256, 256)", "(512, 512)", "[256, 256]", "[512, 512]", "validate(256, 256, 256,\nvalidate(512, 512, 512,",
     ]  # fmt: skip
     assert len({name for _, name, _ in made}) == 5
@@ -73,7 +73,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def measure(tests: list[str], *_: object) -> list[dict[str, str]]:
         asked.extend(tests)
         return [
-            {"item": f"{one.rpartition('::')[2]}[launch 1: values]", "kind": "compared", "why": ""} for one in tests
+            {"item": f"{test.rpartition('::')[2]}[launch 1: values]", "kind": "compared", "why": ""} for test in tests
         ]
 
     monkeypatch.setattr(suites, "list_tests", lambda *_: ["test_x.py::test_a", "test_x.py::test_b[1]"])
@@ -97,7 +97,7 @@ def test_shares_have_each_test_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "target": "sm_90a",
         "tag": "",
     }
-    tests = {one: [f"{one}::test_a[{number}]" for number in range(9)] for one in suite["files"]}
+    tests = {file: [f"{file}::test_a[{number}]" for number in range(9)] for file in suite["files"]}
     monkeypatch.setattr(suites, "list_tests", lambda folder, file, *_: tests[file])
     monkeypatch.setattr(suites, "measure", lambda *_: [])
     journals = [tmp_path / f"{number}.jsonl" for number in range(3)]

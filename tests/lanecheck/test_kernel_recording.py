@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(
 
 def read_expected() -> dict[str, list[str]]:
     """What the comment behind each test says."""
-    found = re.findall(r"^ *def (test_\w+)\(.*\):  # (.*)$", SOURCE.read_text(encoding="utf-8"), re.MULTILINE)
-    return {name: words.split() for name, words in found}
+    comments = re.findall(r"^ *def (test_\w+)\(.*\):  # (.*)$", SOURCE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: words.split() for name, words in comments}
 
 
 def kind(outcome: str, reason: str) -> str:
@@ -57,15 +57,15 @@ def test_each_test_becomes_what_its_comment_says(tmp_path: Path) -> None:
     )  # fmt: skip
     text = done.stdout + done.stderr
     assert report.exists(), text
-    found: dict[str, list[str]] = {}
+    outcomes: dict[str, list[str]] = {}
     for name, inner in re.findall(
         r'<testcase [^>]*name="(\w+)[^>]*?(?:/>|>(.*?)</testcase>)', report.read_text(), re.DOTALL
     ):
         outcome = "FAILED" if "<failure" in inner else "SKIPPED" if "<skipped" in inner else "PASSED"
-        found.setdefault(name, []).append(kind(outcome, inner))
+        outcomes.setdefault(name, []).append(kind(outcome, inner))
     wanted = read_expected()
     wanted["test_matmul"] *= 2
-    assert found == wanted, text
+    assert outcomes == wanted, text
     assert "UNCHECKED: stops in capture: test_kernels.py:" in report.read_text()
     assert "torch_mode.py" not in text
     assert done.returncode == 1

@@ -84,13 +84,13 @@ def test_sizes_that_no_test_has_are_named() -> None:
     ]
     sizes.chosen = True  # by -k, or by its name: the others may have it
     assert not list(sizes.complain())
-    other = NamedSizes()
-    assert other.read_tables(make_item(lambda: 0, lanecheck_sizes=7)) == []
-    assert [file for file, _ in other.complain()] == ["test_x.py"]
+    wrong = NamedSizes()
+    assert wrong.read_tables(make_item(lambda: 0, lanecheck_sizes=7)) == []
+    assert [file for file, _ in wrong.complain()] == ["test_x.py"]
 
 
 @pytest.mark.skipif(
-    any(importlib.util.find_spec(one) is None for one in ("torch", "triton")),
+    any(importlib.util.find_spec(package) is None for package in ("torch", "triton")),
     reason="torch and triton are not installed: pip install torch==2.13.0 triton==3.9.0 (no GPU is needed)",
 )
 def test_a_kernel_that_is_right_at_its_tests_sizes_alone(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Guest:
         return Log(self.folder / "recorded", ptx)
 
     def run(self, *options: str) -> tuple[int, str]:
-        lines = "".join(json.dumps(one) + "\n" for one in self.records)
+        lines = "".join(json.dumps(record) + "\n" for record in self.records)
         (self.folder / "recorded" / "records.jsonl").write_text(lines)
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PY_COLORS": "0", "COLUMNS": "200"}
         done = subprocess.run(

@@ -55,9 +55,9 @@ class Html:
 
 @pytest.fixture
 def html() -> Html:
-    found = Html()
-    display.register(SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": found})))
-    return found
+    formatter = Html()
+    display.register(SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": formatter})))
+    return formatter
 
 
 def test_an_import_in_a_notebook_registers_the_drawings_and_loads_nothing() -> None:
@@ -104,10 +104,10 @@ def test_the_notebook_of_the_docs_has_the_outputs_of_its_cells(html: Html, monke
             number += 1
             source = "".join(cell["source"])
             assert number > 1 or source == "import lanecheck"
-            found = outputs(run(source, names), html, number)
+            shown = outputs(run(source, names), html, number)
             if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
-                cell |= {"outputs": found, "execution_count": number}
-            assert (cell["outputs"], cell["execution_count"]) == (found, number)
+                cell |= {"outputs": shown, "execution_count": number}
+            assert (cell["outputs"], cell["execution_count"]) == (shown, number)
     assert number > 4
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
         PAGE.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

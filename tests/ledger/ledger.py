@@ -113,7 +113,7 @@ def pages(claims: list[Claim], pictures: Callable[[Claim], str] = lambda _: "") 
 
     `pictures` is the Markdown of those of a refuted statement, which the site has.
     """
-    documents = {claim.document: [one for one in claims if one.document == claim.document] for claim in claims}
+    documents = {claim.document: [member for member in claims if member.document == claim.document] for claim in claims}
     refuted = len(_refuted(claims))
     lines = [
         "# Teaching documents, checked",

@@ -45,14 +45,14 @@ def compared(operand: Operand, claimed: Locate) -> str:
 
 def formula(instruction: str, operand: str, row: str, col: str) -> str:
     """Formulas of `lane` and `i` for the row and column of an operand, at every lane and value, and onto the tile."""
-    found = in_isa(instruction).operands[operand]
-    return compared(found, lambda lane, i: (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i)))
+    isa = in_isa(instruction).operands[operand]
+    return compared(isa, lambda lane, i: (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i)))
 
 
 def proved(instruction: str, operand: str, row: str, col: str, layout: str, thr: str = "32:1") -> str:
     """z3 proves the formulas of `lane` and `i` equal to a CuTe layout (A m + M*k, B n + N*k, C m + M*n)."""
-    found = in_isa(instruction).operands[operand]
-    extent = found.extent[::-1] if operand == "B" else found.extent
+    isa = in_isa(instruction).operands[operand]
+    extent = isa.extent[::-1] if operand == "B" else isa.extent
 
     def locate(lane: Any, i: Any) -> tuple[Any, Any]:
         at = _term(row, lane, i), _term(col, lane, i)
@@ -74,9 +74,9 @@ def _term(text: str, lane: Any, i: Any) -> Any:
     body, _, rest = text.partition(" if ")
     if not rest:
         return compute(text, lane=lane, i=i)
-    test, _, other = rest.partition(" else ")
+    test, _, otherwise = rest.partition(" else ")
     condition = compute(test, lane=lane, i=i)
-    return isa_tables.where(condition, compute(body, lane=lane, i=i), compute(other, lane=lane, i=i))
+    return isa_tables.where(condition, compute(body, lane=lane, i=i), compute(otherwise, lane=lane, i=i))
 
 
 def element(operand: Operand, name: str, x: int, order: str) -> tuple[int, int]:
@@ -89,19 +89,19 @@ def element(operand: Operand, name: str, x: int, order: str) -> tuple[int, int]:
 
 def fragment(instruction: str, operand: str, layout: str, order: str = "cute", thr: str = "") -> str:
     """A (thread, value) layout of element numbers is the ISA's map."""
-    found, claimed = in_isa(instruction).operands[operand], Layout.parse(layout)
+    isa, claimed = in_isa(instruction).operands[operand], Layout.parse(layout)
     values = size(claimed[1])
-    lanes = Layout.parse(thr) if thr else Layout(found.lanes)
-    if (size(claimed[0]), values) != (size(lanes), found.values):
-        return f"{size(claimed[0])} threads x {values} values, the ISA {size(lanes)} x {found.values}"
+    lanes = Layout.parse(thr) if thr else Layout(isa.lanes)
+    if (size(claimed[0]), values) != (size(lanes), isa.values):
+        return f"{size(claimed[0])} threads x {values} values, the ISA {size(lanes)} x {isa.values}"
     thread = {lanes(t): t for t in range(size(lanes))}
     points = [(lane, i) for lane in thread for i in range(values)]
-    at = {p: element(found, operand, claimed(thread[p[0]], p[1]), order) for p in points}
-    wrong = [p for p in points if at[p] != found.locate(*p)]
+    at = {p: element(isa, operand, claimed(thread[p[0]], p[1]), order) for p in points}
+    wrong = [p for p in points if at[p] != isa.locate(*p)]
     if not wrong:
         return ""
     lane, i = wrong[0]
-    difference = f"T{lane} V{i} holds {found.locate(lane, i)}, not {at[lane, i]}"
+    difference = f"T{lane} V{i} holds {isa.locate(lane, i)}, not {at[lane, i]}"
     return f"{difference}; {len(wrong)} of {len(points)} differ"
 
 
@@ -116,17 +116,17 @@ def cells(rows: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
 
 def drawing(instruction: str, operand: str, rows: list[str], top: int = 0, left: int = 0) -> str:
     """A drawing of the operand's matrix: cell (row, col) names a lane and value that hold this element."""
-    found = in_isa(instruction).operands[operand]
+    isa = in_isa(instruction).operands[operand]
     drawn = cells(rows)
     wrong = [
         (at, cell)
         for at, cell in drawn.items()
-        if cell[0] >= found.lanes or cell[1] >= found.values or found.locate(*cell) != (at[0] + top, at[1] + left)
+        if cell[0] >= isa.lanes or cell[1] >= isa.values or isa.locate(*cell) != (at[0] + top, at[1] + left)
     ]
     if not wrong:
         return "" if len(set(drawn.values())) == len(drawn) else "a lane and value are drawn twice"
     (i, j), (lane, value) = wrong[0]
-    true = found.locate(lane, value) if lane < found.lanes and value < found.values else "nothing"
+    true = isa.locate(lane, value) if lane < isa.lanes and value < isa.values else "nothing"
     difference = f"T{lane}V{value} holds {true}, not {(i + top, j + left)}"
     return f"{difference}; {len(wrong)} of {len(drawn)} differ"
 
@@ -154,9 +154,9 @@ def once(rows: list[str], threads: int, values: int) -> str:
 
 def holds(instruction: str, operand: str, lane: int, elements: list[list[int]], values: list[int] | None = None) -> str:
     """The elements of a lane, value by value: [row, col] each."""
-    found = in_isa(instruction).operands[operand]
-    which = list(range(found.values)) if values is None else values
-    true = [found.locate(lane, i) for i in which]
+    isa = in_isa(instruction).operands[operand]
+    which = list(range(isa.values)) if values is None else values
+    true = [isa.locate(lane, i) for i in which]
     claimed = [tuple(pair) for pair in elements]
     wrong = [(i, x) for i, x, y in zip(which, true, claimed, strict=True) if x != y]
     return f"T{lane} V{wrong[0][0]} holds {wrong[0][1]}; {len(wrong)} of {len(true)} differ" if wrong else ""
@@ -164,22 +164,22 @@ def holds(instruction: str, operand: str, lane: int, elements: list[list[int]], 
 
 def along(instruction: str, operand: str, axis: str, formula: str) -> str:
     """A formula of `lane` and `i` for the row alone, or the column alone."""
-    found = in_isa(instruction).operands[operand]
+    isa = in_isa(instruction).operands[operand]
     at = ("row", "col").index(axis)
-    points = [(lane, i) for lane in range(found.lanes) for i in range(found.values)]
-    wrong = [p for p in points if found.locate(*p)[at] != compute(formula, lane=p[0], i=p[1])]
+    points = [(lane, i) for lane in range(isa.lanes) for i in range(isa.values)]
+    wrong = [p for p in points if isa.locate(*p)[at] != compute(formula, lane=p[0], i=p[1])]
     if not wrong:
         return ""
     lane, i = wrong[0]
-    difference = f"T{lane} V{i} is in {axis} {found.locate(lane, i)[at]}, not {compute(formula, lane=lane, i=i)}"
+    difference = f"T{lane} V{i} is in {axis} {isa.locate(lane, i)[at]}, not {compute(formula, lane=lane, i=i)}"
     return f"{difference}; {len(wrong)} of {len(points)} differ"
 
 
 def distances(instruction: str, operand: str, first: int, second: int, by: list[int]) -> str:
     """In every lane, value `second` is this far below and right of value `first`."""
-    found = in_isa(instruction).operands[operand]
-    for lane in range(found.lanes):
-        a, b = found.locate(lane, first), found.locate(lane, second)
+    isa = in_isa(instruction).operands[operand]
+    for lane in range(isa.lanes):
+        a, b = isa.locate(lane, first), isa.locate(lane, second)
         if (b[0] - a[0], b[1] - a[1]) != tuple(by):
             return f"T{lane}: V{first} at {a}, V{second} at {b}"
     return ""
@@ -187,20 +187,20 @@ def distances(instruction: str, operand: str, first: int, second: int, by: list[
 
 def store(instruction: str, registers: list[list[str]]) -> str:
     """Register d_i of the accumulators is stored at [row, col], formulas of `lane`."""
-    found = in_isa(instruction).operands["D"]
-    if len(registers) != found.values:
-        return f"{len(registers)} registers stored, the ISA has {found.values}"
-    return compared(found, lambda lane, i: tuple(compute(x, lane=lane) for x in registers[i]))  # type: ignore[arg-type, return-value]
+    isa = in_isa(instruction).operands["D"]
+    if len(registers) != isa.values:
+        return f"{len(registers)} registers stored, the ISA has {isa.values}"
+    return compared(isa, lambda lane, i: tuple(compute(x, lane=lane) for x in registers[i]))  # type: ignore[arg-type, return-value]
 
 
 def fact(instruction: str, quantity: str, is_: Any) -> str:
     """A number or word of an instruction: lanes, shape, or of an operand its values, regs, bits, type, extent."""
-    found = in_isa(instruction)
+    isa = in_isa(instruction)
     name, _, operand = quantity.partition(" ")
     if name in ("lanes", "shape", "products"):
-        true = getattr(found.signature, name)
+        true = getattr(isa.signature, name)
     else:
-        true = getattr(found.signature.operands[operand], name)
+        true = getattr(isa.signature.operands[operand], name)
     true = list(true) if isinstance(true, tuple) else true
     return "" if true == is_ else f"{quantity} is {true}, not {is_}"
 
@@ -216,10 +216,10 @@ def known(instruction: str) -> str:
 
 def in_row(instruction: str, operand: str, number: int, cells: str) -> str:
     """A row of the operand's matrix: the lane of each column in turn, "T0 T1 ..", or the value, "V0 V1 .."."""
-    found = in_isa(instruction).operands[operand]
-    at = {found.locate(t, v): (f"T{t}", f"V{v}") for t in range(found.lanes) for v in range(found.values)}
+    isa = in_isa(instruction).operands[operand]
+    at = {isa.locate(t, v): (f"T{t}", f"V{v}") for t in range(isa.lanes) for v in range(isa.values)}
     which = "TV".index(cells[0])
-    true = [at[number, column][which] for column in range(found.extent[1])]
+    true = [at[number, column][which] for column in range(isa.extent[1])]
     claimed = cells.split()
     if len(claimed) != len(true):
         return f"{len(claimed)} columns, the ISA has {len(true)}"
@@ -229,14 +229,14 @@ def in_row(instruction: str, operand: str, number: int, cells: str) -> str:
 
 def participants(instruction: str, computation: int, lanes: list[int]) -> str:
     """The lanes of one of an instruction's independent products, counted from 1."""
-    found = in_isa(instruction)
-    true = [lane for lane in range(found.signature.lanes) if found.product(lane) == computation - 1]
+    isa = in_isa(instruction)
+    true = [lane for lane in range(isa.signature.lanes) if isa.product(lane) == computation - 1]
     return "" if true == lanes else f"lanes {true}"
 
 
-def same_map(one: str, other: str, operand: str, differs: bool) -> str:
+def same_map(first: str, second: str, operand: str, differs: bool) -> str:
     """Whether two instructions distribute an operand differently."""
-    a, b = in_isa(one).operands[operand], in_isa(other).operands[operand]
+    a, b = in_isa(first).operands[operand], in_isa(second).operands[operand]
     if (a.lanes, a.values) != (b.lanes, b.values):
         return "" if differs else f"{a.lanes} lanes x {a.values} values, {b.lanes} x {b.values}"
     return "" if (compared(a, b.locate) != "") == differs else "they are one map" if differs else compared(a, b.locate)
@@ -244,10 +244,10 @@ def same_map(one: str, other: str, operand: str, differs: bool) -> str:
 
 def even_steps(instruction: str, operand: str, mode: str, even: bool, step: int = 0) -> str:
     """Whether, in row-major element numbers, threads (or values) follow one another at one distance, and at which."""
-    found = in_isa(instruction).operands[operand]
-    count = found.lanes if mode == "thread" else found.values
-    at = [found.locate(*((n, 0) if mode == "thread" else (0, n))) for n in range(count)]
-    offsets = [row * found.extent[1] + col for row, col in at]
+    isa = in_isa(instruction).operands[operand]
+    count = isa.lanes if mode == "thread" else isa.values
+    at = [isa.locate(*((n, 0) if mode == "thread" else (0, n))) for n in range(count)]
+    offsets = [row * isa.extent[1] + col for row, col in at]
     gaps = sorted({b - a for a, b in pairwise(offsets)})
     if (len(gaps) == 1) != even:
         return f"the {mode}s have a distance of {gaps[0]}" if len(gaps) == 1 else f"distances {gaps}"
@@ -256,16 +256,16 @@ def even_steps(instruction: str, operand: str, mode: str, even: bool, step: int 
 
 def atom(name: str, part: str, is_: str) -> str:
     """A layout of a registered atom: thr, or that of an operand."""
-    found = registry()[name]
-    assert isinstance(found, Atom)
-    return differ(Layout.parse(found.thr if part == "thr" else found.operands[part]), Layout.parse(is_))
+    entry = registry()[name]
+    assert isinstance(entry, Atom)
+    return differ(Layout.parse(entry.thr if part == "thr" else entry.operands[part]), Layout.parse(is_))
 
 
 def observed(name: str, operand: str, layout: str) -> str:
     """With this layout of an operand the registered atom agrees with the recording of a GPU."""
-    found = registry()[name]
-    assert isinstance(found, Atom)
-    claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
+    entry = registry()[name]
+    assert isinstance(entry, Atom)
+    claimed = replace(entry, name="claimed", operands={**entry.operands, operand: layout}, family=None)
     relation = next(v for v in AtomChecker().verify(claimed) if v.claim.prop == RELATION)
     (recorded,) = (e for e in relation.evidence if e.check is Check.GPU)
     if recorded.status is Status.AGREES:
@@ -286,12 +286,12 @@ def warps(family: str) -> str:
 
 def bijective(instruction: str, operand: str, row: str, col: str, product: bool = False) -> str:
     """By the formulas each element has one owner, over the lanes of each product where there are several."""
-    found, whole = in_isa(instruction).operands[operand], in_isa(instruction)
-    wanted = sorted((r, c) for r in range(found.extent[0]) for c in range(found.extent[1]))
+    isa, whole = in_isa(instruction).operands[operand], in_isa(instruction)
+    wanted = sorted((r, c) for r in range(isa.extent[0]) for c in range(isa.extent[1]))
     for computation in range(whole.signature.products if product else 1):
-        lanes = [t for t in range(found.lanes) if not product or whole.product(t) == computation]
+        lanes = [t for t in range(isa.lanes) if not product or whole.product(t) == computation]
         places = sorted(
-            (compute(row, lane=t, i=i), compute(col, lane=t, i=i)) for t in lanes for i in range(found.values)
+            (compute(row, lane=t, i=i), compute(col, lane=t, i=i)) for t in lanes for i in range(isa.values)
         )
         if places != wanted:
             missing = sorted(set(wanted) - set(places))

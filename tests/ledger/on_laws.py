@@ -190,11 +190,11 @@ def _plain(shape: Shape) -> bool:
 @cache
 def coordinate_lists(shape: Shape) -> frozenset[tuple[Any, ...]]:
     """All coordinate lists of a shape: its indices, and lists of its modes combined, the first running fastest."""
-    found = {tuple(range(_size(shape)))}
+    lists_of = {tuple(range(_size(shape)))}
     if isinstance(shape, tuple):
         for lists in points(*map(coordinate_lists, shape)):
-            found.add(tuple(tuple(reversed(at)) for at in points(*reversed(lists))))
-    return frozenset(found)
+            lists_of.add(tuple(tuple(reversed(at)) for at in points(*reversed(lists))))
+    return frozenset(lists_of)
 
 
 def below(a: Shape, b: Shape) -> bool:
@@ -214,8 +214,8 @@ def poset(property_: str, plain: bool = False, relation: str = "coordinate lists
     """A property of a relation between shapes of one size, over all small shapes."""
     every, related = shapes(plain), RELATIONS[relation]
     of_size: dict[int, list[Shape]] = {}
-    for one in every:
-        of_size.setdefault(_size(one), []).append(one)
+    for shape in every:
+        of_size.setdefault(_size(shape), []).append(shape)
     pairs = {(a, b) for some in of_size.values() for a, b in points(some, repeat=2) if related(a, b)}
     properties = {
         "reflexive": _reflexive,

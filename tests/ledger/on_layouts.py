@@ -37,12 +37,12 @@ def shown(coord: Any) -> str:
 
 def values(layout: str, at: list[Any], are: list[Any]) -> str:
     """L(coordinate) is the number, or with "_" in the coordinate the list of numbers, that is claimed."""
-    found = read(layout)
+    parsed = read(layout)
     for given, claimed in zip(at, are, strict=True):
         coord = coordinate(given)
-        true = found(coord)
+        true = parsed(coord)
         if isinstance(true, Layout):
-            part, offset = layouts.slice_and_offset(coord, found)
+            part, offset = layouts.slice_and_offset(coord, parsed)
             true = [offset + part(i) for i in range(size(part))]
         if true != claimed:
             return f"at {shown(coord)}: {true}, not {claimed}"
@@ -51,11 +51,11 @@ def values(layout: str, at: list[Any], are: list[Any]) -> str:
 
 def table(layout: str, rows: list[list[int]], swizzle: list[int] | None = None) -> str:
     """The two-dimensional picture: entry (i, j) is L(i, j), for every coordinate."""
-    found, claimed = read(layout, swizzle), np.array(rows)
-    extents = tuple(size(mode) for mode in found)
+    parsed, claimed = read(layout, swizzle), np.array(rows)
+    extents = tuple(size(mode) for mode in parsed)
     if claimed.shape != extents:
         return f"{claimed.shape[0]}x{claimed.shape[1]} entries for {extents[0]}x{extents[1]}"
-    true = np.array([[found(i, j) for j in range(extents[1])] for i in range(extents[0])])
+    true = np.array([[parsed(i, j) for j in range(extents[1])] for i in range(extents[0])])
     wrong = np.argwhere(true != claimed)
     if not wrong.size:
         return ""
@@ -65,9 +65,9 @@ def table(layout: str, rows: list[list[int]], swizzle: list[int] | None = None) 
 
 def stored(layout: str, elements: str, memory: str) -> str:
     """The letters, in the order of the index, are in memory as drawn; "." is a place without one."""
-    found = read(layout)
-    place = {found(i): letter for i, letter in enumerate(elements)}
-    true = "".join(place.get(i, ".") for i in range(layouts.cosize(found)))
+    parsed = read(layout)
+    place = {parsed(i): letter for i, letter in enumerate(elements)}
+    true = "".join(place.get(i, ".") for i in range(layouts.cosize(parsed)))
     return "" if true == memory else f"memory holds {true}, not {memory}"
 
 
@@ -104,16 +104,16 @@ def _argument(given: Any) -> Any:
 
 def number(layout: str, quantity: str, is_: int) -> str:
     """A number of a layout: rank, size, cosize, distinct values, flat modes, or the extent or stride of a mode."""
-    found = Layout.parse(layout)
+    parsed = Layout.parse(layout)
     name, _, mode = quantity.partition(" ")
     true = {
-        "rank": lambda: layouts.rank(found.shape),
-        "size": lambda: size(found),
-        "cosize": lambda: layouts.cosize(found),
-        "distinct": lambda: len({found(i) for i in range(size(found))}),
-        "strides": lambda: len(leaves(found.stride)),
-        "extent": lambda: size(found[int(mode)]),
-        "stride": lambda: wrap(found.stride)[int(mode)],
+        "rank": lambda: layouts.rank(parsed.shape),
+        "size": lambda: size(parsed),
+        "cosize": lambda: layouts.cosize(parsed),
+        "distinct": lambda: len({parsed(i) for i in range(size(parsed))}),
+        "strides": lambda: len(leaves(parsed.stride)),
+        "extent": lambda: size(parsed[int(mode)]),
+        "stride": lambda: wrap(parsed.stride)[int(mode)],
     }[name]()
     return "" if true == is_ else f"{quantity} of {layout} is {format_int_tuple(true)}, not {is_}"
 
@@ -137,9 +137,9 @@ def digits(shape: str, modes: list[str]) -> str:
 
 def linear(layout: str, formula: str, names: str) -> str:
     """A formula of the flat digits gives the layout's value, names in the order of the flat modes."""
-    found = Layout.parse(layout)
-    for digit in points(*map(range, leaves(found.shape))):
-        true = sum(c * d for c, d in zip(digit, leaves(found.stride), strict=True))
+    parsed = Layout.parse(layout)
+    for digit in points(*map(range, leaves(parsed.shape))):
+        true = sum(c * d for c, d in zip(digit, leaves(parsed.stride), strict=True))
         claimed = compute(formula, **dict(zip(names.split(), digit, strict=True)))
         if true != claimed:
             return f"at {shown(digit)}: {true}, not {claimed}"
@@ -148,9 +148,9 @@ def linear(layout: str, formula: str, names: str) -> str:
 
 def of_index(layout: str, formula: str) -> str:
     """A formula of the index x gives the layout's value."""
-    found = Layout.parse(layout)
-    wrong = [x for x in range(size(found)) if found(x) != compute(formula, x=x)]
-    return f"at {wrong[0]}: {found(wrong[0])}, not {compute(formula, x=wrong[0])}" if wrong else ""
+    parsed = Layout.parse(layout)
+    wrong = [x for x in range(size(parsed)) if parsed(x) != compute(formula, x=x)]
+    return f"at {wrong[0]}: {parsed(wrong[0])}, not {compute(formula, x=wrong[0])}" if wrong else ""
 
 
 def compatible(shape: str, with_: list[str]) -> str:
@@ -209,9 +209,9 @@ def tiles(tiler: list[str], shape: list[int], rows: list[int], columns: list[int
 
 def inverse(layout: str, of: str) -> str:
     """The first layout undoes the second: L(of(x)) = x for every index."""
-    found, other = Layout.parse(layout), Layout.parse(of)
-    wrong = [x for x in range(size(other)) if found(other(x)) != x]
-    return f"at {wrong[0]}: {found(other(wrong[0]))}" if wrong else ""
+    left, right = Layout.parse(layout), Layout.parse(of)
+    wrong = [x for x in range(size(right)) if left(right(x)) != x]
+    return f"at {wrong[0]}: {left(right(wrong[0]))}" if wrong else ""
 
 
 def product_of(parts: list[str], whole: str) -> str:

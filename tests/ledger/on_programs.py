@@ -124,15 +124,15 @@ def _convolved(case: str, data: list[Array], wanted: Array, sizes: list[int]) ->
 
 def lines(layout: str, threads: int, value: int, bytes_each: int, line: int, touched: int) -> str:
     """How many lines of memory the threads touch together with one of their values, from (thread, value) offsets."""
-    found = Layout.parse(layout)
-    true = len({found(t, value) * bytes_each // line for t in range(threads)})
+    parsed = Layout.parse(layout)
+    true = len({parsed(t, value) * bytes_each // line for t in range(threads)})
     return "" if true == touched else f"{threads} threads touch {true} lines of {line} bytes, not {touched}"
 
 
 def span(layout: str, threads: int, bytes_each: int, is_: int) -> str:
     """The bytes from the first to the last of the threads, each of which some thread has."""
-    found = Layout.parse(layout)
-    places = sorted(found(t, v) for t in range(threads) for v in range(size(found[1])))
+    parsed = Layout.parse(layout)
+    places = sorted(parsed(t, v) for t in range(threads) for v in range(size(parsed[1])))
     if places != list(range(places[0], places[0] + len(places))):
         return "the threads leave gaps"
     return "" if len(places) * bytes_each == is_ else f"{len(places) * bytes_each} bytes, not {is_}"
@@ -142,8 +142,8 @@ def bank_conflicts(
     layout: str, threads: int, ways: int, bytes_each: int = 4, bits: int = 32, swizzle: list[int] | None = None
 ) -> str:
     """The most wavefronts of a phase of shared memory when each thread accesses so many bits from its first value."""
-    found = read(layout, swizzle)
-    taken = wavefronts([bytes_each * found(t, 0) for t in range(threads)], bits)
+    parsed = read(layout, swizzle)
+    taken = wavefronts([bytes_each * parsed(t, 0) for t in range(threads)], bits)
     if taken.degree == ways:
         return ""
     pair = taken.conflict
@@ -153,8 +153,8 @@ def bank_conflicts(
 
 def vector(layout: str, bits_each: int, bits: int) -> str:
     """The widest access to a thread's consecutive elements, of those that the layout keeps together from index 0."""
-    found = Layout.parse(layout)
-    run = next((i for i in range(size(found)) if found(i) != found(0) + i), size(found))
+    parsed = Layout.parse(layout)
+    run = next((i for i in range(size(parsed)) if parsed(i) != parsed(0) + i), size(parsed))
     return "" if run * bits_each == bits else f"{run * bits_each} bits, not {bits}"
 
 

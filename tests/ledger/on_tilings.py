@@ -25,10 +25,10 @@ AXES = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
 @lru_cache
 def tiled(atom: str, atoms: str, permutation: tuple[int | str, ...] = ()) -> TiledMMA:
     """The tiled MMA of a registered atom; a permutation's modes are numbers, layouts, or "_" for none."""
-    found = registry()[atom]
-    assert isinstance(found, Atom)
+    entry = registry()[atom]
+    assert isinstance(entry, Atom)
     modes = [None if p == "_" else Layout.parse(p) if isinstance(p, str) else p for p in permutation]
-    return TiledMMA(found, Layout.parse(atoms), (*modes, *(None,) * (3 - len(modes))))
+    return TiledMMA(entry, Layout.parse(atoms), (*modes, *(None,) * (3 - len(modes))))
 
 
 def partition(mma: TiledMMA, operand: str, thread: int, tile: list[int], layout: str = "") -> Tensor:
@@ -158,11 +158,11 @@ def part(
 ) -> str:
     """The layout of a thread's part of a tensor, mode by mode, and where it begins."""
     mma, whole = tiled(atom, atoms, tuple(permutation)), Layout.parse(tensor)
-    found = getattr(mma.get_slice(thread), f"partition_{operand}")(Tensor(None, whole))
-    if found.offset != offset:
-        return f"it begins at {found.offset}, not {offset}"
-    sizes = [[size(mode) for mode in x] for x in (found.layout, Layout.parse(layout))]
-    return differ(found.layout, Layout.parse(layout)) if sizes[0] == sizes[1] else f"modes of {sizes[0]}"
+    held = getattr(mma.get_slice(thread), f"partition_{operand}")(Tensor(None, whole))
+    if held.offset != offset:
+        return f"it begins at {held.offset}, not {offset}"
+    sizes = [[size(mode) for mode in x] for x in (held.layout, Layout.parse(layout))]
+    return differ(held.layout, Layout.parse(layout)) if sizes[0] == sizes[1] else f"modes of {sizes[0]}"
 
 
 def derivation(*, atom: str, atoms: str, tensor: str, step: int, gives: str, permutation: Any = ()) -> str:
@@ -221,8 +221,8 @@ def element(
 ) -> str:
     """An index into thread 0's part of a row-major tensor: its offset, row and column."""
     mma, whole = tiled(atom, atoms, tuple(permutation)), Layout.parse(tensor)
-    found = mma.get_slice(0).partition_C(Tensor(None, whole))
-    true = int(found[coordinate(at)])
+    held = mma.get_slice(0).partition_C(Tensor(None, whole))
+    true = int(held[coordinate(at)])
     columns = size(whole[1])
     if (true, *divmod(true, columns)) != (offset, row, column):
         return f"offset {true}, C[{true // columns}][{true % columns}]"

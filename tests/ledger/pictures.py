@@ -16,13 +16,13 @@ TABLES = ("rows", "cells", "elements", "are", "layout")  # inputs that are table
 
 def pictures(claim: Claim) -> tuple[Picture, ...]:
     """Return both pictures, the differences marked in the first; one, or none, of a statement that has a reason."""
-    key = next((one for one in TABLES if [*claim.correct] == [one]), None)
+    key = next((table for table in TABLES if [*claim.correct] == [table]), None)
     if key is not None:
         said, right = (_table(key, inputs) for inputs in (claim.given, claim.right))
         sketches: tuple[Sketch, ...] = (Sketch(DOCUMENT, said), Sketch(RIGHT, right))
     else:
         sketches = DRAWN[claim.kind](claim) if claim.kind in DRAWN else ()
-    return tuple(_picture(one, sketches[-1]) for one in sketches)
+    return tuple(_picture(sketch, sketches[-1]) for sketch in sketches)
 
 
 def _table(key: str, inputs: Mapping[str, Any]) -> list[list[str]]:
@@ -35,13 +35,13 @@ def _table(key: str, inputs: Mapping[str, Any]) -> list[list[str]]:
     if key == "elements":
         return [[",".join(map(str, element)) for element in value]]
     rows = [value] if key == "are" else value
-    return [row.split() if isinstance(row, str) else [str(one) for one in row] for row in rows]
+    return [row.split() if isinstance(row, str) else [str(cell) for cell in row] for row in rows]
 
 
 def _picture(sketch: Sketch, right: Sketch) -> Picture:
     """Return the picture of a table, where it differs from the right one with what is right."""
     rows = max(len(sketch.rows), len(right.rows))
-    width = max(len(row) for one in (sketch, right) for row in one.rows)
+    width = max(len(row) for side in (sketch, right) for row in side.rows)
 
     def at(row: int, column: int) -> Cell:
         said, wanted = _cell(sketch, row, column), _cell(right, row, column)

@@ -53,22 +53,22 @@ def only(axes: tuple[str, str], rows: Callable[..., dict[str, list[str]]]) -> Dr
     """Return what draws what is right alone, in rows with names: the document has a number, or a word."""
 
     def draw(claim: Claim) -> tuple[Sketch, ...]:
-        found = rows(**arguments(claim.right))
-        return (Sketch(RIGHT, [*found.values()], axes, [*found]),)
+        named = rows(**arguments(claim.right))
+        return (Sketch(RIGHT, [*named.values()], axes, [*named]),)
 
     return draw
 
 
 def fold(cells: Sequence[object], wide: int) -> list[list[str]]:
     """Return cells in rows that are so wide."""
-    return [[str(one) for one in cells[i : i + wide]] for i in range(0, len(cells), wide)]
+    return [[str(cell) for cell in cells[i : i + wide]] for i in range(0, len(cells), wide)]
 
 
 def list_strides(layout: str, quantity: str, is_: int) -> list[list[str]]:
     """List the strides of a layout, with what is said of one of them."""
-    found = [str(one) for one in Layout.parse(layout).stride]  # type: ignore[union-attr]
-    found[int(quantity.removeprefix("stride "))] = str(is_)
-    return [found]
+    strides = [str(stride) for stride in Layout.parse(layout).stride]  # type: ignore[union-attr]
+    strides[int(quantity.removeprefix("stride "))] = str(is_)
+    return [strides]
 
 
 def draw_factors(claim: Claim) -> tuple[Sketch, ...]:
@@ -90,8 +90,8 @@ def _extent(layout: str) -> int:
 
 def list_offsets(layout: str) -> list[list[str]]:
     """List the offsets of a layout with two modes."""
-    found = Layout.parse(layout)
-    return [[str(found(i, j)) for j in range(size(found[1]))] for i in range(size(found[0]))]
+    parsed = Layout.parse(layout)
+    return [[str(parsed(i, j)) for j in range(size(parsed[1]))] for i in range(size(parsed[0]))]
 
 
 def draw_compositions(claim: Claim) -> tuple[Sketch, ...]:
@@ -130,9 +130,9 @@ def _of_index(functions: dict[str, Any], count: int = 0) -> tuple[Sketch, ...]:
 
 def draw_line(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a line of a drawing in the row of its number, and all rows as the ISA has them."""
-    found, drawn = in_isa(claim.given["instruction"]).operands[claim.given["operand"]], claim.given["rows"][0].split()
-    at = {found.locate(t, v): f"T{t}V{v}" for t in range(found.lanes) for v in range(found.values)}
-    true = [[at[row, column] for column in range(len(drawn))] for row in range(found.extent[0])]
+    isa, drawn = in_isa(claim.given["instruction"]).operands[claim.given["operand"]], claim.given["rows"][0].split()
+    at = {isa.locate(t, v): f"T{t}V{v}" for t in range(isa.lanes) for v in range(isa.values)}
+    true = [[at[row, column] for column in range(len(drawn))] for row in range(isa.extent[0])]
     said = [drawn if row == claim.given["top"] else [None] * len(drawn) for row in range(len(true))]
     return Sketch(DOCUMENT, said), Sketch(RIGHT, true)
 
@@ -164,7 +164,7 @@ def _things(*, atom: str, atoms: str, quantity: str, is_: Any, tile: Any = (), p
     if name == "threads":
         return ("", "thread"), [f"T{t}" for t in range(mma.size)]
     if name == "calls":
-        (_, m, k), (_, n, _) = ([size(one) for one in partition(mma, x, 0, tile).layout] for x in "AB")
+        (_, m, k), (_, n, _) = ([size(mode) for mode in partition(mma, x, 0, tile).layout] for x in "AB")
         return ("", "m,n,k"), [f"{i},{j},{s}" for i in range(m) for j in range(n) for s in range(k)]
     held = fragment(mma, {"depths": "A"}.get(name, operand or "C"), 0, tile)
     if name in ("rows", "columns", "depths"):
@@ -235,19 +235,19 @@ def _compare(
 
 
 def _by_place(places: Sequence[int]) -> dict[str, list[str]]:
-    return {str(one): [f"T{t}" for t, at in enumerate(places) if at == one] for one in sorted(set(places))}
+    return {str(place): [f"T{t}" for t, at in enumerate(places) if at == place] for place in sorted(set(places))}
 
 
 def list_places(atom: str, atoms: str, formulas: list[str]) -> list[list[str]]:
     """List where the first threads are in the grid, by formulas."""
-    return fold([",".join(str(compute(one, t=t)) for one in formulas) for t in range(64)], 16)
+    return fold([",".join(str(compute(formula, t=t)) for formula in formulas) for t in range(64)], 16)
 
 
 def draw_runs(claim: Claim) -> tuple[Sketch, ...]:
     """Draw a block's places in memory as one run, and as they are."""
-    found = list_offsets(claim.given["layout"])
-    first, wide = int(found[0][0]), len(found[0])
-    return Sketch(DOCUMENT, fold(range(first, first + wide * len(found)), wide)), Sketch(RIGHT, found)
+    offsets = list_offsets(claim.given["layout"])
+    first, wide = int(offsets[0][0]), len(offsets[0])
+    return Sketch(DOCUMENT, fold(range(first, first + wide * len(offsets)), wide)), Sketch(RIGHT, offsets)
 
 
 def draw_blocks(claim: Claim) -> tuple[Sketch, ...]:
@@ -272,14 +272,14 @@ def list_along_axis(instruction: str, operand: str, axis: str, formula: str) -> 
 
 def list_pairs(instruction: str, operand: str, first: int, second: int, by: list[int]) -> list[list[str]]:
     """List the elements of two values of each lane, the second by its distance from the first."""
-    found = in_isa(instruction).operands[operand]
-    at = [found.locate(t, first) for t in range(LANES)]
+    isa = in_isa(instruction).operands[operand]
+    at = [isa.locate(t, first) for t in range(LANES)]
     return [[f"{row},{column}", f"{row + by[0]},{column + by[1]}"] for row, column in at]
 
 
 def list_digits(shape: str, modes: list[str]) -> list[list[str]]:
     """List the coordinate of each thread, by formulas."""
-    return fold([",".join(str(compute(one, x=x)) for one in modes) for x in range(32)], 8)
+    return fold([",".join(str(compute(mode, x=x)) for mode in modes) for x in range(32)], 8)
 
 
 def list_offsets_by_formula(layout: str, formula: str) -> list[list[str]]:
@@ -297,15 +297,15 @@ def list_elements(instruction: str, operand: str, row: str, col: str) -> list[li
 
 def list_stored(instruction: str, registers: list[list[str]]) -> list[list[str]]:
     """List where each lane stores each register."""
-    return [[",".join(str(compute(one, lane=t)) for one in at) for at in registers] for t in range(LANES)]
+    return [[",".join(str(compute(formula, lane=t)) for formula in at) for at in registers] for t in range(LANES)]
 
 
 def draw_instructions(claim: Claim) -> tuple[Sketch, ...]:
     """Draw an operand of both instructions."""
     drawn = []
-    for mnemonic in (claim.given["one"], claim.given["other"]):
-        found = in_isa(mnemonic).operands[claim.given["operand"]]
-        at = [[found.locate(t, i) for i in range(found.values)] for t in range(LANES)]
+    for mnemonic in (claim.given["first"], claim.given["second"]):
+        isa = in_isa(mnemonic).operands[claim.given["operand"]]
+        at = [[isa.locate(t, i) for i in range(isa.values)] for t in range(LANES)]
         rows = [[f"{m},{n}" for m, n in line] for line in at]
         drawn.append(Sketch(f"{claim.given['operand']} of {mnemonic.split('.')[3]}", rows, ("T", "V")))
     return tuple(drawn)
@@ -313,9 +313,9 @@ def draw_instructions(claim: Claim) -> tuple[Sketch, ...]:
 
 def list_starts(instruction: str, operand: str, mode: str, even: bool, step: int = 0) -> dict[str, list[str]]:
     """Name the threads in eights, with the row-major number of each one's first element."""
-    found = in_isa(instruction).operands[operand]
-    at = [found.locate(t, 0) for t in range(found.lanes)]
-    rows = fold([row * found.extent[1] + column for row, column in at], WIDE)
+    isa = in_isa(instruction).operands[operand]
+    at = [isa.locate(t, 0) for t in range(isa.lanes)]
+    rows = fold([row * isa.extent[1] + column for row, column in at], WIDE)
     return {f"T{WIDE * i}": row for i, row in enumerate(rows)}
 
 

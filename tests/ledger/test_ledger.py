@@ -18,10 +18,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_the_verdict_is_that_of_the_check(claim: Claim) -> None:
     """A statement that holds has no counterexample; a refuted one has exactly this, and its correction has none."""
-    found = check(claim.kind, claim.given)
+    counterexample = check(claim.kind, claim.given)
     assert claim.verdict in ("HOLDS", "REFUTED")
-    assert bool(found) == (claim.verdict == "REFUTED"), found or "nothing refutes it"
-    assert found == claim.counterexample
+    assert bool(counterexample) == (claim.verdict == "REFUTED"), counterexample or "nothing refutes it"
+    assert counterexample == claim.counterexample
     if claim.verdict == "REFUTED":
         assert claim.correct and claim.correct.keys() <= claim.given.keys()
         assert check(claim.kind, claim.right) == ""
@@ -50,9 +50,9 @@ def test_each_refuted_statement_has_its_own_place_to_which_its_row_leads() -> No
 @pytest.mark.parametrize("claim", REFUTED, ids=lambda claim: claim.id)
 def test_a_refuted_statement_has_both_pictures_or_says_why_not(claim: Claim) -> None:
     drawn = pictures(claim)
-    assert (len(drawn) == 2) == (claim.undrawn == ""), [one.title for one in drawn]
+    assert (len(drawn) == 2) == (claim.undrawn == ""), [picture.title for picture in drawn]
     assert claim.undrawn.startswith("No picture: ") == (drawn == ())
-    marked = [[cell for cell in one.panels[0].every() if cell.expected] for one in drawn]
+    marked = [[cell for cell in picture.panels[0].every() if cell.expected] for picture in drawn]
     assert not marked or not marked[-1]
     if len(drawn) == 2 and claim.kind != "same_map":  # two instructions, of which the document says that they differ
         assert marked[0], "the pictures do not differ"

@@ -65,19 +65,19 @@ def changed(value: Any) -> Iterator[Any]:
         case str() if not re.search(r"\d", value):
             yield f"{value} + 1"
         case str():
-            for found in re.finditer(r"\d+", value):
-                yield value[: found.start()] + str(int(found[0]) + 1) + value[found.end() :]
+            for digits in re.finditer(r"\d+", value):
+                yield value[: digits.start()] + str(int(digits[0]) + 1) + value[digits.end() :]
         case list():
             for i, item in enumerate(value):
-                yield from ([*value[:i], other, *value[i + 1 :]] for other in changed(item))
+                yield from ([*value[:i], edited, *value[i + 1 :]] for edited in changed(item))
 
 
 def mutants(claim: Claim) -> list[dict[str, Any]]:
     """The inputs of a statement that holds, each with one number changed, in a seeded order."""
     right = claim.right
-    found = [{**right, key: other} for key in STATEMENT[claim.kind] if key in right for other in changed(right[key])]
-    Random(claim.id).shuffle(found)
-    return found
+    edited = [{**right, key: new} for key in STATEMENT[claim.kind] if key in right for new in changed(right[key])]
+    Random(claim.id).shuffle(edited)
+    return edited
 
 
 def refuted(kind: str, given: Mapping[str, Any]) -> bool:

@@ -61,7 +61,7 @@ class Report:
 def reports() -> list[Report]:
     """The reports of reports.toml, by their numbers."""
     tables = tomllib.loads((HERE / "reports.toml").read_text(encoding="utf-8"))
-    return sorted((Report(where=where, **table) for where, table in tables.items()), key=lambda one: one.number)
+    return sorted((Report(where=where, **table) for where, table in tables.items()), key=lambda report: report.number)
 
 
 REPORTS = reports()
@@ -72,11 +72,12 @@ def page() -> str:
     return "".join([INTRODUCTION, *map(_section, REPORTS), ATOMS, *_atoms(), TILINGS, *_tilings()])
 
 
-def _section(one: Report) -> str:
-    head = f"\n## {one.number}. {one.where}\n\n"
-    if one.false_alarm:
-        return f"{head}A false alarm. {one.false_alarm}\nBoth are the same function:\n\n{_command(one.verified)}"
-    return f"{head}{one.wrong}\n\n{_command(one.refuted, one.says)}\nRepair: {one.repair}\n\n{_command(one.verified)}"
+def _section(report: Report) -> str:
+    head = f"\n## {report.number}. {report.where}\n\n"
+    if report.false_alarm:
+        return f"{head}A false alarm. {report.false_alarm}\nBoth are the same function:\n\n{_command(report.verified)}"
+    refuted = _command(report.refuted, report.says)
+    return f"{head}{report.wrong}\n\n{refuted}\nRepair: {report.repair}\n\n{_command(report.verified)}"
 
 
 def _command(words: str, says: str = "") -> str:

@@ -43,8 +43,8 @@ def number(name: str) -> str:
     return name.split(":", maxsplit=1)[0]
 
 
-def statuses(found: Verdict) -> Mapping[Check, Status]:
-    return {e.check: e.status for e in found.evidence}
+def statuses(refuted: Verdict) -> Mapping[Check, Status]:
+    return {e.check: e.status for e in refuted.evidence}
 
 
 def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
@@ -57,9 +57,9 @@ def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
 def test_wrong_is_refuted_with_its_counterexample(name: str, checker: AtomChecker) -> None:
     part, kind, words = EXPECTED[number(name)]
     verdicts = checker.verify(WRONG[name])
-    found = verdict(verdicts, part, kind)
-    assert found.status.refuted and not found.contradiction
-    assert found.counterexample is not None and found.counterexample.reproduced
+    wrong = verdict(verdicts, part, kind)
+    assert wrong.status.refuted and not wrong.contradiction
+    assert wrong.counterexample is not None and wrong.counterexample.reproduced
     printed = as_text.render(Report((Case(name, tuple(verdicts)),)))
     assert [word for word in words if word not in printed] == []
 
@@ -75,9 +75,9 @@ def test_repaired_twin_is_verified(name: str, checker: AtomChecker) -> None:
 
 
 def test_the_repair_of_1_is_the_one_stride(checker: AtomChecker) -> None:
-    found = verdict(checker.verify(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
-    assert found.counterexample is not None
-    assert found.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
+    wrong = verdict(checker.verify(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
+    assert wrong.counterexample is not None
+    assert wrong.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
 
 
 def test_2_covers_568_of_4096_elements() -> None:
@@ -92,8 +92,8 @@ def test_a_bijection_can_be_wrong(name: str, checker: AtomChecker) -> None:
     part = EXPECTED[number(name)][0]
     verdicts = checker.verify(WRONG[name])
     assert verdict(verdicts, part, OWNERSHIP).status is Status.PROVED
-    found = verdict(verdicts, part, EQUALS)
-    assert statuses(found) == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
+    wrong = verdict(verdicts, part, EQUALS)
+    assert statuses(wrong) == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
 
 
 def test_24_passes_every_product_and_only_the_isa_tables_refute_it(checker: AtomChecker) -> None:
@@ -101,9 +101,9 @@ def test_24_passes_every_product_and_only_the_isa_tables_refute_it(checker: Atom
     assert verdict(verdicts, "", PRODUCT).status is Status.AGREES
     assert verdict(verdicts, "", RELATION).status is Status.AGREES
     for part in "AC":
-        found = verdict(verdicts, part, EQUALS)
-        assert found.status is Status.RELABELLED
-        assert statuses(found) == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
-        assert "m' = (8,2):(2,1) of m in A and in C: the same permutation" in found.counterexample.damage
+        wrong = verdict(verdicts, part, EQUALS)
+        assert wrong.status is Status.RELABELLED
+        assert statuses(wrong) == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
+        assert "m' = (8,2):(2,1) of m in A and in C: the same permutation" in wrong.counterexample.damage
     assert verdict(verdicts, "", EQUALS_ABSOLUTE).status is Status.RELABELLED
     assert not any(v.status is Status.REFUTED or v.contradiction for v in verdicts)

@@ -36,7 +36,7 @@ def test_a_repaired_map_is_verified(report: Report, capsys: pytest.CaptureFixtur
 
 def test_every_report_has_a_repository_with_its_number_and_a_number_of_its_own() -> None:
     assert len(REFUTED) >= 10 and len({report.number for report in REPORTS}) == len(REPORTS)
-    assert [one.where for one in REPORTS if not re.fullmatch(r"[\w.-]+/[\w.-]+#\d+(, #\d+)*", one.where)] == []
+    assert [report.where for report in REPORTS if not re.fullmatch(r"[\w.-]+/[\w.-]+#\d+(, #\d+)*", report.where)] == []
 
 
 def test_the_page_is_the_one_of_the_reports() -> None:

@@ -61,11 +61,11 @@ def observe(line: str) -> dict[str, Any]:
             (Path(folder) / name).write_text(text, encoding="utf-8")
         code, out, err = _run(*words_of(line, folder))
         paths = [path for path in sorted(Path(folder).rglob("*")) if path.is_file()]
-        found = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
-        texts = {name: text for name, text in found.items() if text != given.get(name)}
+        written = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+        texts = {name: text for name, text in written.items() if text != given.get(name)}
         files = {name: reduce(_anywhere(text, folder), name) for name, text in texts.items()}
         shown = reduce(_anywhere(out, folder)) if out.strip() else None
-    said = [one for one in err.splitlines() if one.strip() and not SILENT.match(one)]
+    said = [row for row in err.splitlines() if row.strip() and not SILENT.match(row)]
     parts = {"exit": code, "stderr": len(said), "stdout": shown, "files": files}
     return {name: part for name, part in parts.items() if part or name == "exit"}
 
@@ -139,7 +139,7 @@ def compare(line: str, now: Any, before: Any) -> str:
     now = json.loads(json.dumps(now))
     if now == before:
         return ""
-    texts = ([] if one is None else format_json(one).splitlines() for one in (before, now))
+    texts = ([] if result is None else format_json(result).splitlines() for result in (before, now))
     shown = [*difflib.unified_diff(*texts, "recorded", "now", lineterm="", n=1)]
     more = [f"… and {len(shown) - 40} more lines"] if len(shown) > 40 else []
     return "\n".join([f"$ {line}", *shown[:40], *more])

@@ -104,29 +104,29 @@ def _of_sarif(document: dict[str, Any]) -> dict[str, Any]:
     (run,) = document["runs"]
     return {
         "sarif": document["version"],
-        "invocations": [_prune(one, "") for one in run["invocations"]],
+        "invocations": [_prune(invocation, "") for invocation in run["invocations"]],
         "rules": [rule["id"] for rule in run["tool"]["driver"]["rules"]],
         "results": [
-            " ".join(filter(None, (one["level"], one["ruleId"], _place(one), *one["properties"].values())))
-            for one in run["results"]
+            " ".join(filter(None, (result["level"], result["ruleId"], _place(result), *result["properties"].values())))
+            for result in run["results"]
         ],
     }
 
 
 def _place(result: dict[str, Any]) -> str:
-    places = [one["physicalLocation"] for one in result.get("locations", ())]
+    places = [location["physicalLocation"] for location in result.get("locations", ())]
     return " ".join(
-        f"{one['artifactLocation']['uri']}:{one['region']['startLine']}:{one['region']['startColumn']}"
-        for one in places
+        f"{location['artifactLocation']['uri']}:{location['region']['startLine']}:{location['region']['startColumn']}"
+        for location in places
     )
 
 
 def _of_junit(text: str) -> dict[str, Any]:
     (suite,) = ElementTree.fromstring(text)
-    others = [(case, outcome.tag) for case in suite for outcome in case if outcome.tag != "properties"]
+    outcomes = [(case, outcome.tag) for case in suite for outcome in case if outcome.tag != "properties"]
     return {
         "junit": {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")},
-        "cases": [f"{case.get('classname')}: {case.get('name')} {outcome}" for case, outcome in others],
+        "cases": [f"{case.get('classname')}: {case.get('name')} {outcome}" for case, outcome in outcomes],
     }
 
 

@@ -64,7 +64,7 @@ def test_users_code_runs_in_the_supervised_child_alone() -> None:
             name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
             if not re.search(r"subprocess|\bos\.|Process|exec|eval\(|run_path|run_child|start_child", text):
                 continue
-            calls = [ast.unparse(one.func) for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)]
+            calls = [ast.unparse(call.func) for call in ast.walk(ast.parse(text)) if isinstance(call, ast.Call)]
             starts |= {name} if any(STARTS.fullmatch(call) for call in calls) else set()
             runs |= {name} if any(RUNS.fullmatch(call) for call in calls) else set()
             users |= {name} if {"run_child", "start_child"} & set(calls) else set()

@@ -8,7 +8,7 @@ from lanecheck.console.digests import name_of, seal, unseal
 
 def test_names_differ_where_the_parts_do() -> None:
     parts = [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), (b"ab", "d")]
-    assert len({name_of(*one) for one in parts}) == len(parts)
+    assert len({name_of(*part) for part in parts}) == len(parts)
     assert name_of("ab", b"c") == name_of(b"ab", "c")
 
 
@@ -16,5 +16,5 @@ def test_what_was_not_sealed_under_a_name_is_nothing() -> None:
     entry = seal("one", b"content")
     assert unseal("one", entry) == b"content"
     changed = [entry[:-1], entry + b"x", entry.replace(b"content", b"CONTENT"), entry[1:], b"", b"content"]
-    assert [unseal("one", other) for other in changed] == [None] * 6
+    assert [unseal("one", damaged) for damaged in changed] == [None] * 6
     assert unseal("other", entry) is None

@@ -13,10 +13,10 @@ def test_another_package_has_one_of_our_names_and_was_installed(
 ) -> None:
     monkeypatch.setattr(installation, "ROOT", tmp_path)
     fault = installation.fault.__wrapped__  # without its cache
-    for other in ("verify", "verify-notes", "lanecheck-0.1.0.dist-info"):
-        (tmp_path / other).mkdir()
+    for package in ("verify", "verify-notes", "lanecheck-0.1.0.dist-info"):
+        (tmp_path / package).mkdir()
     assert "not Lanecheck's own" in fault()  # where nothing of ours is imported from
-    for other in ("layouts-2.0.dist-info", "proofs-1.egg-info"):
-        (tmp_path / other).mkdir()
-        assert f"another package `{other.partition('-')[0]}` ({other}) is installed" in fault()
-        (tmp_path / other).rmdir()
+    for package in ("layouts-2.0.dist-info", "proofs-1.egg-info"):
+        (tmp_path / package).mkdir()
+        assert f"another package `{package.partition('-')[0]}` ({package}) is installed" in fault()
+        (tmp_path / package).rmdir()

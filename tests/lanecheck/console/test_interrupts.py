@@ -44,7 +44,7 @@ WORDS = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("command", "module"), [(name, one) for name, all_ in MODULES.items() for one in all_])
+@pytest.mark.parametrize(("command", "module"), [(name, module) for name, all_ in MODULES.items() for module in all_])
 def test_ctrl_c_while_a_command_loads_is_130_without_a_traceback(command: str, module: str) -> None:
     words = [
         command,

@@ -74,7 +74,7 @@ def test_what_may_not_be_written(
     monkeypatch.chdir(tmp_path)
     Path("old").touch()
     asked = os.path.realpath(denied)
-    monkeypatch.setattr(os, "access", lambda one, _: os.path.realpath(one) != asked)
+    monkeypatch.setattr(os, "access", lambda file, _: os.path.realpath(file) != asked)
     assert unwritable(path, bool(folder)) == f"cannot write {path}: Permission denied"
 
 
@@ -101,7 +101,7 @@ def test_a_disk_that_is_full_leaves_what_was_there_and_nothing_else(tmp_path: Pa
         path.write_text(before)
     done = run(LIMITED, str(path))
     assert done.stdout == f"cannot write {path}: File too large\n", done.stderr
-    assert [one.name for one in tmp_path.iterdir()] == (["report.txt"] if before else [])
+    assert [file.name for file in tmp_path.iterdir()] == (["report.txt"] if before else [])
     assert before is None or path.read_text() == before
 
 
@@ -220,8 +220,8 @@ def writes(path: Path) -> Iterator[int]:
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        given = [*node.args[:2], *(one.value for one in node.keywords)]
-        modes = {one.value for one in given if isinstance(one, ast.Constant)}
+        given = [*node.args[:2], *(keyword.value for keyword in node.keywords)]
+        modes = {argument.value for argument in given if isinstance(argument, ast.Constant)}
         opens = name in ("open", "fdopen") and bool(modes & {"w", "wb", "a", "ab", "x", "xb", "w+", "r+", "r+b", "wb+"})
         if opens or name in ("write_text", "write_bytes", "NamedTemporaryFile", "mkstemp"):
             yield node.lineno
@@ -230,10 +230,10 @@ def writes(path: Path) -> Iterator[int]:
 @pytest.mark.long
 def test_every_file_is_written_by_the_one_function_that_tears_none() -> None:
     packages = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks", "lanecheck")
-    found = {
+    places = {
         f"{path.relative_to(ROOT)}:{line}"
         for package in packages
         for path in (ROOT / package).rglob("*.py")
         for line in writes(path)
     }
-    assert sorted(one for one in found if one.rpartition(":")[0] not in IN_PLACE) == []
+    assert sorted(place for place in places if place.rpartition(":")[0] not in IN_PLACE) == []

@@ -27,14 +27,14 @@ POOLS = {  # other pools, and why they are no pool of processes of ours
 
 def test_every_other_pool_has_a_reason() -> None:
     pools = {"ProcessPoolExecutor", "ThreadPoolExecutor", "Pool"}
-    found = set()
+    files = set()
     for package in ("lanecheck", "verify", "proofs", "gpu_checks", "layouts", "isa_tables"):
         for path in (ROOT / package).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             for node in ast.walk(ast.parse(text)) if "Pool" in text else ():
                 if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in pools:
-                    found.add(path.relative_to(ROOT).as_posix())
-    assert found == {"lanecheck/console/processes.py", *POOLS}
+                    files.add(path.relative_to(ROOT).as_posix())
+    assert files == {"lanecheck/console/processes.py", *POOLS}
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # pytest's own threads

@@ -84,8 +84,8 @@ def shown_on(stream: Watched, monkeypatch: pytest.MonkeyPatch, quiet: bool = Fal
 
 def test_a_log_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     output = shown_on(Watched(terminal=False), monkeypatch)
-    first, *others = output.splitlines()
-    assert first.startswith("0 of 7 laws, 0 s") and "a message" in others
+    first, *rest = output.splitlines()
+    assert first.startswith("0 of 7 laws, 0 s") and "a message" in rest
     assert "\r" not in output and "\x1b" not in output
     assert progress.IN_A_LOG == progress._Log.every == 10  # seam: a display
 
