@@ -46,7 +46,8 @@ def test_the_sum_is_of_launches_that_both_went_through() -> None:
         return {"ours": {"seconds": ours, "verdict": own}, "theirs": {"seconds": theirs, "verdict": said}}
 
     launches = {
-        "a": took(1.0, 10.0, "race_free"), "b": took(0.4, 0.2, "race_free"), "c": took(5.0, 60.0, "timeout: time_budget"),
+        "a": took(1.0, 10.0, "race_free"), "b": took(0.4, 0.2, "race_free"),
+        "c": took(5.0, 60.0, "timeout: time_budget"),
         "d": took(3.0, 9.8, "potential_race: x"), "e": took(9.0, 9.0, "race_free", "UNKNOWN"),
     }  # fmt: skip
     assert gates(launches, "seconds") == (1.4 / 10.2, [])

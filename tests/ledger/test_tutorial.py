@@ -20,9 +20,9 @@ class Fenced(doctest.DocTestParser):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_example_of_a_page_prints_what_it_shows(page: Path) -> None:
-    found = doctest.testfile(str(page), module_relative=False, parser=Fenced(), optionflags=doctest.FAIL_FAST)
-    assert found.failed == 0
-    assert found.attempted > 5
+    tested = doctest.testfile(str(page), module_relative=False, parser=Fenced(), optionflags=doctest.FAIL_FAST)
+    assert tested.failed == 0
+    assert tested.attempted > 5
 
 
 def test_every_page_is_in_the_table_of_contents_and_on_the_index() -> None:
