@@ -110,11 +110,12 @@ def _report_failure(message: str, code: Exit, shown: str = "", errors: Sequence[
 
 def _as_failures(message: str, code: Exit, errors: Sequence[AtomFileError] = ()) -> None:
     from verify.report import Failure, Report, failure_of
+    from verify.report.placing import read_place
 
     options = DESTINATION.get()
     if options is None or options.format not in LISTING:
         return
-    plain = (Failure("lanecheck", line, code) for line in message.splitlines())
+    plain = (Failure("lanecheck", line, code, read_place(line)) for line in message.splitlines())
     with suppress(UsageError, Unwritable):  # the message may be that this file cannot be written
         destination = type(options)(**{**vars(options), "output": options.output and writable(options.output)})
         report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), destination)

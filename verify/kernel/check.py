@@ -72,6 +72,7 @@ class LaunchOutcome(NamedTuple):
     cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
     written: frozenset[str] = frozenset()  # the arrays that may be written and were
     part: tuple[int, int] | None = None  # CTAs that were interpreted, and those of the launch, if these are more
+    store: Finding | None = None  # the first store to global memory that ran: where wrong values are written
 
 
 def check(  # noqa: PLR0913 - what a run is told, and what it tells
@@ -266,7 +267,7 @@ def _outcome(
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[at].line, trips) for at, trips in sorted(run.machine.trips.items())),
         cause=cause, target=run.kernel.target, written=_list_written(run),
-        part=run.part,
+        part=run.part, store=_find_store(run),
         notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
     )  # fmt: skip
 
@@ -314,6 +315,13 @@ def _wrong_again(run: Interpretation, comparison: Comparison, seed: int, budget:
     again = Interpretation(run.kernel, run.launch, Values(seed + 1, exponents=True), budget, {})
     again.interpret()
     return bool(Comparison(again).wrong.any())
+
+
+def _find_store(run: Interpretation) -> Finding | None:
+    """Return the first store to global memory that ran, with its place in the source."""
+    ran = (one for one, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if done)
+    line = next((one.line for one in ran if one.words[0] in ("st", "red", "atom") and "global" in one.words), 0)
+    return locate_finding(Finding("store", Severity.VALUE, line, ""), run.kernel) if line else None
 
 
 def locate_finding(finding: Finding, kernel: Kernel) -> Finding:

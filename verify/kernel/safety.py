@@ -231,5 +231,5 @@ def safety_case(
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes,
-        alone=Alone(SAFE, "", missing=""), family=outcome.kernel,
+        alone=Alone(SAFE, "", missing=""), family=outcome.kernel, warnings=judged.warnings,
     )  # fmt: skip

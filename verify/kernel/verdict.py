@@ -113,13 +113,8 @@ class JudgedKernel:
         """Return what the first cause is, whatever the sizes, and the others; what follows from it belongs to it."""
         first, *rest = groups
         follows = [each for each in rest if _follows(each[0], first[0])]
-        further = (
-            FurtherCause(
-                spell_finding(tell_once(each)), _place(self, each), self._name_cause(each), spell_general(each[0])
-            )
-            for each in rest if each not in follows
-        )  # fmt: skip
-        return self._name_cause([finding for each in (first, *follows) for finding in each]), tuple(further)
+        further = tuple(self._as_cause(each) for each in rest if each not in follows)
+        return self._name_cause([finding for each in (first, *follows) for finding in each]), further
 
     def name_wrong(self, findings: Sequence[Finding]) -> tuple[str, ...]:
         """Return what is wrong with values: in the words of the first finding, with its example; others by their kinds.
@@ -145,6 +140,16 @@ class JudgedKernel:
             lines = quote_line(self.mending.ptx.split("\n"), finding.line, 1)
         text = lines[0].partition(" | ")[2] if lines else ""
         return re.sub(r"%\w+", "%", text)
+
+    @property
+    def warnings(self) -> tuple[FurtherCause, ...]:
+        """Return what breaks the letter of the ISA, which refutes only if strict."""
+        groups = group_findings(one for one in self.outcome.findings if one.severity in WARNINGS and not self.strict)
+        return tuple(self._as_cause(each) for each in groups)
+
+    def _as_cause(self, each: Sequence[Finding]) -> FurtherCause:
+        place, causes = _place(self, each), self._name_cause(each)
+        return FurtherCause(spell_finding(tell_once(each)), place, causes, spell_general(each[0]))
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
@@ -189,6 +194,7 @@ def case(
     )
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
+        warnings=judged.warnings,
         picture=partial(_draw, judged.name, wrong), drawn_by=f"{replay} --format html", family=outcome.kernel,
     )  # fmt: skip
 
@@ -222,7 +228,7 @@ def _draw(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
 
 
 def _place(judged: JudgedKernel, findings: Sequence[Finding]) -> Place | None:
-    """Return where the first finding is that has a line: in the PTX, or in the source that was compiled."""
+    """Return where the first finding with a line is, in the PTX or in its source; of wrong values their first store."""
     for finding in sorted(findings, key=lambda finding: finding.kind != CAUSE):
         name, _, line = finding.source.rpartition(":")
         if judged.compiled and name == Path(judged.file).name:
@@ -231,7 +237,9 @@ def _place(judged: JudgedKernel, findings: Sequence[Finding]) -> Place | None:
             return there
         if finding.line and judged.file and not judged.compiled:
             return Place(judged.file, finding.line, judged.find_column(finding))
-    return None
+    store = judged.outcome.store
+    wrong = findings and findings[0].severity is Severity.VALUE and store is not None and store not in findings
+    return _place(judged, [store]) if wrong and store is not None else None
 
 
 def _evidence(judged: JudgedKernel, key: str) -> Evidence:

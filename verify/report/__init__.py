@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from verify.core.errors import Exit
 from verify.core.judgement import Judgement
-from verify.core.verdict import Check, Evidence, Place, Scope, Status, Verdict, WrongProduct
+from verify.core.verdict import Check, Evidence, FurtherCause, Place, Scope, Status, Verdict, WrongProduct
 from verify.core.wording import count_of
 from verify.report.expectation import NOTHING_EXPECTED, Expectation, find_surprise
 
@@ -59,6 +59,7 @@ class Case(Judgement):
     place: Place | None = None  # where it is written
     alone: Alone | None = None  # of a subject that was compared with no instruction: what is known of it then
     wrong_product: WrongProduct | None = None  # of a kernel: the first whose operands do not belong together
+    warnings: tuple[FurtherCause, ...] = ()  # that have an alert and fail no run
     all_sizes: Mapping[str, Any] | None = None  # of a kernel: what is known of all sizes, its headline among the fields
     family: str = ""  # of one that differs from others in its sizes alone: the part of the name that they share
     # (operand, citation, text) of the ISA's formulas, computed where they are shown

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from verify.core.verdict import Fix, Place, Status, Verdict
+from verify.core.verdict import Fix, FurtherCause, Place, Status, Verdict
 from verify.report import Case, Report, consequence, cut_short
 from verify.report.alike import group_alike
 from verify.report.expectation import write_surprise
@@ -69,6 +69,7 @@ def _digest(parts: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
+LETTER = "letter"  # the property of kernels whose findings warn, unless strict
 OTHERS = {
     "known_defect": "differs from its entry",
     "required": "a required check",
@@ -109,6 +110,7 @@ def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
             level = Level.NOTE if known else Level.ERROR if decided else Level.WARNING
             exact, text = _text(case, verdict), _text(case, verdict, general=True)
             yield from _split_causes(_of_verdict(case, verdict, level, exact, known, text), verdict)
+    yield from (_of_warning(case, warning) for warning in case.warnings)
     if report.is_unchecked(case) and not case.expects.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)
@@ -116,6 +118,16 @@ def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
             yield _alert_of("checked", case.name, text, case.place, level)
         else:
             yield _of_verdict(case, first, level, text)
+
+
+def _of_warning(case: Case, warning: FurtherCause) -> Alert:
+    """Return the alert of a warning: it is of a rule, and fails no run."""
+    subject, head = case.family or case.name, "WARNING: a rule of the ISA's text is broken"
+    text, exact = (f"{subject}  {head}\n{words}" for words in (warning.general, warning.text))
+    return Alert(
+        LETTER, LETTER, Level.WARNING, subject, text, place=warning.place or case.place, exact=exact,
+        causes=warning.causes,
+    )  # fmt: skip
 
 
 def _open(verdict: Verdict) -> bool:

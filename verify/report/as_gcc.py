@@ -32,7 +32,10 @@ def _diagnostic(alert: Alert) -> str:
     a.toml:3:5: error: B: missing [readable]
     """
     first, *rest = (alert.exact or alert.text).split("\n")  # who reads it runs the replay with its seed
-    placed = _PLACED.match(first)
-    where = placed[1] if placed else f"{alert.place}" if alert.place else "lanecheck"
+    where = f"{alert.place}" if alert.place else "lanecheck"
+    for told in (where, where.rpartition(":")[0]):  # what can't be read begins with its place
+        first = first.removeprefix(f"{told}: ")
+    placed = _PLACED.match(first) if alert.place is None else None
+    where = placed[1] if placed else where
     first = first[placed.end() :] if placed else first
     return "\n".join([f"{where}: {_WORDS[alert.level]}: {first} [{alert.rule}]", *(f"    {line}" for line in rest)])

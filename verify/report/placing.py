@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,6 +15,7 @@ from verify.core.verdict import Edit, Fix, Place, Scope, Verdict
 from verify.report import Case, Report
 from verify.report.loaded import SubjectSource
 
+_PLACE = re.compile(r"(?P<file>[^\s:]+)(?:::\w+)?:(?:(?P<line>\d+):(?:(?P<column>\d+):)?)? ")  # before a message
 OF_ONE_OPERAND = ("row", "lane", "table", "bases")  # keys of a map whose table has no key for its only operand
 
 
@@ -50,3 +52,15 @@ def locate_operands(case: Case, document: Document, table: str) -> Case:
         return fix._replace(edits=fix.edits or tuple(edits))
 
     return replace(case, place=case.place or place(), verdicts=tuple(map(at_its_key, case.verdicts)))
+
+
+def read_place(message: str) -> Place | None:
+    """Return where a message says that it is: FILE:LINE:COLUMN, FILE:LINE, or FILE or FILE::NAME alone.
+
+    >>> read_place("pyproject.toml:3:1: no such key"), read_place("none: it isn't there")
+    (Place(file='pyproject.toml', line=3, column=1), None)
+    """
+    found = _PLACE.match(message)
+    if found is None or not Path(found["file"]).is_file():
+        return None
+    return Place(found["file"], int(found["line"] or 1), int(found["column"] or 1))

@@ -18,7 +18,9 @@ def main() -> None:
     try:
         answer = compile_function(request)
     except Exception as error:
-        answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+        first, *rest = filter(str.strip, f"{type(error).__name__}: {error}".splitlines())
+        last = rest[-1].strip() if rest and first.endswith(":") else ""  # "at LINE:COLUMN:", the source, what is wrong
+        answer = {"error": f"{first} {last}".rstrip()}
     json.dump(answer, answers)
 
 
