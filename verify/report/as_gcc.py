@@ -9,7 +9,7 @@ from verify.report import Report
 from verify.report.alerts import Alert, Level, alerts
 from verify.report.as_text import summary
 
-_PLACED = re.compile(r"([^\s:]+:\d+:\d+): ")
+_PLACED = re.compile(r"([^\s:]+:\d+(?::\d+)?): ")
 _WORDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "note"}
 
 
@@ -32,10 +32,7 @@ def _diagnostic(alert: Alert) -> str:
     a.toml:3:5: error: B: missing [readable]
     """
     first, *rest = (alert.exact or alert.text).split("\n")  # who reads it runs the replay with its seed
-    where = f"{alert.place}" if alert.place else "lanecheck"
-    for told in (where, where.rpartition(":")[0]):  # what can't be read begins with its place
-        first = first.removeprefix(f"{told}: ")
-    placed = _PLACED.match(first) if alert.place is None else None
-    where = placed[1] if placed else where
+    placed = _PLACED.match(first)  # of what can't be read
+    where = f"{alert.place}" if alert.place else placed[1] if placed else "lanecheck"
     first = first[placed.end() :] if placed else first
     return "\n".join([f"{where}: {_WORDS[alert.level]}: {first} [{alert.rule}]", *(f"    {line}" for line in rest)])

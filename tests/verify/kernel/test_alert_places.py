@@ -11,7 +11,7 @@ import pytest
 
 from tests.verify.kernel.test_consequences import LANES
 from tests.verify.kernel.test_mends import TURN
-from verify.kernel.claims.compiled import _place_error
+from verify.kernel.claims.compiled import place_error
 from verify.kernel.command import main
 from verify.kernel.report import verify_kernel, verify_safety
 from verify.report.alerts import Level, alerts
@@ -69,5 +69,5 @@ def test_an_error_of_triton_has_the_line_of_the_file(tmp_path: Path) -> None:
     file.write_text(
         "import triton\n\n@triton.jit\ndef other(x):\n    pass\n\n@triton.jit\ndef add(x):\n    y = 1\n    z\n"
     )
-    assert _place_error(file, "add", "CompilationError: at 3:4: NameError('z')") == f"{file}:10:5: "
-    assert _place_error(file, "add", "ImportError: no") == _place_error(file, "none", "at 3:4: no") == ""
+    assert place_error(file, "add", "CompilationError: at 3:4: NameError('z')") == f"{file}:10:5: "
+    assert place_error(file, "add", "ImportError: no") == place_error(file, "none", "at 3:4: no") == ""

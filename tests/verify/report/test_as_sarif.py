@@ -16,6 +16,7 @@ from verify.__main__ import main as lanecheck
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
 ROOT = Path(__file__).parents[3]
+KERNELS, SOFTMAX = ROOT / "examples/kernel", ROOT / "tests/kernels/compiled/softmax"
 WRONG_B = "((4,8),(2,2)):((16,1),(8,32))"
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 TILING = (
@@ -136,6 +137,10 @@ def test_every_log_is_what_the_official_schema_takes(tmp_path: Path, capsys: pyt
         ["movement", str(ROOT / "examples/movement.toml")],
         ["scan", str(ROOT / "examples/headers")],
         ["laws", "R1", "--solver", "z3"],
+        ["kernel", str(KERNELS / "fragment.ptx"), "--claim", str(KERNELS / "fragment.toml")],
+        ["kernel", str(KERNELS / "fragment.ptx"), "--claim", str(KERNELS / "fragment.toml"), "--safety", "--strict"],
+        ["kernel", str(KERNELS / "none.ptx"), "--claim", str(KERNELS / "fragment.toml")],
+        ["kernel", str(SOFTMAX) + ".ptx", "--claim", str(SOFTMAX) + ".toml", "--safety"],  # it warns
         ["atom", str(broken)],
         ["atom", "nonsense"],
     ]

@@ -123,7 +123,7 @@ def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
     raise UsageError(f"{file} has no function {function!r}")
 
 
-def _place_error(file: Path, function: str, error: str) -> str:
+def place_error(file: Path, function: str, error: str) -> str:
     """Return FILE:LINE:COLUMN of an error in which Triton counts lines from `def`, before a message."""
     at = re.search(r"\bat (\d+):(\d+):", error)
     for node in ast.walk(ast.parse(file.read_bytes())) if at is not None else ():
@@ -197,7 +197,7 @@ def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
             how = describe_end(code, read_last_lines(errors))
             raise UsageError(f"{request['function']} was not compiled: {how}") from None
     if "error" in answer:
-        where = _place_error(Path(request["file"]), request["function"], answer["error"])
+        where = place_error(Path(request["file"]), request["function"], answer["error"])
         raise UsageError(f"{where}{request['function']} was not compiled: {answer['error'][:300]}")
     kernel: dict[str, Any] = answer
     return kernel
