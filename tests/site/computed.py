@@ -374,7 +374,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         *("kernel of its own (24 s, with CUTLASS at 7127592)", "`Flash_fwd_params`, 472 bytes"),
         "M = 128, N = 256 and two heads of Q on one of K it is checked in 1.4 s",
     ),
-    "docs/campaign.md": ("478 distinct", "(1 where absent: flat)", "such as n:1 divided", "numbers beyond 64"),
+    "docs/campaign.md": ("478 distinct", "(1 if absent: flat)", "such as n:1 divided", "numbers beyond 64"),
     "docs/claims.md": (
         "have one profile, rank 2 |",
         "that takes at most 70 MiB.",

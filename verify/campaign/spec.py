@@ -59,29 +59,27 @@ class LawsSpec(CampaignSpec):
     """The laws of operations, on every layout, or every pair of layouts, up to a bound."""
 
     laws: tuple[str, ...] = key(
-        "operations whose definition is checked; all of them where absent",
+        "operations whose definition is checked (default: all of them)",
         Several(Choice(OPERATIONS)),
         default=OPERATIONS,
     )
     rank: int = require("modes of a layout, at most", Between(1, 6))
-    depth: int = key("how deep modes are nested, at most; 1 where absent: flat layouts", Between(1, 4), default=1)
+    depth: int = key("how deep modes are nested, at most (default: 1, flat layouts)", Between(1, 4), default=1)
     size: int = require("points of a layout, at most", Between(1, MOST))
     extents: tuple[int, ...] | None = key(
-        "extents of the modes; all up to the size where absent", Several(Between(1, MOST))
+        "extents of the modes (default: all up to the size)", Several(Between(1, MOST))
     )
     strides: tuple[int, ...] = require("strides of the modes", Several(Between(0, LARGEST)))
-    cotargets: tuple[int, ...] | None = key(
-        "cotargets of complement; the size where absent", Several(Between(1, LARGEST))
-    )
+    cotargets: tuple[int, ...] | None = key("cotargets of complement (default: the size)", Several(Between(1, LARGEST)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantsSpec(CampaignSpec):
     """Every one-edit mutant of the operands of atoms."""
 
-    atoms: tuple[str, ...] = key("names, prefixes or globs of atoms; all where absent", names, default=("*",))
+    atoms: tuple[str, ...] = key("names, prefixes or globs of atoms (default: all)", names, default=("*",))
     rlimit: int = key(
-        "the solver's budget per proof, in z3's units; that of the other commands where absent",
+        "the solver's budget per proof, in z3's units (default: that of the other commands)",
         Between(1, (1 << 32) - 1),
     )
 

@@ -110,7 +110,7 @@ MAJORS = Choice(("K", "MN", "M", "N"))
 ELEMENT = "bits of an element"
 MAJOR = "the axis whose elements are neighbours in memory: K, M or N; MN: M of A, N of B"
 SHARED = "index in the tile, (x, y) with --from -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT"
-ARCH = "architecture whose shared memory it is, sm_90 where absent"
+ARCH = "architecture whose shared memory it is, sm_90 by default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class MovementSpec:
     name: str
     replay: str  # the command that verifies it again
     base: int | None = key(
-        "byte of shared memory at which the tile starts; where absent, every base that is aligned", BYTE, "BYTES"
+        "byte of shared memory at which the tile starts (default: every base that is aligned)", BYTE, "BYTES"
     )
 
 
@@ -130,21 +130,21 @@ class HandOverSpec(MovementSpec):
 
     from_: str = require("mnemonic or atom of the source: a matrix load, or an mma (its accumulators)", text)
     to: str = require("mnemonic or atom of the destination: an mma (its operand), or a matrix store", text)
-    operand: str = key("operand of --to: A (where absent), B or C", Choice(("A", "B", "C")), default="A")
-    tiles: Any = key("tiles of the mma side by side, as n=2; where absent, as many as the counts need", as_it_is)
+    operand: str = key("operand of --to: A (default), B or C", Choice(("A", "B", "C")), default="A")
+    tiles: Any = key("tiles of the mma side by side, as n=2 (default: as many as the counts need)", as_it_is)
     times: int | None = key(
-        "how often a matrix load or store is issued, each time with other rows; once where absent",
+        "how often a matrix load or store is issued, each time with other rows (default: once)",
         Between(1, TIMES),
         "N",
     )
     rows: Layout | None = key(
-        "row of a matrix load or store -> element of the tile at which it starts; derived where absent", layout
+        "row of a matrix load or store -> element of the tile at which it starts (default: derived)", layout
     )
     values: Layout | None = key(
-        "value wanted -> value given; where absent, the same value for a matrix load or store, else derived", layout
+        "value wanted -> value given (default: the same value for a matrix load or store, else derived)", layout
     )
     narrow: Any = key(
-        "bits that accumulators are converted to before they are stored; no conversion where absent", as_it_is, "BITS"
+        "bits that accumulators are converted to before they are stored (default: no conversion)", as_it_is, "BITS"
     )
     major: str = key(MAJOR, MAJORS, default="")
     shared: Tile | None = key(SHARED, tile)
@@ -158,9 +158,9 @@ class AccessSpec(MovementSpec):
     shared: Tile = require(SHARED, parse_tile)
     access: Layout = require("(thread, value) -> index in the tile", layout)
     element: int = require(ELEMENT, Choice((8, 16, 32, 64), " bits"), "BITS")
-    width: Any = key("bits that a thread accesses at once; an element where absent", as_it_is, "BITS")
+    width: Any = key("bits that a thread accesses at once (default: an element)", as_it_is, "BITS")
     how: str = key(
-        "load (where absent), store, cp.async, ldmatrix or stmatrix",
+        "load (default), store, cp.async, ldmatrix or stmatrix",
         Choice(("load", "store", "cp.async", "ldmatrix", "stmatrix")),
         default="load",
     )
@@ -175,8 +175,8 @@ class DescriptorSpec(MovementSpec):
     descriptor: Tile = require("(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile)
     element: int = require(ELEMENT, Choice((8, 16, 32), " bits"), "BITS")
     major: str = key(MAJOR, MAJORS, default="")
-    lbo: int | None = key("leading dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
-    sbo: int | None = key("stride dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
+    lbo: int | None = key("leading dimension byte offset of the descriptor (default: read off)", BYTE, "BYTES")
+    sbo: int | None = key("stride dimension byte offset of the descriptor (default: read off)", BYTE, "BYTES")
 
 
 Spec: TypeAlias = HandOverSpec | AccessSpec | DescriptorSpec

@@ -181,14 +181,14 @@ class TilingSpec:
     name: str  # its key in the file
     atom: str  # name of the atom that is repeated
     atoms_layout: Layout = key(
-        "atoms along M, N, K, or a layout of them; one atom where absent, as in 2,2",
+        "atoms along M, N, K, or a layout of them (default: one atom), as in 2,2",
         atoms_layout,
         default_factory=lambda: atoms_layout("1"),
     )
     permutation: Permutation = key(
-        "for M, N and K: an extent, a layout of positions, or _ to keep, as where absent", permutation, default=AS_IT_IS
+        "for M, N and K: an extent, a layout of positions, or _ to keep, the default", permutation, default=AS_IT_IS
     )
-    tile: tuple[int, int, int] | None = key("the CTA's tile; what one tiled MMA covers where absent", tile)
+    tile: tuple[int, int, int] | None = key("the CTA's tile (default: what one tiled MMA covers)", tile)
     claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
     smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
     file: str = ""  # where it is from; empty where given as a value
