@@ -55,6 +55,11 @@ def is_too_large(launch: Launch) -> bool:
     return elements > MAX_ELEMENTS or int(np.prod((*launch.grid, *launch.block), dtype=object)) > MAX_THREADS
 
 
+def _has_pages(array: Array) -> bool:
+    """Return whether the element of a place is found by division, and any number may be one."""
+    return sort_axes(array) is not None and array.content is None and array.end <= MOST_PLACES
+
+
 def list_bases(launch: Launch) -> dict[str, int]:
     """Return the address at which each array of a launch begins."""
     return {
@@ -73,7 +78,9 @@ class Interpretation:
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
         self.paged = bool(launch.ctas) and is_large(launch)
         self.regions = [*regions] or [
-            self._page(at, array) if self.paged else self._region(at, array, samples.get(array.name))
+            self._page(at, array)
+            if self.paged and _has_pages(array)
+            else self._region(at, array, samples.get(array.name))
             for at, array in enumerate(launch.arrays)
         ]
         self.earlier = [Interpretation(*pair, values, budget, {}, machine, self.regions) for pair in launch.before]
@@ -144,8 +151,6 @@ class Interpretation:
 
     def _page(self, number: int, array: Array) -> Region:
         """Return an array whose elements get their unknowns when they are touched."""
-        if sort_axes(array) is None or array.content is not None or array.end > MOST_PLACES:
-            raise SpecError(f"arrays.{array.name}", "too large for an order of elements that isn't read by strides")
         writable, size = array.out or array.scratch, SIZE[array.kind]
         rows = min(ROWS // 4 if writable else ROWS, -(-array.end // BLOCK) * BLOCK)
         first, limits = self.values.new(rows, CODE[array.kind]), (0, 0) if array.zero else array.limits

@@ -106,3 +106,12 @@ def test_a_part_ends_where_its_tables_are_nearly_full(monkeypatch: pytest.Monkey
     assert outcome.status == "VERIFIED" and outcome.part is not None and 0 < outcome.part[0] < 6
     monkeypatch.setattr(interpretation, "ROWS", 1 << 9)
     assert run_part(PTX, (0,)).status == "UNKNOWN"
+
+
+def test_an_array_without_pages_has_all_of_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one of which the test gives the numbers: the others have theirs all the same."""
+    monkeypatch.setattr(interpretation, "PAGED", 0)
+    for places in (8_000, 6_000):  # C has more, and then A too
+        monkeypatch.setattr(interpretation, "MOST_PLACES", places)
+        assert run_part(PTX, (0, 3)).status == "VERIFIED"
+        assert run_part(PTX, (0, 3), claim="C[m,n] = sum_k A[m,k]*B[k,n]*2").status == "REFUTED"
