@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The museum's page with a picture of each wrong map, drawn by `verify.show` from the command that refutes it.
 
-It has what is wrong first, in a size for a phone, and the whole map if that is small; else a link to its file, where
-hover works too. All maps whole would be 2 MB of one page.
+It has the whole map if that is small; else what is wrong first, in a size for a phone, and a link to the map's file,
+where hover works too. All maps whole would be 2 MB of one page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from verify.show import subjects
 ROOT = Path(__file__).parents[2]
 WRONG = "tests/museum/wrong.toml"
 ATOMS = "\nThe name of an atom leads to its verdict, with its picture.\n"
-FEW = 128  # cells that can be read on a phone
 MOST = 300  # cells of a picture that is a part of the page
 WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are integers
 
@@ -57,24 +56,21 @@ def draw(report: Report, folder: Path) -> str:
     pictures = _pictures(report, folder)
     if not pictures:
         return ""
-    cells, near = sum(picture.cells for picture in pictures), zoom(pictures[0])
-    parts = []
-    if near is not None and cells > FEW:
-        first = svg.drawing(near[1], prefix="near", words=False)
-        (folder / f"{report.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
-        parts.append(f"![What is wrong first in museum {report.number}](museum/{report.number}-near.svg)\n")
+    cells = sum(picture.cells for picture in pictures)
     if cells <= MOST:
         names = [f"{report.number}{f'-{at}' if at else ''}.svg" for at in range(len(pictures))]
         for name, picture in zip(names, pictures, strict=True):
             drawing.write(picture, folder / name)
-        parts.append(
-            "\n".join(f"![The wrong map of museum {report.number}: {report.says}](museum/{name})" for name in names)
-            + "\n"
-        )
-    else:
-        (folder / f"{report.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
-        parts.append(f"[The wrong map of museum {report.number}](museum/{report.number}.svg) whole, {cells:,} cells.\n")
-    return "\n".join(parts)
+        title = f"The wrong map of museum {report.number}: {report.says}"
+        return "\n".join(f"![{title}](museum/{name})" for name in names) + "\n"
+    (folder / f"{report.number}.svg").write_text(svg.document(pictures), encoding="utf-8")
+    whole = f"[The wrong map of museum {report.number}](museum/{report.number}.svg) whole, {cells:,} cells.\n"
+    near = zoom(pictures[0])
+    if near is None:
+        return whole
+    first = svg.drawing(near[1], prefix="near", words=False)
+    (folder / f"{report.number}-near.svg").write_text(svg.text(first), encoding="utf-8")
+    return f"![What is wrong first in museum {report.number}](museum/{report.number}-near.svg)\n\n{whole}"
 
 
 def _pictures(report: Report, folder: Path) -> Sequence[Picture]:
