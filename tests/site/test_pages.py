@@ -135,7 +135,8 @@ def test_a_command_of_a_page_runs(
 ) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     (tmp_path / "tests").symlink_to(ROOT / "tests")
-    (tmp_path / "docs" / "pictures").mkdir(parents=True)
+    for folder in ("docs/pictures", "gpu_checks/tilings"):
+        (tmp_path / folder).mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)  # some run code of the example
     known = command != "atom SM80_16x8x61"  # the page shows what an unknown name prints
