@@ -54,21 +54,21 @@ def edits(atom: AnyAtom, take: random.Random) -> Iterator[Edit]:
         return Edit(atom.name, what, {**right, key: value})
 
     for name, text in atom.operands.items():
-        for what, other in layouts(text, take):
-            yield edited(f"{name} {what}: {text} to {other}", name, other)
-        for other in atom.operands:
-            if atom.operands[other] != text:
-                yield edited(f"{name} as {other}", name, atom.operands[other])
+        for what, new in layouts(text, take):
+            yield edited(f"{name} {what}: {text} to {new}", name, new)
+        for new in atom.operands:
+            if atom.operands[new] != text:
+                yield edited(f"{name} as {new}", name, atom.operands[new])
     for name in atom.operands if isinstance(atom, Atom) else ("Src", "Dst"):
         mine = atom.space.get(name, "reg")
-        other = take.choice([space for space in SPACES if space != mine])
-        yield edited(f"space of {name}: {mine} to {other}", "space", {**atom.space, name: other})
+        new = take.choice([space for space in SPACES if space != mine])
+        yield edited(f"space of {name}: {mine} to {new}", "space", {**atom.space, name: new})
     for name in atom.operands:
         count = atom.copies.get(name, 1)
         yield edited(
             f"copies of {name}", "copies", {**atom.copies, name: take.choice([n for n in (1, 2, 4, 32) if n != count])}
         )
-    yield edited("thr", "thr", take.choice([one for one in THREADS if one != atom.thr]))
+    yield edited("thr", "thr", take.choice([threads for threads in THREADS if threads != atom.thr]))
     if isinstance(atom, Atom):
         axis = take.randrange(3)
         yield edited(f"shape {axis}", "shape", [n * (1 + (i == axis)) for i, n in enumerate(atom.shape)])
@@ -90,7 +90,7 @@ def layouts(text: str, take: random.Random) -> Iterator[tuple[str, str]]:
         return
 
     def written(extents: list[int], strides: list[int]) -> str:
-        parts = (str(unflatten(tuple(one), shape)).replace(" ", "") for one in (extents, strides))
+        parts = (str(unflatten(tuple(numbers), shape)).replace(" ", "") for numbers in (extents, strides))
         return ":".join(parts).replace(",)", ")")
 
     at = take.choice(moving)
@@ -117,7 +117,7 @@ def toml(name: str, entry: Mapping[str, Any]) -> str:
 
 def value_of(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {value_of(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {value_of(part)}" for key, part in value.items()) + " }"
     return f'"{value}"' if isinstance(value, str) else str(value).replace("'", '"')
 
 
@@ -126,12 +126,12 @@ def verify_entry(name: str, entry: Mapping[str, Any], folder: Path, checker: Ato
     path = folder / "own.toml"
     path.write_text(toml(name, entry), encoding="utf-8")
     try:
-        found = atoms(path)
+        read = atoms(path)
     except ValueError as error:
         return str(error)
-    if not found.items:
-        return str(found.errors[0])
-    return (checker or AtomChecker()).case(found.items[0])
+    if not read.items:
+        return str(read.errors[0])
+    return (checker or AtomChecker()).case(read.items[0])
 
 
 LAYOUT = re.compile(
@@ -145,10 +145,10 @@ def apply_repairs(entry: Entry, repairs: list[tuple[str, str]]) -> Entry:
     """Return an entry with printed repairs, (part of the claim, text), put in. Raises ValueError for other text."""
     whole = dict(entry)
     for part, text in repairs:
-        if found := LAYOUT.fullmatch(text):
-            whole[found[1] or part] = found[2]
-        elif found := KEY.fullmatch(text):
-            ((key, value),) = tomllib.loads(found[1]).items()
+        if match := LAYOUT.fullmatch(text):
+            whole[match[1] or part] = match[2]
+        elif match := KEY.fullmatch(text):
+            ((key, value),) = tomllib.loads(match[1]).items()
             whole[key] = {**whole.get(key, {}), **value} if isinstance(value, dict) else value
         else:
             raise ValueError(f"a repair that nobody can apply: {text}")
@@ -157,8 +157,8 @@ def apply_repairs(entry: Entry, repairs: list[tuple[str, str]]) -> Entry:
 
 def list_repairs(case: Case) -> list[tuple[str, str]]:
     """Return the repairs of a case, each with the part of its claim."""
-    found = ((one.claim.part, one.counterexample) for one in case.verdicts)
-    return [(part, wrong.repair) for part, wrong in found if wrong is not None and wrong.repair]
+    claimed = ((verdict.claim.part, verdict.counterexample) for verdict in case.verdicts)
+    return [(part, wrong.repair) for part, wrong in claimed if wrong is not None and wrong.repair]
 
 
 def alternatives(repairs: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:

@@ -31,9 +31,9 @@ def test_the_page_of_a_report_is_the_page_of_the_run(report: Path, capsys: pytes
 
 
 def test_a_name_is_text(report: Path) -> None:
-    found = json.loads(report.read_text(encoding="utf-8"))
-    found["instructions"][0]["instruction"] = HOSTILE
-    text = page(found)
+    document = json.loads(report.read_text(encoding="utf-8"))
+    document["instructions"][0]["instruction"] = HOSTILE
+    text = page(document)
     assert text.count("<script>") == 1 and "&lt;/code&gt;&lt;script&gt;alert(1)" in text
 
 

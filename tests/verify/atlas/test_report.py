@@ -74,6 +74,6 @@ def test_the_sums_are_those_of_the_rows(whole: Atlas, rows: str, whole_of: str, 
 
 
 def test_a_letter_of_another_script_is_written_as_it_is() -> None:
-    found = tabulate([registry()["SM61_DP4A"]], AtomChecker())
-    named = replace(found, rows=tuple(replace(row, instruction="dp4a·µ") for row in found.rows))
+    atlas = tabulate([registry()["SM61_DP4A"]], AtomChecker())
+    named = replace(atlas, rows=tuple(replace(row, instruction="dp4a·µ") for row in atlas.rows))
     assert '"instruction": "dp4a·µ"' in report.as_json(named)

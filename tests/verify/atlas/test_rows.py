@@ -133,5 +133,5 @@ def test_provenance_is_of_operands_alone() -> None:
 def test_a_wrong_table_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where isa refutes every layout, the other two checks contradict it."""
     monkeypatch.setattr(search, "locate_difference", lambda *_: search.Disagreement((0, 0), 1, 128))
-    found = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], AtomChecker())
-    assert found.exit == 3 and found.rows[0].verdicts["CONTRADICTION"] == 1
+    atlas = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], AtomChecker())
+    assert atlas.exit == 3 and atlas.rows[0].verdicts["CONTRADICTION"] == 1

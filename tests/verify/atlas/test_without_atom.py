@@ -34,8 +34,8 @@ def bare() -> Atlas:
 
 def test_every_instruction_has_an_atom_or_is_counted_here(bare: Atlas) -> None:
     named = {mnemonic for atom in registry().values() for mnemonic in atom.mnemonics}
-    found = {find(name).mnemonic for name in named if not name.startswith("dp2a.s32")}
-    assert found | set(BARE) == set(mnemonics("*")) and not found & set(BARE)
+    shipped = {find(name).mnemonic for name in named if not name.startswith("dp2a.s32")}
+    assert shipped | set(BARE) == set(mnemonics("*")) and not shipped & set(BARE)
     assert sum(row.atoms for row in bare.without_atom) == len(BARE) == bare.total_without_atom().atoms
     for row in bare.without_atom:
         assert all(sum(counts.values()) == row.atoms for counts in row.outcomes.values())
@@ -72,14 +72,14 @@ def test_what_the_isa_leaves_open_is_unspecified(bare: Atlas) -> None:
 def test_the_layouts_equal_the_formulas_of_the_tables(name: str) -> None:
     """At every lane and value, for operands whose elements are elements of the tile."""
     try:
-        found = bind_own(name)
+        maps = bind_own(name)
     except NoAtom as none:
         assert "C and D have different layouts" in none.reason
         return
-    expected, layouts = instruction(name), {part.name: part.layout_of_text for part in found.parts}
+    expected, layouts = instruction(name), {part.name: part.layout_of_text for part in maps.parts}
     for operand, swapped in (("B", True), ("C", False)):
         table = expected.operands["D" if operand == "C" else operand]
-        layout, thr = layouts[operand], Layout.parse(found.thr_text)
+        layout, thr = layouts[operand], Layout.parse(maps.thr_text)
         lanes = np.array([thr(t) for t in range(size(thr))])
         row, col = table.locate(lanes[:, None], np.arange(table.values))
         x, y = (col, row) if swapped else (row, col)
@@ -109,10 +109,10 @@ def test_a_wrong_table_is_contradicted_by_the_recordings(tmp_path: Path, monkeyp
     monkeypatch.setattr("isa_tables.instruction", lambda name, **_: wrong)
     look_up.cache_clear()
     try:
-        found = tabulate((), AtomChecker(), [SPARSE])
+        atlas = tabulate((), AtomChecker(), [SPARSE])
     finally:
         look_up.cache_clear()
-    assert found.total_without_atom().outcomes[Check.GPU][CheckOutcome.REFUTED] == 1 and found.exit == 3
+    assert atlas.total_without_atom().outcomes[Check.GPU][CheckOutcome.REFUTED] == 1 and atlas.exit == 3
 
 
 def test_the_command_shows_them_only_with_everything(capsys: pytest.CaptureFixture[str]) -> None:

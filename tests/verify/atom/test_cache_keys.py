@@ -88,7 +88,7 @@ def list_verdicts(checker: AtomChecker, atom: BoundAtom) -> list[Any]:
 
 
 def remove_name(verdict: Verdict) -> Verdict:
-    evidence = tuple(one._replace(shared="") for one in verdict.evidence)
+    evidence = tuple(piece._replace(shared="") for piece in verdict.evidence)
     return verdict._replace(claim=verdict.claim._replace(subject=""), evidence=evidence)
 
 
@@ -136,11 +136,11 @@ def test_shared_verdicts_name_their_atom_and_the_first_one() -> None:
     by_name = {name: checker.verdicts(ROWS, bind_named(name)) for name in ("first", "second", "third")}
     for name, verdicts in by_name.items():
         assert {verdict.claim.subject for verdict in verdicts} == {name}
-    third = [{one.shared for one in verdict.evidence} for verdict in by_name["third"]]
-    assert third == [{one.shared for one in verdict.evidence} for verdict in by_name["second"]]
+    third = [{piece.shared for piece in verdict.evidence} for verdict in by_name["third"]]
+    assert third == [{piece.shared for piece in verdict.evidence} for verdict in by_name["second"]]
     assert set.union(*third) == {"", "first A", "first B", "first C"}  # whether it parses is seen each time
     again = checker.verdicts(ROWS, bind_named("first"))
-    assert {one.shared for verdict in again for one in verdict.evidence} == {""}
+    assert {piece.shared for verdict in again for piece in verdict.evidence} == {""}
 
 
 @pytest.mark.long
@@ -151,7 +151,7 @@ def test_a_member_of_a_family_shares_no_proof_with_an_atom_without_one() -> None
     bare = replace(member, name="bare", family=None, params={})
 
     def methods(checker: AtomChecker, atom: Any) -> list[str]:
-        return [one.method for verdict in checker.case(atom).verdicts for one in verdict.evidence]
+        return [piece.method for verdict in checker.case(atom).verdicts for piece in verdict.evidence]
 
     alone = {atom.name: methods(AtomChecker(CHECKS), atom) for atom in (member, bare)}
     assert alone[member.name] != alone["bare"]

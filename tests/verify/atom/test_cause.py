@@ -20,7 +20,7 @@ from verify.report import Report, as_html, as_json
 
 SLOW = ("SM70_8x8x4_F32F16F16F32_NN", "SM90_64x16x16_F32F16F16_RS", "SM100_TMEM_LOAD_16dp256b1x_16b")
 PLANTED = (
-    "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N", *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW),
+    "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW),
 )  # fmt: skip
 SINGLE = re.compile(r"\w+ (?:stride|extent|two strides)\b|thr$|copies")
 
@@ -45,7 +45,7 @@ def test_what_follows_in_the_whole_atom_names_its_operand(tmp_path: Path) -> Non
     (case,) = atom(tmp_path, C="((4,8),(2,2)):((32,1),(16,16))").cases
     assert blocks(case) == 1 and "so too REFUTED A, B and D interact as recorded: " in case.text()
     (subject,) = json.loads(as_json.render(Report((case,))))["subjects"]
-    (whole,) = [one for one in subject["verdicts"] if one["property"] == "relation"]
+    (whole,) = [verdict for verdict in subject["verdicts"] if verdict["property"] == "relation"]
     assert (whole["part"], whole["cause"], whole["cause_part"]) == ("", "equals_isa", "C")
     assert "follows from C equals isa" in html.unescape(as_html.render(Report((case,))))
     two = atom(tmp_path, C="((4,8),(2,2)):((32,1),(16,16))", A="((4,8),(2,2,2)):((32,1),(16,16,128))").cases[0]

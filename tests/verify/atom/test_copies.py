@@ -18,7 +18,7 @@ COPIES = shelf("copy*.toml")
 def test_copies_are_verified_but_for_known_defects() -> None:
     """movmatrix is said not to transpose; tcgen05.cp numbers bits with gaps, and copies as bits of their own."""
     defects = {name: list_refuted(atom) for name, atom in COPIES.items() if "TMEM" not in name or "dp256b2x" in name}
-    wrong = {name: found for name, found in defects.items() if found}
+    wrong = {name: refuted for name, refuted in defects.items() if refuted}
     assert wrong.keys() == {name for name in defects if COPIES[name].known_defect}
     assert wrong["SM75_U32x1_MOVM_T"] == {("Dst", "equals_isa")}
     assert wrong["SM100_UTCCP_4x32dp128bit_1cta"] == {("bits", "same_bits")}
@@ -54,4 +54,4 @@ def test_ref_is_compared_whichever_checks_are_requested(check: Check) -> None:
     assert isinstance(right, CopyAtom)
     wrong = replace(right, operands={**right.operands, "Ref": "(32,(32,4)):(32,(1024,1))"})
     checker = AtomChecker(frozenset({check}))
-    assert [checker.case(one).status for one in (right, wrong)] == ["VERIFIED", "REFUTED"]
+    assert [checker.case(entry).status for entry in (right, wrong)] == ["VERIFIED", "REFUTED"]

@@ -14,9 +14,9 @@ from verify.core.verdict import Check, Counterexample, Status, Verdict
 
 
 def atom(name: str, **changes: object) -> Atom:
-    (found,) = [registry()[full] for full in registry() if full == name or full.startswith(f"{name}<")][:1]
-    assert isinstance(found, Atom)
-    return replace(found, **changes)  # type: ignore[arg-type]
+    (chosen,) = [registry()[full] for full in registry() if full == name or full.startswith(f"{name}<")][:1]
+    assert isinstance(chosen, Atom)
+    return replace(chosen, **changes)  # type: ignore[arg-type]
 
 
 def signatures(atom: Atom) -> list[Verdict]:
@@ -25,12 +25,12 @@ def signatures(atom: Atom) -> list[Verdict]:
 
 def faults(atom: Atom) -> list[str]:
     """What is wrong with an atom's instruction, in the words of its counterexamples."""
-    found: list[str] = []
+    statements: list[str] = []
     for verdict in signatures(atom):
         for evidence in verdict.evidence:
             if isinstance(evidence.counterexample, Counterexample):
-                found += [evidence.counterexample.statement, *evidence.counterexample.damage]
-    return found
+                statements += [evidence.counterexample.statement, *evidence.counterexample.damage]
+    return statements
 
 
 def make_typed(name: str, d: str, a: str, b: str) -> Atom:
@@ -126,8 +126,8 @@ def test_an_accumulator_has_as_many_components_in_as_out(components: dict[str, i
 )
 def test_an_element_is_a_number_of_elements_of_the_type(element: str) -> None:
     wrong = f"an element of B is {element}, its type f64"
-    found = faults(atom(REAL, element={"B": element}))
-    assert [text for text in found if text.startswith("an element of") or "components" in text] == [wrong]
+    statements = faults(atom(REAL, element={"B": element}))
+    assert [text for text in statements if text.startswith("an element of") or "components" in text] == [wrong]
     both = faults(atom(REAL, element={"A": "2xf64", "B": element}))
     assert wrong in both and not any("components" in text for text in both)
 
@@ -145,8 +145,8 @@ def test_an_instruction_that_is_issued_twice_needs_elements_of_several_numbers()
 
 
 def test_the_most_frequent_of_two_repeated_instructions_is_reported() -> None:
-    other = F64.replace("m8n8k4", "m16n8k4")
-    evidence = [e for v in signatures(atom(REAL, ptx=(other, F64, F64, F64, other))) for e in v.evidence]
+    wider = F64.replace("m8n8k4", "m16n8k4")
+    evidence = [e for v in signatures(atom(REAL, ptx=(wider, F64, F64, F64, wider))) for e in v.evidence]
     said = [[e.counterexample.statement, *e.counterexample.damage] for e in evidence if e.counterexample]
     assert said
     for faults in said:
@@ -158,13 +158,13 @@ def test_the_most_frequent_of_two_repeated_instructions_is_reported() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("scales", "right"), [("ue8m0", True), ("ue4m3", True), ("e4m3", False)])
 def test_a_type_of_scale_factors_that_a_descriptor_chooses_is_the_atoms(scales: str, right: bool) -> None:
-    found = atom("SM100_MMA_MXF4_SS")
-    m, n, k = found.shape
+    entry = atom("SM100_MMA_MXF4_SS")
+    m, n, k = entry.shape
     scaled = replace(
-        found,
+        entry,
         ptx=("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16",),
-        types={**found.types, "SFA": scales, "SFB": scales},
-        operands={**found.operands, "SFA": f"(1,({m},{k})):(0,(1,{m}))", "SFB": f"(1,({n},{k})):(0,(1,{n}))"},
-        space={**found.space, "SFA": "tmem", "SFB": "tmem"},
+        types={**entry.types, "SFA": scales, "SFB": scales},
+        operands={**entry.operands, "SFA": f"(1,({m},{k})):(0,(1,{m}))", "SFB": f"(1,({n},{k})):(0,(1,{n}))"},
+        space={**entry.space, "SFA": "tmem", "SFB": "tmem"},
     )
     assert any(text.startswith("SFA is") for text in faults(scaled)) is not right

@@ -47,9 +47,9 @@ def report(jobs: int, after: float = 0.0, checks: frozenset[Check] = CHECKS) -> 
     """Return the report by so many processes, where this one begins after some seconds."""
     with pool_atoms(AtomChecker(checks), ATOMS, itself, jobs) as verify:
         time.sleep(after)
-        found = verify_each(ATOMS, verify, "atoms", quiet=True)
+        verified = verify_each(ATOMS, verify, "atoms", quiet=True)
     assert not multiprocessing.active_children()
-    return found
+    return verified
 
 
 @cache
@@ -66,11 +66,11 @@ def here() -> Groups:
 
 def test_groups_are_neighbours_of_one_file() -> None:
     groups = [*split(ATOMS)]
-    assert [place for one in groups for place in one] == [*range(len(ATOMS))]
+    assert [place for group in groups for place in group] == [*range(len(ATOMS))]
     assert len(groups) > 4
-    assert all(len({ATOMS[place].file for place in one}) == 1 for one in groups)
+    assert all(len({ATOMS[place].file for place in group}) == 1 for group in groups)
     many = [ATOMS[0]] * (2 * SIZE + 1)
-    assert [len(one) for one in split(many)] == [SIZE, SIZE, 1]
+    assert [len(group) for group in split(many)] == [SIZE, SIZE, 1]
     assert [*split(["mma", "wmma"])] == [range(2)] and [*split([])] == []
 
 
@@ -101,8 +101,8 @@ def test_what_the_other_process_found_is_not_found_again(monkeypatch: pytest.Mon
             time.sleep(0.05)
         for owner, name in ((properties, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
             monkeypatch.setattr(owner, name, fails)
-        found = verify_each(ATOMS, verify, "atoms", quiet=True)
-    assert as_json.render(found) == expected
+        verified = verify_each(ATOMS, verify, "atoms", quiet=True)
+    assert as_json.render(verified) == expected
 
 
 def test_the_other_process_leaves_what_was_begun_and_stops_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_the_other_process_leaves_what_was_begun_and_stops_when_it_is_told_to(mo
         return right(self, entry)
 
     monkeypatch.setattr(AtomChecker, "case", told)
-    number = max(range(len(groups.ranges)), key=lambda one: len(groups.ranges[one]))
+    number = max(range(len(groups.ranges)), key=lambda at: len(groups.ranges[at]))
     groups.begun[number] = 0
     assert len(groups.ranges[number]) > 1 and module.find_group(number) == b""
     assert len(seen) == 1
@@ -193,8 +193,8 @@ def test_several_instructions_name_what_one_process_names() -> None:
     f16 = registry()["SM80_16x8x16_F32F16F16F32_TN"]
     bf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
     assert isinstance(f16, Atom) and f16.ptx is not None
-    both, other = replace(f16, name="both", ptx=(*f16.ptx, bf16)), replace(f16, name="other", ptx=(bf16,))
-    atoms = [f16, *ATOMS, *ATOMS, both, other]
+    both, second = replace(f16, name="both", ptx=(*f16.ptx, bf16)), replace(f16, name="other", ptx=(bf16,))
+    atoms = [f16, *ATOMS, *ATOMS, both, second]
     texts = []
     for jobs in (1, 2):
         with pool_atoms(AtomChecker(), atoms, itself, jobs) as verify:
@@ -215,8 +215,8 @@ def test_an_atom_that_fails_is_reported_once(
         return right(self, entry)
 
     monkeypatch.setattr(AtomChecker, "case", broken)
-    found = report(2)
-    assert (len(found.cases), found.exit()) == (len(ATOMS) - 1, Exit.CONTRADICTION)
+    verified = report(2)
+    assert (len(verified.cases), verified.exit()) == (len(ATOMS) - 1, Exit.CONTRADICTION)
     assert capfd.readouterr().err.count("RuntimeError: planted") == 1
 
 
@@ -233,8 +233,8 @@ def test_an_interruption_ends_the_other_process(monkeypatch: pytest.MonkeyPatch)
 
     parent, right = os.getpid(), AtomChecker.case
     monkeypatch.setattr(AtomChecker, "case", interrupted)
-    found = report(2)
-    assert (len(found.cases), found.missing, found.exit()) == (3, len(ATOMS) - 3, Exit.INTERRUPTED)
+    verified = report(2)
+    assert (len(verified.cases), verified.missing, verified.exit()) == (3, len(ATOMS) - 3, Exit.INTERRUPTED)
 
 
 def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,12 +248,12 @@ def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -
     assert not is_forkable()
 
 
-@pytest.mark.parametrize(("cores", "others"), [(1, 0), (2, 1), (64, 1)])
-def test_by_default_two_processes_work_at_most(cores: int, others: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("cores", "children"), [(1, 0), (2, 1), (64, 1)])
+def test_by_default_two_processes_work_at_most(cores: int, children: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "cores", lambda: cores)
     monkeypatch.setattr(module, "is_forkable", lambda: True)
     with pool_atoms(AtomChecker(CHECKS), ATOMS, itself):
-        assert len(multiprocessing.active_children()) == others
+        assert len(multiprocessing.active_children()) == children
     assert not multiprocessing.active_children()
 
 
@@ -277,10 +277,10 @@ def test_few_atoms_are_verified_by_one_process(monkeypatch: pytest.MonkeyPatch) 
 def test_a_case_arrives_as_it_was_sent() -> None:
     checker = AtomChecker(CHECKS)
     atom = replace(registry()["SM80_16x8x16_F32F16F16F32_TN"], taken={"thr": "32:1"})
-    found = checker.case(atom)
-    (sent,) = pickle.loads(pack([replace(found, formulas=tuple, picture=None)]))
-    assert sent == found and Status.TAKEN in [verdict.status for verdict in sent.verdicts]
-    assert all(mine.claim.prop is theirs.claim.prop for mine, theirs in zip(sent.verdicts, found.verdicts, strict=True))
+    case = checker.case(atom)
+    (sent,) = pickle.loads(pack([replace(case, formulas=tuple, picture=None)]))
+    assert sent == case and Status.TAKEN in [verdict.status for verdict in sent.verdicts]
+    assert all(mine.claim.prop is theirs.claim.prop for mine, theirs in zip(sent.verdicts, case.verdicts, strict=True))
 
 
 @pytest.mark.long

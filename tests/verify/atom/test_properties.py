@@ -42,11 +42,11 @@ def test_a_size_whose_finding_names_the_operand_is_of_that_operand_alone() -> No
 def test_another_property_is_one_row_and_its_function() -> None:
     checker = AtomChecker(frozenset({Check.ISA}), table=(*PROPERTIES, EVEN))
     right, wrong = checker.case(registry()[NAME]), checker.case(registry()["SM80_8x8x4_F64F64F64F64_TN"])
-    found = {
+    even = {
         case.name: [(v.claim.part, v.status) for v in case.verdicts if v.claim.prop == EVEN] for case in (right, wrong)
     }
-    assert found[right.name] == [(part, Status.PROVED) for part in "ABC"]
-    assert found[wrong.name] == [("A", Status.REFUTED), ("B", Status.REFUTED), ("C", Status.PROVED)]
+    assert even[right.name] == [(part, Status.PROVED) for part in "ABC"]
+    assert even[wrong.name] == [("A", Status.REFUTED), ("B", Status.REFUTED), ("C", Status.PROVED)]
     report = Report((right, wrong))
     assert wrong.status == "REFUTED"
     for text in (as_text.render(report, verbose=True), as_html.render(report), as_junit.render(report)):

@@ -50,11 +50,11 @@ def relabel_operands(name: str, relabel: dict[str, str], operands: Sequence[str]
 
 
 def verdict(verdicts: Sequence[Verdict], part: str, key: object) -> Verdict:
-    return next(one for one in verdicts if one.claim.part == part and one.claim.prop == key)
+    return next(judged for judged in verdicts if judged.claim.part == part and judged.claim.prop == key)
 
 
 def statuses(verdicts: Sequence[Verdict]) -> set[Status]:
-    return {one.status for one in verdicts}
+    return {judged.status for judged in verdicts}
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,9 @@ def test_one_permutation_in_both_operands_is_relabelled(
     assert case.status == "RELABELLED"
     assert Report((case,)).exit() == 1
     for part in "ABC":
-        one = verdict(verdicts, part, EQUALS)
-        assert one.status is (Status.RELABELLED if part in parts else Status.PROVED)
-        assert not one.status.confirmed or part not in parts
+        judged = verdict(verdicts, part, EQUALS)
+        assert judged.status is (Status.RELABELLED if part in parts else Status.PROVED)
+        assert not judged.status.confirmed or part not in parts
     text = as_text.render(Report((case,)))
     for axis, layout in relabel.items():
         assert f"{axis}' = {layout} of {axis} in" in text
@@ -125,19 +125,19 @@ def test_a_refutation_that_no_relabelling_explains_stays_beside_those_that_one_e
     run = AtomChecker()
     verdicts = run.verdicts([row for row in run.table if "mma" in row.says], subject, everything)
     assert Status.RELABELLED in statuses(run.explain_by_relabelling(subject, verdicts))
-    first = next(one for one in verdicts if one.status is Status.REFUTED)
+    first = next(candidate for candidate in verdicts if candidate.status is Status.REFUTED)
     agreeing = first.evidence[0]._replace(status=Status.PROVED, counterexample=None)
     owned = verdict(verdicts, first.claim.part, OWNERSHIP)
-    others = first._replace(evidence=(*first.evidence, agreeing)), owned._replace(status=Status.REFUTED)
-    for old, new in zip((first, owned), others, strict=True):
-        changed = [new if one is old else one for one in verdicts]
+    planted = first._replace(evidence=(*first.evidence, agreeing)), owned._replace(status=Status.REFUTED)
+    for old, new in zip((first, owned), planted, strict=True):
+        changed = [new if candidate is old else candidate for candidate in verdicts]
         assert run.explain_by_relabelling(subject, changed) == changed
 
 
 def test_two_permutations_of_one_axis_are_refuted(checker: AtomChecker) -> None:
-    other = relabel_operands(MMA, {"k": "(8,2):(2,1)"})
+    swapped = relabel_operands(MMA, {"k": "(8,2):(2,1)"})
     mixed = relabel_operands(MMA, {"k": K16})
-    both = replace(mixed, operands={**mixed.operands, "B": other.operands["B"]})
+    both = replace(mixed, operands={**mixed.operands, "B": swapped.operands["B"]})
     assert Status.RELABELLED not in statuses(checker.verify(both))
 
 
@@ -147,10 +147,10 @@ def test_metadata_knows_k(checker: AtomChecker) -> None:
     assert Status.REFUTED in statuses(verdicts)
     assert Status.RELABELLED not in statuses(verdicts)
     again = checker.verify(replace(entry, relabel={"k": "(4,2,8):(1,32,4)"}))
-    one = verdict(again, "relabel", RELABEL)
-    assert one.status is Status.REFUTED
-    assert one.counterexample is not None
-    assert "metadata names a column of A by its place in a group" in one.counterexample.statement
+    judged = verdict(again, "relabel", RELABEL)
+    assert judged.status is Status.REFUTED
+    assert judged.counterexample is not None
+    assert "metadata names a column of A by its place in a group" in judged.counterexample.statement
 
 
 def write_scaled() -> str:
@@ -180,7 +180,7 @@ def test_scales_know_blocks_of_k(checker: AtomChecker) -> None:
 
 def test_memory_knows_its_address() -> None:
     subject = prepare(atom("SM90_64x8x16_F16F16F16_SS"))
-    wrong = [one.statement for one in broken(subject, {"k": order(K16, 16)})]
+    wrong = [wrong_case.statement for wrong_case in broken(subject, {"k": order(K16, 16)})]
     assert wrong == [f"{name} is read from memory: its k is that of an address" for name in "AB"]
 
 
@@ -189,21 +189,21 @@ def test_what_two_atoms_share_depends_on_the_declaration(checker: AtomChecker) -
     stated = replace(plain, relabel={"k": K16})
     for entries in ((plain, stated), (stated, plain)):
         run = AtomChecker()
-        found = [verdict(run.verify(entry), "", EQUALS_ABSOLUTE).status for entry in entries]
-        assert found == [Status.RELABELLED if entry is plain else Status.AGREES for entry in entries]
+        seen = [verdict(run.verify(entry), "", EQUALS_ABSOLUTE).status for entry in entries]
+        assert seen == [Status.RELABELLED if entry is plain else Status.AGREES for entry in entries]
 
 
 def test_a_declaration_that_is_wrong_is_refuted(checker: AtomChecker) -> None:
     entry = relabel_operands(MMA, {"k": K16})
-    other = checker.verify(replace(entry, relabel={"k": "(8,2):(2,1)"}))
-    assert verdict(other, "A", EQUALS).status is Status.REFUTED
-    assert verdict(other, "relabel", RELABEL).status is Status.PROVED
+    judged = checker.verify(replace(entry, relabel={"k": "(8,2):(2,1)"}))
+    assert verdict(judged, "A", EQUALS).status is Status.REFUTED
+    assert verdict(judged, "relabel", RELABEL).status is Status.PROVED
     for text, why in (("8:1", "0..15"), ("(8,2):(1,1)", "0..15"), ("16:2", "0..15")):
         wrong = checker.verify(replace(atom(MMA), relabel={"k": text}))
-        one = verdict(wrong, "relabel", RELABEL)
-        assert one.status is Status.REFUTED
-        assert one.counterexample is not None
-        assert f"k' = {text} isn't a permutation of {why}" in one.counterexample.statement
+        declared = verdict(wrong, "relabel", RELABEL)
+        assert declared.status is Status.REFUTED
+        assert declared.counterexample is not None
+        assert f"k' = {text} isn't a permutation of {why}" in declared.counterexample.statement
 
 
 def test_it_is_a_failure_in_every_format(checker: AtomChecker) -> None:

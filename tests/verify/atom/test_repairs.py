@@ -93,8 +93,8 @@ def test_the_side_of_a_copy_that_was_right_is_left_alone(tmp_path: Path) -> None
     right = registry()[name].operands["Src"]
     wrong = "(32,(4,32)):(128,(32,1))"
     assert wrong != right
-    found = repairs_of(name, tmp_path, Src=wrong)
-    assert found and all("Src" in (part, text[3:6]) for part, text in found), found
+    offered = repairs_of(name, tmp_path, Src=wrong)
+    assert offered and all("Src" in (part, text[3:6]) for part, text in offered), offered
 
 
 @pytest.mark.parametrize("source", ["((16,2),128):((128,0),1)", "(32,128):(128,1)"], ids=["right", "wrong too"])
@@ -107,10 +107,12 @@ def test_a_multiplicity_that_the_file_leaves_out_is_given(source: str, tmp_path:
 
 
 def test_no_layout_is_given_for_the_registers_if_memory_is_no_bijection(tmp_path: Path) -> None:
-    found = repairs_of("SM75_U32x4_LDSM_N", tmp_path, Src="(32,128):(64,1)")
-    assert all(part != "Dst" for part, _ in found), found
+    offered = repairs_of("SM75_U32x4_LDSM_N", tmp_path, Src="(32,128):(64,1)")
+    assert all(part != "Dst" for part, _ in offered), offered
 
 
 def test_a_changed_space_of_wgmmas_a_is_repaired_as_such(tmp_path: Path) -> None:
-    found = repairs_of("SM90_64x8x16_F16F16F16_SS", tmp_path, space={"A": "reg", "B": "smem"})
-    assert found == [("", 'give space = { A = "smem", B = "smem" }')] or any(part == "A" for part, _ in found), found
+    offered = repairs_of("SM90_64x8x16_F16F16F16_SS", tmp_path, space={"A": "reg", "B": "smem"})
+    assert offered == [("", 'give space = { A = "smem", B = "smem" }')] or any(part == "A" for part, _ in offered), (
+        offered
+    )

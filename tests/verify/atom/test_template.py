@@ -22,7 +22,7 @@ RIGHT = {
 
 @pytest.mark.parametrize(("changed", "code"), [({}, 0), ({"C": "((4,8),(2,2)):((32,1),(8,16))"}, 1)])
 def test_what_is_written_is_verified_or_refuted(changed: dict[str, str], code: int, tmp_path: Path) -> None:
-    assert [one.key for one in QUESTIONS] == [*RIGHT]
+    assert [question.key for question in QUESTIONS] == [*RIGHT]
     file = tmp_path / "mine.toml"
     file.write_text(write(RIGHT | changed))
     assert main(["check", str(file), "-q"]) == code

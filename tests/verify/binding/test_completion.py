@@ -19,14 +19,14 @@ from verify.binding.completion import atoms, complete_atom
 
 def test_an_entry_needs_ptx_and_its_layouts_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "json")
-    found = json.loads(out)
-    taken = {v["part"]: v["claim"] for v in found["subjects"][0]["verdicts"] if v["status"] == "TAKEN"}
+    document = json.loads(out)
+    taken = {v["part"]: v["claim"] for v in document["subjects"][0]["verdicts"] if v["status"] == "TAKEN"}
     assert code == 0
     assert taken == {"shape": "16x8x16", "thr": "32:1", "types": "D f32, A f16, B f16, C f32"}
-    assert found["claims"]["TAKEN"] == 3
+    assert document["claims"]["TAKEN"] == 3
     given = json.loads(run(capsys, tmp_path, FULL, "--checks", "isa", "--format", "json")[1])
     assert given["claims"]["TAKEN"] == 0
-    assert given["claims"]["PROVED"] == found["claims"]["PROVED"] + 1  # that thr numbers the lanes
+    assert given["claims"]["PROVED"] == document["claims"]["PROVED"] + 1  # that thr numbers the lanes
 
 
 def test_what_is_taken_is_reported_and_never_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,11 +62,11 @@ def test_what_is_left_out_is_filled_in_as_the_registry_has_it(name: str, tmp_pat
         lines.append(f'space = {{ A = "{given.space["A"]}" }}')
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(lines), encoding="utf-8")
-    (found,) = atoms(path).items
-    assert isinstance(found, Atom)
-    wanted = {key: word for key, word in given.types.items() if key in found.types}
-    assert (found.shape, found.thr, found.types, found.space) == (given.shape, given.thr, wanted, given.space)
-    assert {"shape", "thr", "types"} <= found.taken.keys()
+    (entry,) = atoms(path).items
+    assert isinstance(entry, Atom)
+    wanted = {key: word for key, word in given.types.items() if key in entry.types}
+    assert (entry.shape, entry.thr, entry.types, entry.space) == (given.shape, given.thr, wanted, given.space)
+    assert {"shape", "thr", "types"} <= entry.taken.keys()
 
 
 GAPS = [
@@ -108,7 +108,7 @@ def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missin
             whole = complete_atom(gaps)
         except AtomFileError as error:
             reported += 1
-            assert all("does not determine" in str(one) for one in error.errors)
+            assert all("does not determine" in str(fault) for fault in error.errors)
             continue
         completed_ += 1
         assert isinstance(whole, Atom) and whole.types.items() <= given.types.items()

@@ -11,9 +11,9 @@ DENSE = isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f3
 
 
 def formula(operand: str, extent: tuple[int, int], instruction: isa_tables.Instruction = DENSE) -> Registers:
-    found, why = formulas(operand, instruction, instruction.operands[operand], extent)
-    assert not why and len(found) == 1 and isinstance(found[0], Registers)
-    return found[0]
+    listed, why = formulas(operand, instruction, instruction.operands[operand], extent)
+    assert not why and len(listed) == 1 and isinstance(listed[0], Registers)
+    return listed[0]
 
 
 def test_b_is_transposed_and_a_is_not() -> None:

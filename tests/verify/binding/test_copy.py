@@ -18,9 +18,9 @@ def operand(name: str) -> CopyOperand:
 
 @pytest.mark.parametrize("order", [(0, 2, 1, 3), (3, 0, 1, 2), (0, 1, 2, 3)])
 def test_an_adapter_turns_the_bytes_of_each_group_and_no_bit_within(order: tuple[int, ...]) -> None:
-    found = [adapt_bit(bit, Adapter("turned", order)) for bit in range(64)]
-    assert found == [32 * (bit // 32) + 8 * order[bit % 32 // 8] + bit % 8 for bit in range(64)]
-    assert sorted(found) == [adapt_bit(bit, None) for bit in range(64)] == list(range(64))
+    bits = [adapt_bit(bit, Adapter("turned", order)) for bit in range(64)]
+    assert bits == [32 * (bit // 32) + 8 * order[bit % 32 // 8] + bit % 8 for bit in range(64)]
+    assert sorted(bits) == [adapt_bit(bit, None) for bit in range(64)] == list(range(64))
 
 
 def test_the_inverse_of_an_operand_in_registers_gives_the_owner_of_each_bit() -> None:

@@ -24,7 +24,7 @@ def test_k_is_numbered_anew_in_a_and_b() -> None:
                 plain, moved = formula.locate(lane, value), mine.locate(lane, value)
                 assert moved[place] == numbers[plain[place]]
                 assert moved[1 - place] == plain[1 - place]
-                assert moved == tuple(int(one[lane, value]) for one in table)
+                assert moved == tuple(int(part[lane, value]) for part in table)
 
 
 def test_another_axis_or_no_permutation_changes_nothing() -> None:

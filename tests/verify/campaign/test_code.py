@@ -43,9 +43,9 @@ def write(folder: Path, **files: str) -> None:
 def run(module: str, folder: Path | str) -> Tally:
     """The result of a chunk, in this process."""
     (part,) = parts(SPEC, Implementation(module, str(folder)))
-    found = tasks.work(part.tasks[0], code.digest(module, str(folder)), module, str(folder))
-    assert isinstance(found, Tally)
-    return found
+    tally = tasks.work(part.tasks[0], code.digest(module, str(folder)), module, str(folder))
+    assert isinstance(tally, Tally)
+    return tally
 
 
 @pytest.mark.long

@@ -220,7 +220,9 @@ def test_a_campaign_that_cannot_be_read_is_exit_2(launch: Run) -> None:
     code, out, _ = launch(SMALL + wrong, "--format", "json")
     document = json.loads(out)
     assert code == 2 and [part["status"] for part in document["parts"]] == ["VERIFIED", "VERIFIED"]
-    assert {(one["place"]["line"], "missing" in one["message"]) for one in document["failures"]} == {(10, True)}
+    assert {(failure["place"]["line"], "missing" in failure["message"]) for failure in document["failures"]} == {
+        (10, True)
+    }
 
 
 def test_a_spec_without_a_campaign_leaves_no_file(

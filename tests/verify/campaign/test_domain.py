@@ -13,7 +13,7 @@ from verify.campaign.domain import Domain, profiles
 
 def test_the_layouts_are_all_of_them_and_each_once() -> None:
     domain = Domain(3, 1, 6, (1, 2, 3), (0, 2))
-    found = [domain[n] for n in range(len(domain))]
+    listed = [domain[n] for n in range(len(domain))]
     brute = {
         (shape if rank > 1 else shape[0], stride if rank > 1 else stride[0])
         for rank in (1, 2, 3)
@@ -21,7 +21,7 @@ def test_the_layouts_are_all_of_them_and_each_once() -> None:
         for stride in grid((0, 2), repeat=rank)
         if prod(shape) <= 6
     }
-    assert set(found) == brute and len(found) == len(brute) == len(domain)
+    assert set(listed) == brute and len(listed) == len(brute) == len(domain)
 
 
 def test_a_range_of_numbers_has_the_layouts_of_each_the_first_stride_runs_fastest() -> None:
@@ -34,10 +34,10 @@ def test_a_range_of_numbers_has_the_layouts_of_each_the_first_stride_runs_fastes
 
 def test_they_are_layouts_from_small_to_large() -> None:
     domain = Domain(4, 3, 8, (2, 4), (1, 3))
-    found = [Layout(*domain[n]) for n in range(len(domain))]
-    sizes = [prod(leaves(layout.shape)) for layout in found]
-    assert sizes == sorted(sizes) and len(set(found)) == len(found)
-    assert {layout.shape for layout in found} >= {2, (2, 2), (2, (2, 2)), ((2, 2), 2)}
+    listed = [Layout(*domain[n]) for n in range(len(domain))]
+    sizes = [prod(leaves(layout.shape)) for layout in listed]
+    assert sizes == sorted(sizes) and len(set(listed)) == len(listed)
+    assert {layout.shape for layout in listed} >= {2, (2, 2), (2, (2, 2)), ((2, 2), 2)}
 
 
 def test_the_nestings_are_all_and_have_no_mode_of_a_single_part() -> None:

@@ -47,10 +47,10 @@ def with_stride(law: str, change: Callable[[int], int]) -> Target:
     """Our implementation whose results have another last stride, where the first layout is not compact."""
 
     def wrong(*arguments: Any) -> Layout:
-        found = getattr(layouts, law)(*arguments)
-        if isinstance(found.stride, int):
-            return Layout(found.shape, change(found.stride))
-        return Layout(found.shape, _last(found.stride, change))
+        result = getattr(layouts, law)(*arguments)
+        if isinstance(result.stride, int):
+            return Layout(result.shape, change(result.stride))
+        return Layout(result.shape, _last(result.stride, change))
 
     return with_function(law, wrong)
 
@@ -78,32 +78,34 @@ def test_arrays_decide_as_plain_python_does(law: str, target: str) -> None:
     changes: dict[str, Callable[[int], int]] = {"one more": lambda d: d + 1, "none": lambda d: 0}
     used = with_stride(law, changes[target]) if target in changes else execution.ours()
     firsts, seconds = cases(law)
-    found = examine_cases(used, law, firsts, seconds)
+    tally = examine_cases(used, law, firsts, seconds)
     rejected, wrong, smallest = plain(used, law, firsts, seconds)
-    assert found.whole and found.cases == len(firsts) * len(seconds)
-    assert (found.rejected, found.refuted) == (rejected, wrong)
-    assert ([found.smallest.case] if found.smallest else []) == smallest
-    assert (wrong > 0) == (target in changes) and found.confirmed > 0
+    assert tally.whole and tally.cases == len(firsts) * len(seconds)
+    assert (tally.rejected, tally.refuted) == (rejected, wrong)
+    assert ([tally.smallest.case] if tally.smallest else []) == smallest
+    assert (wrong > 0) == (target in changes) and tally.confirmed > 0
 
 
-def modes(found: Any) -> list[Layout]:
-    return [*found] if isinstance(found.shape, tuple) else [found]
+def modes(layout: Any) -> list[Layout]:
+    return [*layout] if isinstance(layout.shape, tuple) else [layout]
 
 
 def of_each(change: Callable[[Layout], Layout]) -> Callable[[Layout], Layout]:
     """A change of the last of several modes."""
-    return lambda found: make_layout(*modes(found)[:-1], change(modes(found)[-1])) if len(modes(found)) > 1 else found
+    return lambda layout: (
+        make_layout(*modes(layout)[:-1], change(modes(layout)[-1])) if len(modes(layout)) > 1 else layout
+    )
 
 
 FORMS: dict[str, Callable[[Layout], Layout]] = {  # results of another form, whose values may be right
-    "a mode of 1 more": lambda found: make_layout(*modes(found), Layout(1, 0)),
-    "a single point": lambda found: Layout(1, 0),
-    "modes backwards": lambda found: make_layout(*reversed(modes(found))),
+    "a mode of 1 more": lambda layout: make_layout(*modes(layout), Layout(1, 0)),
+    "a single point": lambda layout: Layout(1, 0),
+    "modes backwards": lambda layout: make_layout(*reversed(modes(layout))),
     "modes of the last backwards": of_each(lambda last: make_layout(*reversed(modes(last)))),
-    "a repetition more": lambda found: make_layout(*modes(found), Layout(2, max(1, cosize(found)))),
+    "a repetition more": lambda layout: make_layout(*modes(layout), Layout(2, max(1, cosize(layout)))),
     "one mode": coalesce,
-    "two modes": lambda found: make_layout(Layout(1, 0), found),
-    "a nested mode": lambda found: make_layout(make_layout(*modes(found)), Layout(1, 0)),
+    "two modes": lambda layout: make_layout(Layout(1, 0), layout),
+    "a nested mode": lambda layout: make_layout(make_layout(*modes(layout)), Layout(1, 0)),
 }
 
 
@@ -117,10 +119,10 @@ def test_arrays_decide_results_of_another_form_as_plain_python_does(law: str, fo
     target = with_function(law, changed)
     firsts, seconds = cases(law)
     firsts = firsts[::2]
-    found = examine_cases(target, law, firsts, seconds)
+    tally = examine_cases(target, law, firsts, seconds)
     rejected, wrong, smallest = plain(target, law, firsts, seconds)
-    assert (found.rejected, found.refuted) == (rejected, wrong)
-    assert ([found.smallest.case] if found.smallest else []) == smallest
+    assert (tally.rejected, tally.refuted) == (rejected, wrong)
+    assert ([tally.smallest.case] if tally.smallest else []) == smallest
 
 
 def test_a_product_in_another_order_than_its_tiler_is_wrong() -> None:
@@ -129,8 +131,8 @@ def test_a_product_in_another_order_than_its_tiler_is_wrong() -> None:
     def planted(a: Layout, b: Layout) -> Layout:
         return make_layout(a, Layout((2, 2), (4, 2)))
 
-    found = examine_cases(with_function("logical_product", planted), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
-    assert (found.cases, found.refuted) == (1, 1)
+    tally = examine_cases(with_function("logical_product", planted), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
+    assert (tally.cases, tally.refuted) == (1, 1)
     right = examine_cases(execution.ours(), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
     assert (right.cases, right.confirmed) == (1, 1)
 
@@ -145,10 +147,10 @@ def test_one_wrong_stride_in_all_pairs_is_found() -> None:
     def wrong(a: Layout, b: Layout) -> Layout:
         return Layout(2, 1) if (a, b) == (Layout((2, 2), (1, 3)), Layout(2, 2)) else layouts.composition(a, b)
 
-    found = examine_cases(with_function("composition", wrong), "composition", pairs, pairs)
-    assert found.refuted == 1 and found.confirmed == right.confirmed - 1 and found.smallest is not None
-    assert found.smallest.case == "composition((2,2):(1,3), 2:2)"
-    assert found.smallest.fault == "-> 2:1: R(1) = 1, A(B(1)) = A(2) = 3"
+    tally = examine_cases(with_function("composition", wrong), "composition", pairs, pairs)
+    assert tally.refuted == 1 and tally.confirmed == right.confirmed - 1 and tally.smallest is not None
+    assert tally.smallest.case == "composition((2,2):(1,3), 2:2)"
+    assert tally.smallest.fault == "-> 2:1: R(1) = 1, A(B(1)) = A(2) = 3"
 
 
 ODD: dict[str, Callable[..., Any]] = {
@@ -167,42 +169,42 @@ ODD: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("what", ODD)
 def test_what_fits_no_array_is_decided_in_plain_python(what: str) -> None:
     some = [(4, 1), (4, 2), (3, 3)]
-    found = examine_cases(with_function("coalesce", ODD[what]), "coalesce", some, [None])
-    assert found.refuted == found.cases == 3 and found.smallest is not None
-    assert found.smallest.case == "coalesce(4:1)"
+    tally = examine_cases(with_function("coalesce", ODD[what]), "coalesce", some, [None])
+    assert tally.refuted == tally.cases == 3 and tally.smallest is not None
+    assert tally.smallest.case == "coalesce(4:1)"
 
 
 def test_an_implementation_that_changes_its_argument_is_wrong() -> None:
     def planted(a: Any) -> Any:
-        found = SimpleNamespace(shape=a.shape, stride=a.stride)
+        kept = SimpleNamespace(shape=a.shape, stride=a.stride)
         a.stride = 7
-        return found
+        return kept
 
     target = replace(with_function("coalesce", planted), make=lambda s, d: SimpleNamespace(shape=s, stride=d))
-    found = examine_cases(target, "coalesce", [(4, 1), (4, 7)], [None])
-    assert found.refuted == 1 and found.smallest is not None
-    assert found.smallest.fault == "changes its argument 4:1"
+    tally = examine_cases(target, "coalesce", [(4, 1), (4, 7)], [None])
+    assert tally.refuted == 1 and tally.smallest is not None
+    assert tally.smallest.fault == "changes its argument 4:1"
 
 
 def test_an_implementation_that_changes_its_second_argument_is_wrong() -> None:
     def planted(a: Any, b: Any) -> Any:
-        found = layouts.composition(Layout(a.shape, a.stride), Layout(b.shape, b.stride))
+        composed = layouts.composition(Layout(a.shape, a.stride), Layout(b.shape, b.stride))
         b.stride = 0
-        return SimpleNamespace(shape=found.shape, stride=found.stride)
+        return SimpleNamespace(shape=composed.shape, stride=composed.stride)
 
     target = replace(with_function("composition", planted), make=lambda s, d: SimpleNamespace(shape=s, stride=d))
-    found = examine_cases(target, "composition", [(8, 1), (8, 3)], [(4, 2)])
-    assert found.refuted == 2 and found.smallest is not None
-    assert found.smallest.fault == "changes its argument 4:2"
+    tally = examine_cases(target, "composition", [(8, 1), (8, 3)], [(4, 2)])
+    assert tally.refuted == 2 and tally.smallest is not None
+    assert tally.smallest.fault == "changes its argument 4:2"
 
 
 def test_a_simple_case_that_is_rejected_is_wrong_and_any_other_is_rejected() -> None:
     def planted(a: Layout) -> Layout:
         raise LayoutError("no")
 
-    found = examine_cases(with_function("right_inverse", planted), "right_inverse", [(4, 1), (4, 2)], [None])
-    assert found == Tally(2, 0, 1, 1, 0, found.smallest) and found.smallest is not None
-    assert found.smallest.case == "right_inverse(4:1)"
+    tally = examine_cases(with_function("right_inverse", planted), "right_inverse", [(4, 1), (4, 2)], [None])
+    assert tally == Tally(2, 0, 1, 1, 0, tally.smallest) and tally.smallest is not None
+    assert tally.smallest.case == "right_inverse(4:1)"
 
 
 def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,8 +224,8 @@ def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: py
 
 def test_a_law_that_does_not_apply_is_no_pass() -> None:
     """B leaves the domain of A: only k = 0 can be compared."""
-    found = examine_cases(execution.ours(), "composition", [(4, 1)], [(2, 4), (2, 2)])
-    assert found == Tally(2, confirmed=1, unmet=1)
+    tally = examine_cases(execution.ours(), "composition", [(4, 1)], [(2, 4), (2, 2)])
+    assert tally == Tally(2, confirmed=1, unmet=1)
 
 
 @pytest.mark.long
@@ -248,8 +250,8 @@ def test_values_that_may_not_fit_64_bits_are_not_computed_in_arrays() -> None:
 def test_results_too_large_for_arrays_are_decided_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """There nothing checks that a law with a premise applies everywhere, so that its cases are no pass."""
     monkeypatch.setattr(examine, "MOST", 1)
-    found = examine_cases(execution.ours(), "right_inverse", [(4, 1)], [None])
-    assert found == Tally(1, confirmed=1)
+    tally = examine_cases(execution.ours(), "right_inverse", [(4, 1)], [None])
+    assert tally == Tally(1, confirmed=1)
     assert examine_cases(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Tally(1, unmet=1)
 
 

@@ -84,15 +84,15 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    found = Cluster(tmp_path)
+    started = Cluster(tmp_path)
     try:
         for _ in range(2):
-            found.worker()
-        found.worker("--resources", "GPU=1")
-        found.wait_for_workers(3)
-        yield found
+            started.worker()
+        started.worker("--resources", "GPU=1")
+        started.wait_for_workers(3)
+        yield started
     finally:
-        found.close()
+        started.close()
 
 
 def start_campaign(folder: Path, *options: str) -> subprocess.Popen[str]:
@@ -104,8 +104,8 @@ def start_campaign(folder: Path, *options: str) -> subprocess.Popen[str]:
 def chunks(folder: Path) -> list[tuple[str, int]]:
     file = folder / "campaign.results.jsonl"
     lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
-    found = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    return [(one["campaign"], one["chunk"]) for one in found]
+    entries = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    return [(entry["campaign"], entry["chunk"]) for entry in entries]
 
 
 def wait_for(folder: Path, number: int, process: subprocess.Popen[str]) -> None:
@@ -175,9 +175,9 @@ def composition(a, b):
 def last_pair(folder: Path) -> str:
     """The first pair of the last chunk of pairs, in the order of a run."""
     specs = read_campaigns(folder / "campaign.toml").whole()
-    found = parts(specs[0], Implementation())
+    listed = parts(specs[0], Implementation())
     with open_results(folder / "none.jsonl") as results:
-        task = next(found[p].tasks[n] for p, n in reversed(list_left(found, results)) if not p)
+        task = next(listed[p].tasks[n] for p, n in reversed(list_left(listed, results)) if not p)
     assert isinstance(task, LawTask) and isinstance(task.seconds, range)
     domain = domain_of(task.spec)
     return str((Layout(*domain[task.firsts[0]]), Layout(*domain[task.seconds[0]])))

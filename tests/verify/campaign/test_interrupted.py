@@ -193,9 +193,9 @@ def test_a_file_system_without_room_is_a_line_and_the_results_are_kept(tmp_path:
     """A file system of one page of memory, which other results have filled but for some lines."""
     campaign, disk = Campaign(tmp_path / "c"), tmp_path / "disk"
     disk.mkdir()
-    with open_results(campaign.results) as others:
+    with open_results(campaign.results) as results:
         for chunk in range(18):
-            others.append("another campaign", chunk, Tally(3, 3))
+            results.append("another campaign", chunk, Tally(3, 3))
     before = campaign.results.read_bytes()
     assert 2900 < len(before) < 3400  # of 4096
     mounted = 'mount -t tmpfs -o size=4k none "$0" && cp "$1" "$0"'

@@ -57,10 +57,10 @@ def test_a_chunk_that_is_there_twice_is_one(file: Path) -> None:
     assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG}
 
 
-@pytest.mark.parametrize("other", [WRONG, Tally(3, 3)], ids=["other counts", "as many cases, other outcomes"])
-def test_a_chunk_with_two_results_is_a_contradiction(file: Path, other: Tally) -> None:
+@pytest.mark.parametrize("tally", [WRONG, Tally(3, 3)], ids=["other counts", "as many cases, other outcomes"])
+def test_a_chunk_with_two_results_is_a_contradiction(file: Path, tally: Tally) -> None:
     with open_results(file) as results:
-        results.append("a", 0, other)
+        results.append("a", 0, tally)
     with pytest.raises(ResultsError, match=r"results.jsonl:3: chunk 0 has another result above") as raised:
         read(file)
     assert raised.value.code is Exit.CONTRADICTION

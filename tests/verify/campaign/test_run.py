@@ -42,15 +42,15 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def start_run(file: Path) -> Iterator[tuple[CampaignRun, Results, list[CampaignPart]]]:
-    found = parts(SPEC, OURS)
+    listed = parts(SPEC, OURS)
     with open_results(file) as results:
-        yield CampaignRun(found, results, OURS), results, found
+        yield CampaignRun(listed, results, OURS), results, listed
 
 
 def finish_run(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[CountedPart]:
-    with start_run(file) as (run, results, found):
+    with start_run(file) as (run, results, listed):
         run.go(pool or InProcess(), lambda: 1, Progress(run.cases, "cases", quiet=True), ask)
-        return count_parts(found, results, run.stopped)
+        return count_parts(listed, results, run.stopped)
 
 
 class Ending(InProcess):
@@ -68,10 +68,12 @@ class Ending(InProcess):
 
 def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
     known = finish_run(tmp_path / "r.jsonl")
-    assert [one.part.name for one in known] == ["composition", "coalesce"]
+    assert [counted.part.name for counted in known] == ["composition", "coalesce"]
     layouts = 2 * 3 + 3 * 3
-    assert [one.tally.cases for one in known] == [one.part.cases for one in known] == [layouts**2, layouts]
-    assert all(one.done == len(one.part.tasks) > 1 and one.tally.confirmed for one in known)
+    assert (
+        [counted.tally.cases for counted in known] == [counted.part.cases for counted in known] == [layouts**2, layouts]
+    )
+    assert all(counted.done == len(counted.part.tasks) > 1 and counted.tally.confirmed for counted in known)
 
 
 def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,10 +83,13 @@ def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch
 
 
 def test_chunks_that_leave_cases_out_are_no_pass(tmp_path: Path) -> None:
-    one = finish_run(tmp_path / "r.jsonl")[0]
-    found = replace(one.tally, cases=one.tally.cases - 1, confirmed=one.tally.confirmed - 1)
-    assert (report.status(one), report.status(replace(one, tally=found))) == ("VERIFIED", "UNKNOWN")
-    assert report.why(replace(one, tally=found)) == f"{one.tally.cases - 1} of {one.tally.cases} cases are counted"
+    counted = finish_run(tmp_path / "r.jsonl")[0]
+    fewer = replace(counted.tally, cases=counted.tally.cases - 1, confirmed=counted.tally.confirmed - 1)
+    assert (report.status(counted), report.status(replace(counted, tally=fewer))) == ("VERIFIED", "UNKNOWN")
+    assert (
+        report.why(replace(counted, tally=fewer))
+        == f"{counted.tally.cases - 1} of {counted.tally.cases} cases are counted"
+    )
 
 
 @pytest.mark.parametrize("chunks", range(1, 16, 3))
@@ -96,7 +101,7 @@ def test_an_interrupted_run_goes_on_with_the_same_result(tmp_path: Path, chunks:
     kept = file.read_bytes()
     assert finish_run(file) == whole
     assert file.read_bytes().startswith(kept)
-    assert len(file.read_bytes().splitlines()) == sum(len(one.part.tasks) for one in whole)
+    assert len(file.read_bytes().splitlines()) == sum(len(counted.part.tasks) for counted in whole)
 
 
 def test_a_worker_that_has_gone_ends_a_run_with_its_results_kept(tmp_path: Path) -> None:
@@ -147,28 +152,28 @@ class Counting(ThreadPoolExecutor):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_at_most_two_chunks_for_each_worker_are_in_flight(tmp_path: Path, workers: int) -> None:
     """What docs/campaign.md promises: these, and no more, are run again after an interruption."""
-    with start_run(tmp_path / "r.jsonl") as (run, results, found), Counting() as pool:
+    with start_run(tmp_path / "r.jsonl") as (run, results, listed), Counting() as pool:
         assert len(run.todo) > 6 * workers
         run.go(pool, lambda: workers, Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert count_parts(found, results, {}) == finish_run(tmp_path / "whole.jsonl")
+        assert count_parts(listed, results, {}) == finish_run(tmp_path / "whole.jsonl")
     assert 0 < pool.most <= 2 * workers
 
 
 def test_workers_that_come_later_work_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "LOOK", 0.01)
     there, pool = iter([1, 1, 3]), Waiting(6)
-    with start_run(tmp_path / "r.jsonl") as (run, results, found):
+    with start_run(tmp_path / "r.jsonl") as (run, results, listed):
         run.go(pool, lambda: next(there, 3), Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert count_parts(found, results, {}) == finish_run(tmp_path / "whole.jsonl")
+        assert count_parts(listed, results, {}) == finish_run(tmp_path / "whole.jsonl")
     assert pool.most == 6  # not the two of one worker
 
 
 def test_chunks_wait_for_a_worker_that_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "LOOK", 0.0)
     there = iter([1])
-    with start_run(tmp_path / "r.jsonl") as (run, results, found):
+    with start_run(tmp_path / "r.jsonl") as (run, results, listed):
         run.go(InProcess(), lambda: next(there, 0), Progress(run.cases, "cases", quiet=True), lambda *_: None)
-        assert count_parts(found, results, {}) == finish_run(tmp_path / "whole.jsonl")
+        assert count_parts(listed, results, {}) == finish_run(tmp_path / "whole.jsonl")
 
 
 def test_workers_that_do_not_come_back_end_a_run_with_its_results_kept(
@@ -188,15 +193,17 @@ def test_a_part_that_was_stopped_is_never_a_pass_and_keeps_what_it_refuted(
 
     def stopping(task: Any, *_: str) -> Tally | Stopped:
         asked.append(task)
-        first = sum(one.law == task.law for one in asked) == 1
+        first = sum(earlier.law == task.law for earlier in asked) == 1
         return Tally(task.cases, task.cases - 1, 1, smallest=WRONG) if first else Stopped("it took too long")
 
     monkeypatch.setattr(running, "work", stopping)
     known = finish_run(tmp_path / "r.jsonl")
-    assert [(one.done, one.stopped, one.tally.smallest) for one in known] == [(1, "it took too long", WRONG)] * 2
-    assert [report.status(one) for one in known] == ["REFUTED"] * 2
-    assert len(asked) < sum(len(one.part.tasks) for one in known)  # the rest of a stopped part is left out
-    assert [report.status(replace(one, tally=Tally(2, 2))) for one in known] == ["UNCHECKED"] * 2
+    assert [(counted.done, counted.stopped, counted.tally.smallest) for counted in known] == [
+        (1, "it took too long", WRONG)
+    ] * 2
+    assert [report.status(counted) for counted in known] == ["REFUTED"] * 2
+    assert len(asked) < sum(len(counted.part.tasks) for counted in known)  # the rest of a stopped part is left out
+    assert [report.status(replace(counted, tally=Tally(2, 2))) for counted in known] == ["UNCHECKED"] * 2
 
 
 def test_an_error_of_a_chunk_is_that_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,9 +237,9 @@ def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / "r.jsonl"
     whole = finish_run(file)
     monkeypatch.setattr(tasks.code, "digest", lambda *_: "another digest")
-    with start_run(file) as (run, results, found):
-        assert [one.done for one in count_parts(found, results, {})] == [0, 0]
-        assert len(run.todo) == sum(len(one.part.tasks) for one in whole)
+    with start_run(file) as (run, results, listed):
+        assert [counted.done for counted in count_parts(listed, results, {})] == [0, 0]
+        assert len(run.todo) == sum(len(counted.part.tasks) for counted in whole)
 
 
 def test_the_time_left_is_estimated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,6 +277,6 @@ def test_the_seconds_so_far_count() -> None:
 
 
 def test_chunks_are_run_in_one_order_that_mixes_them(tmp_path: Path) -> None:
-    with start_run(tmp_path / "r.jsonl") as (run, results, found):
-        again = running.list_left(found, results)
+    with start_run(tmp_path / "r.jsonl") as (run, results, listed):
+        again = running.list_left(listed, results)
         assert run.todo == again != sorted(again)

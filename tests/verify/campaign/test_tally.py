@@ -11,9 +11,9 @@ SMALL, LARGE = Wrong(4, "coalesce(4:2)", "-> 4:1"), Wrong(9, "coalesce(2:1)", "-
 
 
 def test_the_order_of_chunks_changes_nothing_and_the_smallest_counterexample_stays() -> None:
-    one, other = Tally(3, 1, 1, 1, 0, SMALL), Tally(4, 1, 2, 0, 1, LARGE)
-    assert one + other == other + one == Tally(7, 2, 3, 1, 1, SMALL)
-    assert one + Tally(2, 2) == Tally(2, 2) + one == Tally(5, 3, 1, 1, 0, SMALL)
+    first, second = Tally(3, 1, 1, 1, 0, SMALL), Tally(4, 1, 2, 0, 1, LARGE)
+    assert first + second == second + first == Tally(7, 2, 3, 1, 1, SMALL)
+    assert first + Tally(2, 2) == Tally(2, 2) + first == Tally(5, 3, 1, 1, 0, SMALL)
 
 
 @pytest.mark.parametrize(

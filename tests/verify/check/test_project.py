@@ -49,8 +49,8 @@ def test_a_wrong_entry_has_its_file_and_line(project: Path, capsys: pytest.Captu
     (project / "maps/fragment.toml").unlink()
     (project / "maps/atoms.toml").write_text("\n" + ENTRY.format(number=0, B=WRONG_B), encoding="utf-8")
     assert lanecheck(["check", "--format", "sarif"]) == 1
-    (one,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
-    place = one["locations"][0]["physicalLocation"]
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("atoms.toml", 3)
 
 

@@ -45,4 +45,4 @@ def test_a_file_that_was_there_is_whole_after_a_full_disk(what: str, tmp_path: P
     )  # fmt: skip
     assert done.returncode == 2, done.stdout + done.stderr
     assert "File too large" in done.stderr and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
-    assert file.read_text() == "reviewed\n" and [one.name for one in tmp_path.iterdir()] == [name]
+    assert file.read_text() == "reviewed\n" and [path.name for path in tmp_path.iterdir()] == [name]

@@ -49,16 +49,16 @@ def test_every_error_is_reported_with_its_line_and_costs_no_other_atom(
     assert len(output) == len(said) and all(part in line for part, line in zip(said, output, strict=True))
     assert err.count("^") == len(said)
     if "no table" not in said[0]:
-        other = FULL.replace("MIN", "OTHER")
-        code, out, err = run(capsys, tmp_path, f"{text}\n{other}", "--checks", "isa")
+        right = FULL.replace("MIN", "OTHER")
+        code, out, err = run(capsys, tmp_path, f"{text}\n{right}", "--checks", "isa")
         assert (
             code == 2
             and out.count("OTHER") == out.count("VERIFIED") == 1
             and "exit 2" in out
             and all(part in err for part in said)
         )
-        assert run(capsys, tmp_path, f"{text}\n{other}", "--list")[:2] == (2, "OTHER\n")
-        junit = run(capsys, tmp_path, f"{text}\n{other}", "--checks", "isa", "--format", "junit")[1]
+        assert run(capsys, tmp_path, f"{text}\n{right}", "--list")[:2] == (2, "OTHER\n")
+        junit = run(capsys, tmp_path, f"{text}\n{right}", "--checks", "isa", "--format", "junit")[1]
         assert junit.count("<error") == len(said)
 
 
@@ -92,7 +92,7 @@ def test_every_error_of_tilings_and_movements_is_reported(tmp_path: Path, capsys
         assert captured.err.count(f"{path}:") == 2 and captured.err.count("^") == 2
         assert main([str(path), "--format", "json"]) == 2
         document = json.loads(capsys.readouterr().out)
-        files = [one["place"]["file"] for one in document["failures"]]
+        files = [failure["place"]["file"] for failure in document["failures"]]
         assert len(document["subjects"]) == 1 and files == [str(path)] * 2
 
 
@@ -108,8 +108,8 @@ def test_a_file_without_an_entry_is_an_error(tmp_path: Path, capsys: pytest.Capt
     mine.write_text(TILING, encoding="utf-8")
     mma.write_text(MINIMAL, encoding="utf-8")
     line = f"lanecheck: {bare}: there is no table in it\n"
-    for main, other in ((tiling.main, mine), (atom.main, mma)):
-        assert main([str(bare)]) == main([str(bare), str(other), "-q"]) == 2
+    for main, right in ((tiling.main, mine), (atom.main, mma)):
+        assert main([str(bare)]) == main([str(bare), str(right), "-q"]) == 2
         captured = capsys.readouterr()
         assert captured.err == 2 * line
         assert captured.out.startswith("1 subject: 1 verified") and captured.out.endswith("exit 2\n")

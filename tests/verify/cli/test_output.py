@@ -55,8 +55,8 @@ def test_a_minus_is_stdout(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = [(atom.main([*words, *option]), capsys.readouterr().out) for option in ([], ["-o", "-"])]
-    assert found[0] == found[1] and found[0][1] and not list(tmp_path.iterdir())
+    runs = [(atom.main([*words, *option]), capsys.readouterr().out) for option in ([], ["-o", "-"])]
+    assert runs[0] == runs[1] and runs[0][1] and not list(tmp_path.iterdir())
 
 
 def test_a_file_is_never_in_colour(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,5 +73,5 @@ def test_a_layout_of_three_modes_has_no_halves() -> None:
 @given(LAYOUTS, hyp.integers(-20, 40), hyp.sampled_from([1, 3, 1 << 12]))
 def test_indices_of_a_value_are_counted_without_a_list_of_all(layout, value, listed):
     with patch.object(module, "LISTED", listed):
-        found = count_indices(list(modes(layout.shape, layout.stride)), value)
-    assert found == every(layout.shape, layout.stride).count(value)
+        counted = count_indices(list(modes(layout.shape, layout.stride)), value)
+    assert counted == every(layout.shape, layout.stride).count(value)

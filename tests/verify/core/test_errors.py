@@ -27,8 +27,8 @@ def test_what_this_machine_cannot_check_is_undecided_and_everything_else_is_usag
 
 def test_a_malformed_file_has_a_line_for_each_error_and_shows_where() -> None:
     errors = [AtomFileError("f.toml", "one", "is odd"), AtomFileError("f.toml", "two", "is even", Spot("two", "", ""))]
-    found = MalformedError(errors)
-    assert str(found).splitlines() == [str(error) for error in errors]
-    assert [line for line in found.shown.splitlines() if line.startswith("lanecheck: ")] == [
+    malformed = MalformedError(errors)
+    assert str(malformed).splitlines() == [str(error) for error in errors]
+    assert [line for line in malformed.shown.splitlines() if line.startswith("lanecheck: ")] == [
         f"lanecheck: {error}" for error in errors
     ]

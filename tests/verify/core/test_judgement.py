@@ -41,29 +41,29 @@ BAD: dict[str, tuple[Callable[[], Judgement], str]] = {
 
 @pytest.mark.parametrize("name", GOOD)
 def test_what_is_verified_is_true_and_check_returns_it(name: str) -> None:
-    found = GOOD[name]()
-    assert found and found.check() is found
+    judged = GOOD[name]()
+    assert judged and judged.check() is judged
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_not_verified_is_false_and_check_raises_with_its_text(name: str) -> None:
     make, says = BAD[name]
-    found = make()
-    assert not found
+    judged = make()
+    assert not judged
     with pytest.raises(AssertionError, match=says):
-        found.check()
+        judged.check()
 
 
 @pytest.mark.parametrize("name", [*GOOD, *(f"bad {name}" for name in BAD)])
 def test_it_prints_as_one_short_line(name: str) -> None:
-    found = BAD[name[4:]][0]() if name.startswith("bad ") else GOOD[name]()
-    for text in (str(found), repr(found)):
+    judged = BAD[name[4:]][0]() if name.startswith("bad ") else GOOD[name]()
+    for text in (str(judged), repr(judged)):
         assert len(text) < 200 and "\n" not in text
-        assert (" OK: " in text) == bool(found)
+        assert (" OK: " in text) == bool(judged)
 
 
 def test_what_the_public_functions_return_follows_the_rule() -> None:
-    assert all(issubclass(one, Judgement) for one in (Report, Case, Identified))
+    assert all(issubclass(kind, Judgement) for kind in (Report, Case, Identified))
     assert {type(make()) for make in GOOD.values()} == {Report, Case, Identified}
 
 

@@ -19,15 +19,15 @@ SEEN = Evidence(Check.GPU, Status.AGREES, "observed")
 def test_formulas_that_address_differently_share_no_answer(bad_first: bool) -> None:
     """D of wgmma has one formula for every N: evidence for N = 48 is none for N = 8."""
     good = atom("SM90_64x8x32_S32S8S8_SS_TN")
-    other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
-    bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault
+    wider = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
+    bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *wider))  # of one alone the shape is at fault
     checker = AtomChecker()
-    found = {one.name: checker.verify(one) for one in ([bad, good] if bad_first else [good, bad])}
-    assert Case(good.name, tuple(found[good.name])).status == "VERIFIED"
-    refuted = {v.claim.prop for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
+    verdicts = {entry.name: checker.verify(entry) for entry in ([bad, good] if bad_first else [good, bad])}
+    assert Case(good.name, tuple(verdicts[good.name])).status == "VERIFIED"
+    refuted = {v.claim.prop for v in verdicts["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
     assert refuted == {SIZE, EQUALS}
     assert (
-        Case("bad", tuple(found["bad"])).status == "REFUTED"
+        Case("bad", tuple(verdicts["bad"])).status == "REFUTED"
     )  # what holds for every N isn't an answer of the solver's
 
 
@@ -43,7 +43,7 @@ def test_evidence_names_the_first_subject_of_its_group() -> None:
     memo = Memo()
 
     def give(*subjects: str) -> list[str]:
-        return [memo.share(memo.get("key", lambda: [SEEN]), one)[0].shared for one in subjects]
+        return [memo.share(memo.get("key", lambda: [SEEN]), subject)[0].shared for subject in subjects]
 
     assert give("one", "two", "one", "three") == ["", "one", "", "one"]
     memo.begin_group()

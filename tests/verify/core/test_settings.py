@@ -41,11 +41,11 @@ def test_the_nearest_table_counts_and_a_file_without_one_is_passed_over(tmp_path
     inner = tmp_path / "inner"
     inner.mkdir()
     write(inner, '[project]\nname = "lanecheck-user"\n')
-    found = find_settings(inner)
-    assert found is not None and found.file == file
+    settings = find_settings(inner)
+    assert settings is not None and settings.file == file
     write(inner, "[tool.lanecheck]\nseed = 1\n")
-    found = find_settings(inner)
-    assert found is not None and (found.seed, found.files) == (1, ())
+    settings = find_settings(inner)
+    assert settings is not None and (settings.seed, settings.files) == (1, ())
 
 
 def test_files_are_relative_to_the_project(tmp_path: Path) -> None:
@@ -53,9 +53,9 @@ def test_files_are_relative_to_the_project(tmp_path: Path) -> None:
     for name in ("maps/b.toml", "maps/a.toml", "maps/.hidden.toml", "maps/a.txt", "extra/c.toml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("", encoding="utf-8")
-    found = find_settings(tmp_path / "maps")
-    assert found is not None
-    assert [str(one.relative_to(tmp_path)) for one in found.list_files()] == [
+    settings = find_settings(tmp_path / "maps")
+    assert settings is not None
+    assert [str(path.relative_to(tmp_path)) for path in settings.list_files()] == [
         "maps/a.toml",
         "maps/b.toml",
         "extra/c.toml",
@@ -88,7 +88,7 @@ def test_what_is_wrong_has_its_line(line: str, problem: str, tmp_path: Path) -> 
 
 def test_a_word_that_means_no_file_is_named(tmp_path: Path) -> None:
     write(tmp_path, '[tool.lanecheck]\nfiles = ["nothing/*.toml"]\n')
-    found = find_settings(tmp_path)
-    assert found is not None
+    settings = find_settings(tmp_path)
+    assert settings is not None
     with pytest.raises(UsageError, match=r"tool\.lanecheck\.files: nothing/\*\.toml: no such file in "):
-        found.list_files()
+        settings.list_files()

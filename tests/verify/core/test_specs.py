@@ -28,9 +28,9 @@ def test_every_key_of_a_movement_is_an_option_with_its_help(sort: str, capsys: p
     with pytest.raises(SystemExit):
         movement.main(["--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    found = keys(spec.SORTS[sort])
-    assert {"base", sort} <= found.keys() and all(f"--{name} " in shown for name in found)
-    assert all(" ".join(key.help.split()) in shown for key in found.values())
+    options = keys(spec.SORTS[sort])
+    assert {"base", sort} <= options.keys() and all(f"--{name} " in shown for name in options)
+    assert all(" ".join(key.help.split()) in shown for key in options.values())
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ def verdict_of(*statuses: Status) -> Verdict:
     return join(CLAIM, [Evidence(w, s, "method") for w, s in zip(itertools.cycle(Check), statuses, strict=False)])
 
 
-@pytest.mark.parametrize("other", [s for s in Status if s not in (Status.REFUTED,)])
-def test_one_refutation_refutes(other: Status) -> None:
-    assert verdict_of(other, Status.REFUTED).status is Status.REFUTED
+@pytest.mark.parametrize("status", [s for s in Status if s not in (Status.REFUTED,)])
+def test_one_refutation_refutes(status: Status) -> None:
+    assert verdict_of(status, Status.REFUTED).status is Status.REFUTED
 
 
 @pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])

@@ -21,9 +21,11 @@ def make_wrong(*proposals: Proposal) -> Verdict:
 
 
 def list_repairs(verdicts: list[Verdict], spec: Numbers) -> list[str]:
-    found = settle(verdicts, spec, lambda one: one == (1, 2))
-    assert all(e.counterexample is None or not e.counterexample.proposals for one in found for e in one.evidence)
-    return ["" if one.counterexample is None else one.counterexample.repair for one in found]
+    settled = settle(verdicts, spec, lambda numbers: numbers == (1, 2))
+    assert all(
+        e.counterexample is None or not e.counterexample.proposals for verdict in settled for e in verdict.evidence
+    )
+    return ["" if verdict.counterexample is None else verdict.counterexample.repair for verdict in settled]
 
 
 def test_only_what_verifies_is_shown() -> None:

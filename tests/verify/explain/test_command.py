@@ -38,9 +38,9 @@ def properties(value: object, depth: int = 0) -> Iterator[Property]:
 
 def codes() -> set[str]:
     """Every rule id that SARIF can have: the keys of the properties that our modules declare, and the others."""
-    names = [one.name for one in pkgutil.walk_packages(verify.__path__, "verify.")]
+    names = [module.name for module in pkgutil.walk_packages(verify.__path__, "verify.")]
     modules = [import_module(name) for name in names if not re.search(r"__main__|\.adapters|child", name)]
-    declared = {one.key for module in modules for value in vars(module).values() for one in properties(value)}
+    declared = {prop.key for module in modules for value in vars(module).values() for prop in properties(value)}
     return declared | OTHERS.keys()
 
 
@@ -75,10 +75,10 @@ def test_every_rule_of_the_recorded_command_lines_is_explained() -> None:
 
 @pytest.mark.parametrize("key", ["means", "example", "fix"])
 def test_the_texts_are_sentences(key: str) -> None:
-    for code, one in read_findings().items():
-        assert one.keys() == {"of", "means", "example", "fix"}, code
-        assert re.search(r"[.…]$", one[key]) and "  " not in one[key], (code, one[key])
-        assert set(re.findall(r"lanecheck ([a-z]+)", one[key])) <= COMMANDS.keys(), code
+    for code, finding in read_findings().items():
+        assert finding.keys() == {"of", "means", "example", "fix"}, code
+        assert re.search(r"[.…]$", finding[key]) and "  " not in finding[key], (code, finding[key])
+        assert set(re.findall(r"lanecheck ([a-z]+)", finding[key])) <= COMMANDS.keys(), code
 
 
 def test_the_page_is_made_of_the_same_texts(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,8 +23,8 @@ def make(function, **more):
     return ForeignMap("C", FragmentMap.tabulate(function, (LANES, VALUES), TILE), PTX, "C", **more)
 
 
-def statuses(found):
-    return {one.claim.prop.key: one.status.value for one in case("project 1.0", found).verdicts}
+def statuses(foreign):
+    return {verdict.claim.prop.key: verdict.status.value for verdict in case("project 1.0", foreign).verdicts}
 
 
 def test_a_right_map_is_proved():
@@ -43,24 +43,30 @@ def test_a_right_map_is_proved():
     ],
 )
 def test_each_property_can_fail(function, refuted):
-    found = statuses(make(function))
-    assert {key for key, status in found.items() if status == "REFUTED"} == refuted
+    by_key = statuses(make(function))
+    assert {key for key, status in by_key.items() if status == "REFUTED"} == refuted
 
 
 def test_a_map_of_other_extents_is_refuted():
-    found = FragmentMap.tabulate(right, (Axis("lane", 16), VALUES), TILE)
-    assert statuses(ForeignMap("C", found, PTX, "C"))["size"] == "REFUTED"
+    short = FragmentMap.tabulate(right, (Axis("lane", 16), VALUES), TILE)
+    assert statuses(ForeignMap("C", short, PTX, "C"))["size"] == "REFUTED"
 
 
 def test_an_instruction_that_is_not_in_the_tables_is_unchecked_and_its_own_inverse_is_still_compared():
-    found = make(right, inverse=FragmentMap.tabulate(right, (LANES, VALUES), TILE))
+    foreign = make(right, inverse=FragmentMap.tabulate(right, (LANES, VALUES), TILE))
     wanted = {"equals_isa": "UNCHECKED", "own_inverse": "PROVED"}
-    assert statuses(ForeignMap("C", found.map, "mma.none", "C", inverse=found.inverse)) == wanted
-    assert case("p", ForeignMap("C", found.map, note="another vendor")).expects.unchecked == "UNCHECKED: another vendor"
+    assert statuses(ForeignMap("C", foreign.map, "mma.none", "C", inverse=foreign.inverse)) == wanted
+    assert (
+        case("p", ForeignMap("C", foreign.map, note="another vendor")).expects.unchecked == "UNCHECKED: another vendor"
+    )
 
 
-def repairs(found):
-    return {one.claim.prop.key: one.counterexample.repair for one in case("p", found).verdicts if one.counterexample}
+def repairs(foreign):
+    return {
+        verdict.claim.prop.key: verdict.counterexample.repair
+        for verdict in case("p", foreign).verdicts
+        if verdict.counterexample
+    }
 
 
 def odd(lane, value):
@@ -86,8 +92,8 @@ FORWARD, BACK = "m = lane/4 + i/2*8; n = lane%4*2 + i%2", "lane = row%8*4 + col/
     ],
 )
 def test_the_whole_map_is_verified_again_with_a_repair(forward, inverse, wanted, turned):
-    maps = [one and tabulate_map(one) for one in (forward, inverse)]
-    made, back = (one and one.inverse() if turned else one for one in maps)
+    maps = [function and tabulate_map(function) for function in (forward, inverse)]
+    made, back = (tabled and tabled.inverse() if turned else tabled for tabled in maps)
     expected = {key: text.format(FORWARD if turned else BACK) for key, text in wanted.items()}
     assert repairs(ForeignMap("C", made, PTX, "C", inverse=back)) == expected
 
@@ -106,8 +112,8 @@ def test_a_map_that_is_missing_is_unchecked_with_the_reason():
 
 def test_an_inverse_of_several_owners_needs_to_name_one_of_them():
     both = FragmentMap.tabulate(lambda lane: lane // 2, [Axis("lane", 4)], [Axis("m", 2)])
-    one = FragmentMap.from_pairs(both.inputs, both.outputs, [((0,), (0,)), ((3,), (1,))])
-    assert wrong_inverse(both, one) is None
+    back = FragmentMap.from_pairs(both.inputs, both.outputs, [((0,), (0,)), ((3,), (1,))])
+    assert wrong_inverse(both, back) is None
 
 
 def test_an_inverse_that_leads_elsewhere_or_nowhere_is_refuted_at_the_smallest_element():

@@ -20,26 +20,26 @@ BAD_MAPS = ("wrong", "wrong inverse", "liar")
 def verdicts(capsys, *arguments):
     """(exit code, status of each map by its name) of a run."""
     code = main([*map(str, arguments), "--format", "json", "-q"])
-    found = json.loads(capsys.readouterr().out)
-    return code, {one["name"].partition(": ")[2]: one for one in found["subjects"]}
+    document = json.loads(capsys.readouterr().out)
+    return code, {subject["name"].partition(": ")[2]: subject for subject in document["subjects"]}
 
 
 def test_a_right_map_is_verified_at_every_point(tmp_path, capsys):
-    code, found = verdicts(capsys, write(tmp_path, RIGHT))
-    assert code == 0 and found["C"]["status"] == "VERIFIED"
-    by_key = {one["property"]: one["status"] for one in found["C"]["verdicts"]}
+    code, maps = verdicts(capsys, write(tmp_path, RIGHT))
+    assert code == 0 and maps["C"]["status"] == "VERIFIED"
+    by_key = {verdict["property"]: verdict["status"] for verdict in maps["C"]["verdicts"]}
     assert by_key == dict.fromkeys(("size", "in_bounds", "ownership", "equals_isa"), "PROVED")
 
 
 @pytest.mark.long
 def test_wrong_maps_and_inverses_are_refuted_and_missing_maps_are_unchecked(tmp_path, capsys):
-    code, found = verdicts(capsys, write(tmp_path, HOSTILE), "--seconds", "1")
+    code, maps = verdicts(capsys, write(tmp_path, HOSTILE), "--seconds", "1")
     assert code == 1
-    assert {name for name, one in found.items() if one["status"] == "REFUTED"} == set(BAD_MAPS)
-    assert {name for name, one in found.items() if one["status"] == "VERIFIED"} == {
+    assert {name for name, subject in maps.items() if subject["status"] == "REFUTED"} == set(BAD_MAPS)
+    assert {name for name, subject in maps.items() if subject["status"] == "VERIFIED"} == {
         "first", "prints", "daemon", "child of a child", "right inverse", "last",
     }  # fmt: skip
-    inverse = {one["property"]: one for one in found["wrong inverse"]["verdicts"]}
+    inverse = {verdict["property"]: verdict for verdict in maps["wrong inverse"]["verdicts"]}
     wrong = inverse["own_inverse"]["counterexample"]
     assert inverse["equals_isa"]["status"] == "PROVED" and inverse["own_inverse"]["status"] == "REFUTED"
     assert wrong["statement"] == "(m=0, n=0) is said to be lane 3, value 1, which has (m=0, n=7)"
@@ -50,8 +50,8 @@ def test_wrong_maps_and_inverses_are_refuted_and_missing_maps_are_unchecked(tmp_
 def test_missing_maps_alone_are_undecided_until_that_is_accepted(tmp_path, capsys):
     path = write(tmp_path, HOSTILE)
     only = ("--only", "aborts", "--only", "last")
-    code, found = verdicts(capsys, path, *only)
-    assert code == 4 and {name: one["status"] for name, one in found.items()} == {
+    code, maps = verdicts(capsys, path, *only)
+    assert code == 4 and {name: subject["status"] for name, subject in maps.items()} == {
         "aborts": "UNCHECKED",
         "last": "VERIFIED",
     }
@@ -60,8 +60,8 @@ def test_missing_maps_alone_are_undecided_until_that_is_accepted(tmp_path, capsy
 
 def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, capsys):
     path = write(tmp_path, "import no_such_package_here")
-    code, found = verdicts(capsys, path)
-    assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
+    code, maps = verdicts(capsys, path)
+    assert code == 4 and maps["all maps"]["verdicts"][0]["reason"] == (
         "couldn't load adapter: no_such_package_here isn't installed here (use --python)"
     )
 
@@ -71,15 +71,15 @@ def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, cap
 def test_every_project_that_is_not_installed_is_named_with_the_way_out(name, tmp_path, capsys):
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
-    code, found = verdicts(capsys, name, "--python", venv / "bin/python")
+    code, maps = verdicts(capsys, name, "--python", venv / "bin/python")
     module = {"cutlass_dsl": "cutlass"}.get(name, "it")
     why = f"couldn't load {name}: {module} isn't installed here (use --python)"
-    assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == why
+    assert code == 4 and maps["all maps"]["verdicts"][0]["reason"] == why
 
 
 def test_a_project_of_another_version_says_which_module_it_lacks(tmp_path, capsys):
-    code, found = verdicts(capsys, write(tmp_path, "import json.no_such_module"))
-    assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
+    code, maps = verdicts(capsys, write(tmp_path, "import json.no_such_module"))
+    assert code == 4 and maps["all maps"]["verdicts"][0]["reason"] == (
         "couldn't load adapter: the json installed here has no json.no_such_module: another version?"
     )
 
@@ -90,8 +90,8 @@ def test_tvm_without_the_file_of_its_maps_says_so(tmp_path, capsys):
     [site] = venv.glob("lib/python*/site-packages")
     (site / "tvm").mkdir()
     (site / "tvm/__init__.py").write_text("")
-    code, found = verdicts(capsys, "tvm", "--python", venv / "bin/python")
-    reason = found["all maps"]["verdicts"][0]["reason"]
+    code, maps = verdicts(capsys, "tvm", "--python", venv / "bin/python")
+    reason = maps["all maps"]["verdicts"][0]["reason"]
     assert code == 4 and reason.startswith("couldn't load tvm: ") and "has no tensor_intrin/cuda.py" in reason
 
 
@@ -109,21 +109,21 @@ def maps():
     yield "last", fragment
 """
     )
-    code, found = verdicts(capsys, write(tmp_path, text))
-    assert code == 4 and {name: one["status"] for name, one in found.items()} == {
+    code, maps = verdicts(capsys, write(tmp_path, text))
+    assert code == 4 and {name: subject["status"] for name, subject in maps.items()} == {
         "first": "VERIFIED",
         "kills": "UNCHECKED",
         "last": "UNCHECKED",
     }
-    assert "its process ended with signal 9" in found["kills"]["verdicts"][0]["reason"]
+    assert "its process ended with signal 9" in maps["kills"]["verdicts"][0]["reason"]
 
 
 def test_an_interpreter_is_found_from_the_folder_of_the_caller(tmp_path, capsys, monkeypatch):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python").symlink_to(sys.executable)
     monkeypatch.chdir(tmp_path)
-    code, found = verdicts(capsys, write(tmp_path, RIGHT), "--python", "bin/python")
-    assert code == 0 and found["C"]["status"] == "VERIFIED"
+    code, maps = verdicts(capsys, write(tmp_path, RIGHT), "--python", "bin/python")
+    assert code == 0 and maps["C"]["status"] == "VERIFIED"
 
 
 def test_what_a_map_writes_into_the_pipe_of_its_answer_costs_that_map_alone(tmp_path, capsys):
@@ -141,12 +141,12 @@ def maps():
     yield "last", fragment
 """
     )
-    code, found = verdicts(capsys, write(tmp_path, text))
-    assert code == 4 and {name: one["status"] for name, one in found.items()} == {
+    code, maps = verdicts(capsys, write(tmp_path, text))
+    assert code == 4 and {name: subject["status"] for name, subject in maps.items()} == {
         "writes": "UNCHECKED",
         "last": "VERIFIED",
     }
-    assert found["writes"]["verdicts"][0]["reason"] == "couldn't load writes: an answer that isn't JSON"
+    assert maps["writes"]["verdicts"][0]["reason"] == "couldn't load writes: an answer that isn't JSON"
 
 
 def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch):
@@ -184,7 +184,7 @@ def test_a_shipped_adapter_names_its_project_and_imports_the_standard_library_an
         module.partition(".")[0]
         for node in ast.walk(tree)
         for module in (
-            [one.name for one in node.names]
+            [alias.name for alias in node.names]
             if isinstance(node, ast.Import)
             else [node.module or ""]
             if isinstance(node, ast.ImportFrom)

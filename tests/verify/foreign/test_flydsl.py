@@ -38,9 +38,9 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_an_element_is_where_the_printed_layout_has_its_lane_and_value(adapter: dict[str, Any]) -> None:
-    found = adapter["fragment"]("MmaOpCDNA3_MFMAType", 16, 16, 16, ("f16", "f16", "f32"), "A")
-    assert found["inputs"] == (("lane", 64), ("value", 4)) and found["outputs"] == (("m", 16), ("k", 16))
+    fragment = adapter["fragment"]("MmaOpCDNA3_MFMAType", 16, 16, 16, ("f16", "f16", "f32"), "A")
+    assert fragment["inputs"] == (("lane", 64), ("value", 4)) and fragment["outputs"] == (("m", 16), ("k", 16))
     for lane in range(64):
-        assert [found["of"](lane, value) for value in range(4)] == [
+        assert [fragment["of"](lane, value) for value in range(4)] == [
             (lane % 16, 4 * (lane // 16) + value) for value in range(4)
         ]

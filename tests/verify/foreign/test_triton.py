@@ -58,8 +58,8 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def verdict(answer: dict[str, Any]) -> str:
     inputs, outputs = (tuple(Axis(*axis) for axis in answer[key]) for key in ("inputs", "outputs"))
-    found = FragmentMap.tabulate(answer["of"], inputs, outputs)
-    return case("triton", ForeignMap("map", found, answer["ptx"], answer["operand"])).status
+    fragment = FragmentMap.tabulate(answer["of"], inputs, outputs)
+    return case("triton", ForeignMap("map", fragment, answer["ptx"], answer["operand"])).status
 
 
 def test_bases_that_are_the_isas_are_verified_and_others_refuted(

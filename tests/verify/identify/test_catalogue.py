@@ -19,19 +19,19 @@ from verify.identify.command import main
 from verify.identify.groups import Catalogue, numbers
 
 EDITS: dict[str, Callable[[bytes], bytes]] = {
-    "a mnemonic": lambda found: found.replace(b"mma.sync.aligned.m16n8k16", b"mma.sync.aligned.m99n8k16"),
-    "a size": lambda found: found.replace(b"registers 32x4 ", b"registers 32x5 ", 1),
-    "a step": lambda found: found.replace(b'"x":[[0,[2,2,4,8],[0,8,0,1]]]', b'"x":[[0,[2,2,4,8],[0,8,0,2]]]', 1),
-    "a place": lambda found: found.replace(b'"x":[[0,[256,128],[0,1]]]', b'"x":[[0,[256,128],[0,2]]]', 1),
-    "the seal": lambda found: b"0" + found[1:] if found[:1] != b"0" else b"1" + found[1:],
-    "torn": lambda found: found[: len(found) // 2],
-    "longer": lambda found: found + b" ",
-    "empty": lambda found: b"",
-    "a list": lambda found: b"[]",
-    "an object": lambda found: b"{}",
-    "a list below the seal": lambda found: found.partition(b"\n")[0] + b"\n[]",
-    "without the seal": lambda found: found.partition(b"\n")[2],
-    "sealed by another name": lambda found: seal("other", found.partition(b"\n")[2]),
+    "a mnemonic": lambda text: text.replace(b"mma.sync.aligned.m16n8k16", b"mma.sync.aligned.m99n8k16"),
+    "a size": lambda text: text.replace(b"registers 32x4 ", b"registers 32x5 ", 1),
+    "a step": lambda text: text.replace(b'"x":[[0,[2,2,4,8],[0,8,0,1]]]', b'"x":[[0,[2,2,4,8],[0,8,0,2]]]', 1),
+    "a place": lambda text: text.replace(b'"x":[[0,[256,128],[0,1]]]', b'"x":[[0,[256,128],[0,2]]]', 1),
+    "the seal": lambda text: b"0" + text[1:] if text[:1] != b"0" else b"1" + text[1:],
+    "torn": lambda text: text[: len(text) // 2],
+    "longer": lambda text: text + b" ",
+    "empty": lambda text: b"",
+    "a list": lambda text: b"[]",
+    "an object": lambda text: b"{}",
+    "a list below the seal": lambda text: text.partition(b"\n")[0] + b"\n[]",
+    "without the seal": lambda text: text.partition(b"\n")[2],
+    "sealed by another name": lambda text: seal("other", text.partition(b"\n")[2]),
 }
 CODE = {"formulas": "isa_tables/formula.py", "maker": "verify/identify/making.py", "reader": "verify/core/digits.py"}
 NOTHING = "\n"  # a list without maps
@@ -49,7 +49,7 @@ def test_the_file_is_what_the_tables_give() -> None:
 
 
 @pytest.fixture
-def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the file, which is used in its place; the list that is made without it is kept in a test alone."""
     copy = tmp_path / "catalogue.cache"
     copy.write_bytes(catalogue.FILE.read_bytes())
@@ -61,23 +61,23 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edited_file_is_not_used(edit: str, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = other.read_bytes()
+def test_an_edited_file_is_not_used(edit: str, copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = copied.read_bytes()
     monkeypatch.setattr(making, "text", lambda: NOTHING)
     assert len(catalogue.read_catalogue().groups()) > 100
-    other.write_bytes(EDITS[edit](before))
-    assert other.read_bytes() != before and catalogue.read_catalogue().groups() == []
-    other.unlink()
+    copied.write_bytes(EDITS[edit](before))
+    assert copied.read_bytes() != before and catalogue.read_catalogue().groups() == []
+    copied.unlink()
     assert catalogue.read_catalogue().groups() == []
 
 
 def test_what_is_made_of_other_tables_is_kept_by_its_digest(
-    other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANECHECK_CACHE", str(tmp_path / "kept"))
     made: list[str] = []
     monkeypatch.setattr(making, "text", lambda: made.append("made") or NOTHING)
-    other.unlink()
+    copied.unlink()
     for _ in range(2):
         assert catalogue.read_catalogue().groups() == []
         catalogue._make_lines.cache_clear()  # seam: as in another process
@@ -102,16 +102,16 @@ def test_what_is_made_of_other_tables_is_kept_by_its_digest(
 def test_the_answer_is_that_without_the_file(
     edit: str,
     words: list[str],
-    other: Path,
+    copied: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(making, "text", made_once)
     words = [*words, "--format", "json"]
     answers = [(main(words), capsys.readouterr())]
-    other.write_bytes(EDITS[edit](other.read_bytes()))
+    copied.write_bytes(EDITS[edit](copied.read_bytes()))
     answers.append((main(words), capsys.readouterr()))
-    other.unlink()
+    copied.unlink()
     answers.append((main(words), capsys.readouterr()))
     assert answers[0] == answers[1] == answers[2] and answers[0][0] == 0 and not answers[0][1].err
 
@@ -176,9 +176,9 @@ def test_the_members_of_a_group_have_its_map() -> None:
             for member in group.members if every else group.members[-1:]:
                 operand = isa_tables.instruction(member.mnemonics[-1], **dict(member.select)).operands[member.operand]
                 assert [lane for lane in range(lanes) if operand.holds(lane)] == list(group.holds)
-                found = [operand.locate(lane, value) for lane in group.holds for value in range(values)]
+                located = [operand.locate(lane, value) for lane in group.holds for value in range(values)]
                 x, y = group.points()[:: -1 if group.swapped else 1]
-                assert found == list(zip(x, y, strict=True))
+                assert located == list(zip(x, y, strict=True))
                 seen += 1
     assert seen > 120
 
@@ -189,9 +189,9 @@ def _place_operand(mnemonic: str, name: str, tile: tuple[int, int]) -> isa_table
     words = [[word for word in several if word in tile] or several for several in select.values()]
     for chosen in product(*words):
         named = dict(zip(select, chosen, strict=True))
-        found = isa_tables.instruction(mnemonic, SHIPPED, **named).operands[name]
-        if found.placed and found.extent == tile:
-            return found
+        operand = isa_tables.instruction(mnemonic, SHIPPED, **named).operands[name]
+        if operand.placed and operand.extent == tile:
+            return operand
     raise AssertionError(f"{name} of {mnemonic} has no tile {tile}")
 
 
@@ -210,8 +210,8 @@ def test_a_map_of_tensor_memory_is_that_of_its_formulas(tile: tuple[int, int]) -
                 operand = _place_operand(mnemonic, member.operand, tile)
                 assert (operand.axes, operand.copies, len(elements)) == (member.axes, 1, tile[0] * tile[1])
                 for element, place in elements.items():
-                    found = operand.place(*element)
-                    assert (found.pop("lane"), found.pop("column")) == place and not any(found.values())
+                    at = operand.place(*element)
+                    assert (at.pop("lane"), at.pop("column")) == place and not any(at.values())
 
 
 def test_numbers_that_are_no_layout_are_kept_in_pieces() -> None:
@@ -228,10 +228,10 @@ def test_numbers_that_are_no_layout_are_kept_in_pieces() -> None:
 
 def test_each_metadata_selector_has_its_own_map() -> None:
     sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-    found = {
+    selected = {
         member.select: group
         for group in catalogue.read_catalogue().groups()
         for member in group.members
         if member.operand == "E" and sparse in member.mnemonics
     }
-    assert {dict(select)["F"] for select in found} == {0, 1, 2, 3}
+    assert {dict(select)["F"] for select in selected} == {0, 1, 2, 3}

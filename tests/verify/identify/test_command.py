@@ -30,24 +30,24 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
         code = main(words)
     except SystemExit as end:
         code = int(end.code or 0)
-    found = capsys.readouterr()
-    return code, found.out + found.err
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
 
 
 def document(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     _, text = run(capsys, *words, "--format", "json")
-    found = json.loads(text)
-    assert isinstance(found, dict)
-    return found
+    parsed = json.loads(text)
+    assert isinstance(parsed, dict)
+    return parsed
 
 
-def list_related(found: dict[str, Any], relation: str, operand: str, mnemonic: str = MMA) -> list[dict[str, Any]]:
+def list_related(answer: dict[str, Any], relation: str, operand: str, mnemonic: str = MMA) -> list[dict[str, Any]]:
     """The matches with an operand of an instruction."""
     return [
         match
-        for match in found["matches"]
+        for match in answer["matches"]
         if match["relation"] == relation
-        and any(one["operand"] == operand and mnemonic in one["mnemonics"] for one in match["operands"])
+        and any(row["operand"] == operand and mnemonic in row["mnemonics"] for row in match["operands"])
     ]
 
 
@@ -55,9 +55,9 @@ INVERSE = ["--lang", "c", "--lane", "row%8*4 + col/2", "--value", "row/8*2 + col
 
 
 def test_an_inverse_map_is_its_operand(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, *INVERSE, "--tile", "16x8")
-    assert list_related(found, "equals", "C")
-    assert (found["lanes"], found["values"]) == (32, 4)
+    answer = document(capsys, *INVERSE, "--tile", "16x8")
+    assert list_related(answer, "equals", "C")
+    assert (answer["lanes"], answer["values"]) == (32, 4)
     for words, problem in (
         (INVERSE, "--tile: missing: which rows and columns has the inverse map? Give --tile 16x8"),
         ([*INVERSE, "--tile", "16x4"], "the map has not one element for each of 30 lanes and 4 values: lane 2, value"),
@@ -75,9 +75,9 @@ def test_an_inverse_map_is_its_operand(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_map_of_tensor_memory_is_its_operands(capsys: pytest.CaptureFixture[str]) -> None:
     mma = "tcgen05.mma.cta_group::1.kind::f16"
     words = ["--lang", "c", "--lane", "row", "--column", "col", "--tile", "128x64"]
-    found = document(capsys, *words)
-    assert list_related(found, "equals", "D", mma)
-    assert (found["lanes"], found["values"]) == (128, 64)
+    answer = document(capsys, *words)
+    assert list_related(answer, "equals", "D", mma)
+    assert (answer["lanes"], answer["values"]) == (128, 64)
     code, text = run(capsys, *words[:5], "(col + 1)%64", *words[6:])
     assert code == 0
     assert "relabels n of, by n' = " in text
@@ -118,11 +118,11 @@ def test_every_form_of_a_map_is_the_same_operand(capsys: pytest.CaptureFixture[s
         ["--lang", "c", "--row", ROW, "--col", COL, "--values", "4"],
         ["--lang", "c", "--row", "lane/4 + 8*i", "--col", "lane%4*2 + j", "--values", "i=2, j=2"],
     ):
-        found = document(capsys, *words)
-        assert found["exit"] == 0, words
-        (match,) = list_related(found, "equals", "C")
+        answer = document(capsys, *words)
+        assert answer["exit"] == 0, words
+        (match,) = list_related(answer, "equals", "C")
         assert match["agree"] == match["points"] == 128
-        assert list_related(found, "equals", "D")
+        assert list_related(answer, "equals", "D")
 
 
 def test_b_is_counted_from_n_by_layouts_and_from_k_by_expressions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,16 +130,16 @@ def test_b_is_counted_from_n_by_layouts_and_from_k_by_expressions(capsys: pytest
     words = ["--lang", "c", "--row", "lane%4*2 + i%2 + 8*(i/2)", "--col", "lane/4", "--values", "4"]
     assert list_related(document(capsys, *words), "equals", "B")
     exchanged = ["--lang", "c", "--col", words[3], "--row", words[5], "--values", "4"]
-    found = document(capsys, *exchanged)
-    assert not list_related(found, "equals", "B")
-    assert list_related(found, "transpose", "B")
+    answer = document(capsys, *exchanged)
+    assert not list_related(answer, "equals", "B")
+    assert list_related(answer, "transpose", "B")
 
 
 def test_a_row_major_layout_is_the_transpose(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, "((4,8),(2,2)):((2,8),(1,64))")  # 8*row + col
-    assert found["exit"] == 0
-    assert list_related(found, "transpose", "C")
-    assert not list_related(found, "equals", "C")
+    answer = document(capsys, "((4,8),(2,2)):((2,8),(1,64))")  # 8*row + col
+    assert answer["exit"] == 0
+    assert list_related(answer, "transpose", "C")
+    assert not list_related(answer, "equals", "C")
 
 
 def test_one_permutation_of_an_axis_is_a_relabelling(capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,17 +181,17 @@ def test_lanes_that_do_not_contribute_are_not_compared(capsys: pytest.CaptureFix
     """Scales of B: of the four lanes with one column, the one that is chosen contributes."""
 
     def chosen(col: str) -> list[int]:
-        found = document(capsys, "--lang", "c", "--row", "0", "--col", col, "--values", "1")
-        equal = [match for match in found["matches"] if match["relation"] == "equals" and match["points"] == 8]
+        answer = document(capsys, "--lang", "c", "--row", "0", "--col", col, "--values", "1")
+        equal = [match for match in answer["matches"] if match["relation"] == "equals" and match["points"] == 8]
         assert all(match["agree"] == 8 for match in equal)
-        named = [one for match in equal for one in match["operands"] if one["operand"] == "SFB"]
-        return sorted({one["select"]["thread_id_b"] for one in named})
+        named = [row for match in equal for row in match["operands"] if row["operand"] == "SFB"]
+        return sorted({member["select"]["thread_id_b"] for member in named})
 
     assert chosen("lane/4") == [0, 1, 2, 3]
     assert chosen("lane%4 == 1 ? lane/4 : 7") == [1]
     assert chosen("lane/4 + (lane == 5)") == [0, 2, 3]
     query = of_text("((4,8),1):((8,1),0)")
-    (scales,) = [one for one in read_catalogue().of_size(32, 1) if ("thread_id_b", 1) in one.members[0].select]
+    (scales,) = [group for group in read_catalogue().of_size(32, 1) if ("thread_id_b", 1) in group.members[0].select]
     (match,) = matches(query, [scales])
     assert (match.relation, match.agree, match.points) == (Relation.NEAREST, 0, 8)
     assert match.first == (1, 0, 0, 1, 0, 0)  # lane 1, value 0 has (0, 1), the ISA (0, 0)
@@ -268,9 +268,9 @@ def test_the_commands_of_the_page_run(
 
 
 def test_the_command_is_a_function() -> None:
-    found = verify_identify(B, tile=(8, 16), forms=["layout"])
-    assert found.exit() == 0
-    assert found.forms[0].text == B
-    assert {member.operand for match in found.matches[:1] for member in match.group.members} == {"B"}
+    identified = verify_identify(B, tile=(8, 16), forms=["layout"])
+    assert identified.exit() == 0
+    assert identified.forms[0].text == B
+    assert {member.operand for match in identified.matches[:1] for member in match.group.members} == {"B"}
     with pytest.raises(UsageError, match="no atom is named 'NOBODY'"):
         verify_identify("NOBODY:A")
