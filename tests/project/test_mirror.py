@@ -17,7 +17,7 @@ PROPERTIES = {
     "verify/evidence": {"shared_evidence"},
     "verify/index": {"hostile"},
     "verify/kernel": {
-        "atomic_words", "chains", "data_in_some_threads", "docs", "drawn_operand", "empty_sums",
+        "alert_places", "atomic_words", "chains", "data_in_some_threads", "docs", "drawn_operand", "empty_sums",
         "largest", "lifted_matrices", "meanings", "messages", "modular", "pack", "plain_bits", "predicates",
         "safety_command", "schedules", "signedness", "signs_and_clamps", "sums_in_flight", "tilelang",
         "unaligned_barriers", "unread", "votes_at_barriers", "wide_strides",
