@@ -144,7 +144,9 @@ class JudgedKernel:
     @property
     def warnings(self) -> tuple[FurtherCause, ...]:
         """Return what breaks the letter of the ISA, which refutes only if strict."""
-        groups = group_findings(one for one in self.outcome.findings if one.severity in WARNINGS and not self.strict)
+        groups = group_findings(
+            finding for finding in self.outcome.findings if finding.severity in WARNINGS and not self.strict
+        )
         return tuple(self._as_cause(each) for each in groups)
 
     def _as_cause(self, each: Sequence[Finding]) -> FurtherCause:
