@@ -63,7 +63,7 @@ def test_what_one_mistake_refutes_is_one_block(what: str) -> None:
     for verdict in case.verdicts:
         if verdict.cause:  # told in a line, which hides nothing
             assert verdict.counterexample is not None
-            (line,) = [one for one in text.splitlines() if verdict.claim.text in one]
+            (line,) = [row for row in text.splitlines() if verdict.claim.text in row]
             assert line.startswith("  so too") and verdict.counterexample.statement in line
             assert verdict.counterexample.damage[0] in line
     assert "3 refuted" in text and case.exit() == 1
@@ -116,9 +116,9 @@ def atom(folder: Path, **layouts: str) -> Report:
 
 
 def test_each_operand_of_an_atom_has_a_block_of_its_own(tmp_path: Path) -> None:
-    one = atom(tmp_path, C="((4,8),(2,2)):((32,1),(16,16))").cases[0]
-    assert [v.claim.part for v in one.verdicts if v.status is Status.REFUTED][:3] == ["C", "C", "C"]
-    assert len(re.findall(r"^mine  C  REFUTED   ", one.text(), re.M)) == 1
+    case = atom(tmp_path, C="((4,8),(2,2)):((32,1),(16,16))").cases[0]
+    assert [v.claim.part for v in case.verdicts if v.status is Status.REFUTED][:3] == ["C", "C", "C"]
+    assert len(re.findall(r"^mine  C  REFUTED   ", case.text(), re.M)) == 1
     two = atom(tmp_path, C="((4,8),(2,2)):((32,1),(16,16))", A="((4,8),(2,2,2)):((32,1),(16,16,128))").cases[0]
     assert len(re.findall(r"^mine  [AC]  REFUTED   ", two.text(), re.M)) == 2
 
@@ -131,31 +131,33 @@ def test_sarif_and_github_tell_it_once(tmp_path: Path) -> None:
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["equals_isa"]
     refuted = [v for v in report.cases[0].verdicts if v.status is Status.REFUTED]
     told = [v.counterexample.statement for v in refuted if v.counterexample is not None]
-    assert len(told) == 4 and all(one in result["message"]["text"] for one in told)
+    assert len(told) == 4 and all(statement in result["message"]["text"] for statement in told)
     github = as_github.render(report)
-    assert github.count("::error") == 1 and all(one in github for one in told)
+    assert github.count("::error") == 1 and all(statement in github for statement in told)
     two = Report((TWO["a row and a column"](),))
     assert len(json.loads(as_sarif.render(two))["runs"][0]["results"]) == 2
 
 
 def test_json_keeps_every_claim_and_names_the_cause() -> None:
     (subject,) = json.loads(as_json.render(Report((ONE["a factor"](),))))["subjects"]
-    listed = [(one["property"], one["status"], one.get("cause")) for one in subject["verdicts"]]
+    listed = [(verdict["property"], verdict["status"], verdict.get("cause")) for verdict in subject["verdicts"]]
     assert listed[1:] == [
         ("in_bounds", "REFUTED", "equals_isa"), ("ownership", "REFUTED", "equals_isa"), ("equals_isa", "REFUTED", None),
     ]  # fmt: skip
-    assert all(one["counterexample"] for one in subject["verdicts"][1:])
+    assert all(verdict["counterexample"] for verdict in subject["verdicts"][1:])
     (subject,) = json.loads(as_json.render(Report((TWO["a row and a column"](),))))["subjects"]
-    listed = [(one["property"], one.get("cause")) for one in subject["verdicts"] if one["status"] == "REFUTED"]
+    listed = [
+        (verdict["property"], verdict.get("cause")) for verdict in subject["verdicts"] if verdict["status"] == "REFUTED"
+    ]
     assert listed == [("in_bounds", None), ("ownership", "in_bounds"), ("equals_isa", None)]
 
 
 def test_a_page_tells_it_once() -> None:
-    one, two = (
+    single, two = (
         html.unescape(as_html.render(Report((made(),)))) for made in (ONE["a factor"], TWO["a row and a column"])
     )
     above = 1  # the first counterexample stands above its picture too
-    assert one.count('class="wrong"') == above + 1 and one.count("follows from C equals isa") == 2
+    assert single.count('class="wrong"') == above + 1 and single.count("follows from C equals isa") == 2
     assert two.count('class="wrong"') == above + 2 and two.count("follows from C in bounds") == 1
 
 

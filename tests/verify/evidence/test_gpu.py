@@ -25,8 +25,8 @@ def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
     hardware = labels(prepare(ATOM))
     assert not isinstance(hardware, str)
     identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
-    found = relabelling(subject, claimed, recording(hardware, identity))
-    assert not isinstance(found, int) and "outside" in found.statement
+    conflict = relabelling(subject, claimed, recording(hardware, identity))
+    assert not isinstance(conflict, int) and "outside" in conflict.statement
 
 
 def test_a_coordinate_outside_the_tile_is_not_that_of_the_element_with_its_number() -> None:
@@ -37,9 +37,9 @@ def test_a_coordinate_outside_the_tile_is_not_that_of_the_element_with_its_numbe
     (observed,) = gpu_checks.recordings()[subject.instruction.signature.mnemonic]
     claimed = labels(subject)
     assert not isinstance(claimed, str)
-    found = relabelling(subject, claimed, observed)
-    assert not isinstance(found, int) and found.statement == "(m=16, n=0) is outside 16x8 (m,n)"
-    assert (found.lane, found.value) == (0, 1)
+    conflict = relabelling(subject, claimed, observed)
+    assert not isinstance(conflict, int) and conflict.statement == "(m=16, n=0) is outside 16x8 (m,n)"
+    assert (conflict.lane, conflict.value) == (0, 1)
 
 
 def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() -> None:
@@ -48,17 +48,19 @@ def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() ->
     assert not isinstance(hardware, str)
     observed = recording(hardware, {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))})
     observed.operands["B"][0, 0, 2] = 1
-    found = relabelling(subject, hardware, observed)
-    assert not isinstance(found, int)
-    assert (found.axis, found.operands, found.lane, found.value) == ("k", ("A", "B"), 0, 0)
-    assert found.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
+    conflict = relabelling(subject, hardware, observed)
+    assert not isinstance(conflict, int)
+    assert (conflict.axis, conflict.operands, conflict.lane, conflict.value) == ("k", ("A", "B"), 0, 0)
+    assert conflict.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
 
 
 def test_absolute_coordinates_that_say_nothing_confirm_nothing() -> None:
     right = recorded(TN)
-    missing = tuple(one._replace(labels=np.full_like(one.labels, -1)) for one in right.coordinates)
-    found = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
-    assert found.status is Status.UNCHECKED and "no absolute coordinates are known" in found.reason
+    missing = tuple(
+        coordinates._replace(labels=np.full_like(coordinates.labels, -1)) for coordinates in right.coordinates
+    )
+    evidence = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
+    assert evidence.status is Status.UNCHECKED and "no absolute coordinates are known" in evidence.reason
 
 
 def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
@@ -66,7 +68,7 @@ def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
     right = recorded(TN)
     order = np.arange(right.passthrough.size)
     order[[17, 40]] = order[[40, 17]]
-    found = evidence_on(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
-    assert found.status is Status.REFUTED and found.counterexample is not None
+    evidence = evidence_on(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
+    assert evidence.status is Status.REFUTED and evidence.counterexample is not None
     said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
-    assert found.counterexample.statement == said
+    assert evidence.counterexample.statement == said

@@ -41,9 +41,9 @@ class Here:
 def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
     """They are among the controls of its probe; with the maps of an atom alone they cannot be run."""
     _, machine = sparse_machine((MMA_SP.ptx or ("",))[0])
-    found = Live(Here(machine)).product(prepare_atom(MMA_SP))  # type: ignore[arg-type]
+    listed = Live(Here(machine)).product(prepare_atom(MMA_SP))  # type: ignore[arg-type]
     said = "products are run with A, B and C alone, the instruction has E too"
-    assert [(one.status, one.reason) for one in found] == [(Status.UNCHECKED, said)]
+    assert [(evidence.status, evidence.reason) for evidence in listed] == [(Status.UNCHECKED, said)]
 
 
 @pytest.mark.parametrize("wrong", [False, True])
@@ -53,8 +53,8 @@ def test_live_products_are_run_through_the_atoms_maps(wrong: bool) -> None:
     maps = tile_maps(signature(mnemonic))
     if wrong:
         maps["B"] = np.roll(maps["B"], 1, axis=0)
-    (found,) = Live(Here(Simulated({mnemonic: maps}))).product(subject)  # type: ignore[arg-type]
-    assert found.status is (Status.REFUTED if wrong else Status.AGREES)
+    (evidence,) = Live(Here(Simulated({mnemonic: maps}))).product(subject)  # type: ignore[arg-type]
+    assert evidence.status is (Status.REFUTED if wrong else Status.AGREES)
 
 
 def test_live_without_a_gpu_is_one_line_and_exit_4(
@@ -91,5 +91,5 @@ def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | Non
     assert live(signature(mnemonic)) == MissingRecording("the probe process ended", applies)
     (in_memory,) = live.product(prepare_atom(registry()["SM90_64x8x16_F32F16F16_SS"]))
     assert in_memory.reason == "products are run with all operands in registers" and not in_memory.applies
-    found = AtomChecker(lookup=live, multiply=live.product).case(registry()[MMA])
-    assert found.status == ("UNCHECKED" if applies else "VERIFIED")
+    case = AtomChecker(lookup=live, multiply=live.product).case(registry()[MMA])
+    assert case.status == ("UNCHECKED" if applies else "VERIFIED")

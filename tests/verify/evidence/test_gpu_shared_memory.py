@@ -75,9 +75,9 @@ MMA_SP = Atom(
 
 def test_a_sparse_instruction_in_registers_is_compared_as_a_whole() -> None:
     assert not [v for v in AtomChecker().verify(MMA_SP) if v.status is Status.REFUTED]
-    found = evidence_on(MMA_SP)
-    assert found.status is Status.AGREES
-    assert found.reason.endswith("E by the fields that select A's elements under 4 selectors")
+    evidence = evidence_on(MMA_SP)
+    assert evidence.status is Status.AGREES
+    assert evidence.reason.endswith("E by the fields that select A's elements under 4 selectors")
 
 
 MMA_SP_WRONG = [
@@ -98,10 +98,10 @@ MMA_SP_WRONG = [
 
 @pytest.mark.parametrize(("operand", "text", "where"), MMA_SP_WRONG)
 def test_each_operand_of_a_sparse_instruction_in_registers_can_be_wrong(operand: str, text: str, where: str) -> None:
-    found = evidence_on(replace(MMA_SP, operands={**MMA_SP.operands, operand: text}))
-    assert found.status is (Status.REFUTED if where else Status.AGREES)
-    if found.counterexample is not None:
-        assert where in f"{found.counterexample.extent} {found.counterexample.statement}"
+    evidence = evidence_on(replace(MMA_SP, operands={**MMA_SP.operands, operand: text}))
+    assert evidence.status is (Status.REFUTED if where else Status.AGREES)
+    if evidence.counterexample is not None:
+        assert where in f"{evidence.counterexample.extent} {evidence.counterexample.statement}"
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "operand", "text", "where"), WRONG)
 def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: str, where: str) -> None:
-    found = evidence_on(change_atom(name, **{operand: text}))
-    assert found.status is Status.REFUTED and found.counterexample is not None
-    assert found.counterexample.extent.startswith(where)
+    evidence = evidence_on(change_atom(name, **{operand: text}))
+    assert evidence.status is Status.REFUTED and evidence.counterexample is not None
+    assert evidence.counterexample.extent.startswith(where)
 
 
 @pytest.mark.parametrize(
@@ -159,16 +159,16 @@ def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: s
     ],
 )
 def test_a_matrix_in_memory_that_is_not_whole_is_not_compared(text: str, why: str) -> None:
-    found = evidence_on(change_atom(RS, B=text))
-    assert found.status is Status.UNCHECKED and found.reason == why
+    evidence = evidence_on(change_atom(RS, B=text))
+    assert evidence.status is Status.UNCHECKED and evidence.reason == why
 
 
 def test_only_the_isa_tables_refute_the_order_of_values_in_memory() -> None:
     """The check `gpu` does not depend on it and says so; the check `isa` refutes it."""
-    other = change_atom(RS, B="(128,(16,16)):(0,(16,1))")
-    assert evidence_on(other).status is Status.AGREES
+    reordered = change_atom(RS, B="(128,(16,16)):(0,(16,1))")
+    assert evidence_on(reordered).status is Status.AGREES
     (verdict,) = AtomChecker(frozenset({Check.ISA})).verify(
-        other, lambda claim: claim.prop == EQUALS and claim.part == "B"
+        reordered, lambda claim: claim.prop == EQUALS and claim.part == "B"
     )
     assert verdict.status is Status.REFUTED
 
@@ -183,23 +183,25 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
     for selector, ruler in metadata.rulers.items():
         planted = np.array(ruler)
         planted[5, 3, 1] ^= 1
-        other = metadata._replace(rulers={**metadata.rulers, selector: planted})
-        assert evidence_on(mma(name), checker=checker(replace(recording, metadata=other))).status is Status.REFUTED
+        changed = metadata._replace(rulers={**metadata.rulers, selector: planted})
+        assert evidence_on(mma(name), checker=checker(replace(recording, metadata=changed))).status is Status.REFUTED
     for pattern, kept in metadata.kept.items():
         planted = np.array(kept)
         planted[5, 3] = planted[5, 4]
-        other = metadata._replace(kept={**metadata.kept, pattern: planted})
-        found = evidence_on(mma(name), checker=checker(replace(recording, metadata=other)))
-        assert found.status is Status.REFUTED and found.counterexample is not None
-        assert f"under metadata {pattern:#06b}" in found.counterexample.statement
+        changed = metadata._replace(kept={**metadata.kept, pattern: planted})
+        evidence = evidence_on(mma(name), checker=checker(replace(recording, metadata=changed)))
+        assert evidence.status is Status.REFUTED and evidence.counterexample is not None
+        assert f"under metadata {pattern:#06b}" in evidence.counterexample.statement
 
 
 def test_a_sparse_atom_without_e_is_compared_on_k_and_reports_that_e_is_missing() -> None:
     atom = mma(SPARSE + "RS")
     without = {name: text for name, text in atom.operands.items() if name != "E"}
     (verdict,) = AtomChecker(GPU).verify(replace(atom, operands=without), lambda claim: claim.prop == RELATION)
-    found, missing = verdict.evidence
-    assert found.status is Status.AGREES and found.reason.endswith("with their meaning in the ISA; E is not given")
+    compared, missing = verdict.evidence
+    assert compared.status is Status.AGREES and compared.reason.endswith(
+        "with their meaning in the ISA; E is not given"
+    )
     assert missing.status is Status.UNCHECKED and "does not give E" in missing.reason
 
 
@@ -220,8 +222,8 @@ def test_tables_with_another_meaning_of_metadata_are_refuted(monkeypatch: pytest
 
 
 def checker(recording: gpu_checks.Recording) -> AtomChecker:
-    found = Recorded({recording.mnemonic: (recording,)})  # type: ignore[arg-type]
-    return AtomChecker(GPU, lookup=found)
+    lookup = Recorded({recording.mnemonic: (recording,)})  # type: ignore[arg-type]
+    return AtomChecker(GPU, lookup=lookup)
 
 
 @pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
@@ -257,7 +259,7 @@ def test_a_stored_element_with_a_k_that_b_does_not_have_is_reported() -> None:
     elements = np.array([[[0, 0], [0, 2], [0, 4], [0, 6]]])
     seen = SimpleNamespace(kept={4: np.array([[10, 11, 1, 21]])})
     stored = StoredElements(Sparsity(4, {4: (0, 1)}), seen, elements, None, (np.arange(4), np.arange(10, 14)), None)
-    found = stored.compare()
-    assert isinstance(found, Conflict) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
-    assert "stored element 2: claimed to be k=4 under metadata 0b0100" in found.statement
-    assert found.statement.endswith("the hardware multiplies it with B's a k that B does not have")
+    conflict = stored.compare()
+    assert isinstance(conflict, Conflict) and (conflict.operands, conflict.lane, conflict.value) == (("A", "B"), 0, 4)
+    assert "stored element 2: claimed to be k=4 under metadata 0b0100" in conflict.statement
+    assert conflict.statement.endswith("the hardware multiplies it with B's a k that B does not have")

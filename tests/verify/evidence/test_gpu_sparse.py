@@ -18,8 +18,8 @@ def test_metadata_that_were_not_swept_bear_nothing_out() -> None:
     kept, rulers = right.metadata.kept, right.metadata.rulers
     for part, tables in (("kept", kept), ("rulers", rulers)):
         for left in ({}, dict(list(tables.items())[1:])):
-            found = evidence_on(SPARSE, replace(right, metadata=right.metadata._replace(**{part: left})))
-            assert found.status is Status.UNCHECKED and "are not those of the ISA tables" in found.reason
+            evidence = evidence_on(SPARSE, replace(right, metadata=right.metadata._replace(**{part: left})))
+            assert evidence.status is Status.UNCHECKED and "are not those of the ISA tables" in evidence.reason
 
 
 def test_metadata_of_the_next_lane_are_refuted() -> None:
@@ -27,5 +27,5 @@ def test_metadata_of_the_next_lane_are_refuted() -> None:
     right = recording(SPARSE)
     assert right.metadata is not None
     rotated = {f: change_label(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
-    found = evidence_on(SPARSE, replace(right, metadata=right.metadata._replace(rulers=rotated)))
-    assert found.status is Status.REFUTED
+    evidence = evidence_on(SPARSE, replace(right, metadata=right.metadata._replace(rulers=rotated)))
+    assert evidence.status is Status.REFUTED

@@ -65,7 +65,9 @@ def test_a_layout_of_another_size_is_not_evaluated(monkeypatch: pytest.MonkeyPat
     subject = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     large = Layout((4096, 4096), (4096, 1))
     right = isa.batched.table
-    monkeypatch.setattr(isa.batched, "table", lambda one: pytest.fail("2^24 points") if one == large else right(one))
+    monkeypatch.setattr(
+        isa.batched, "table", lambda layout: pytest.fail("2^24 points") if layout == large else right(layout)
+    )
     method, points, wrong = isa.equals(subject, subject.parts[2].of_layout(large))
     assert (method, points) == ("exhaustive", 1 << 24) and wrong is not None
     assert wrong.statement == "the layout has 4096 x 4096 points, the ISA 32 x 4"
@@ -95,9 +97,9 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
     subject = prepare(ATOM)
     (part,) = (part for part in subject.parts if part.name == "C")
     layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
-    found = isa.equals(subject, part._replace(extent=extent).of_layout(layout))[2]
-    assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
-    assert found.damage == ("8 of 64 points disagree",)
+    wrong = isa.equals(subject, part._replace(extent=extent).of_layout(layout))[2]
+    assert wrong is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in wrong.statement
+    assert wrong.damage == ("8 of 64 points disagree",)
 
 
 def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +114,7 @@ def test_a_layout_is_evaluated_once_for_an_atom_and_anew_for_the_next(monkeypatc
     layout, right = first.parts[0].layout_of_text, isa.batched.table
     monkeypatch.setattr(isa.batched, "table", lambda layout: calls.append(layout) or right(layout) + len(calls) - 1)
     calls: list[Layout] = []
-    tables = [isa.evaluate(layout, one.tables) for one in (first, first, second)]
+    tables = [isa.evaluate(layout, atom.tables) for atom in (first, first, second)]
     assert len(calls) == 2 and tables[0] is tables[1] and (tables[2] == tables[0] + 1).all()
 
 
@@ -158,7 +160,7 @@ def test_a_wrong_map_is_refuted_by_the_formula_and_by_a_product(which: int, text
 def test_what_leaves_a_tile_or_does_not_cover_it_is_found_again() -> None:
     m = bind_onto_tile("(64,32):(32,2)", (64, 32)).part.points
     wrong = [isa.in_bounds(m)[2], isa.ownership(m, 1)[2]]
-    assert [one is not None and one.reproduced for one in wrong] == [True, True]
+    assert [counterexample is not None and counterexample.reproduced for counterexample in wrong] == [True, True]
 
 
 def test_a_bug_at_one_thread_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,8 +183,8 @@ def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.Monke
     part = atom.parts[2]
     wanted = [right(prepare(registry()[TN]).parts[2].layout_of_text, t, v) for t in range(32) for v in range(4)]
     assert [exchanged(part.layout_of_text, t, v) for t in range(32) for v in range(4)] == wanted
-    found = isa.compare_points(lambda: isa.equals(atom, part), part.points)
-    assert found.status is Status.REFUTED and found.counterexample is not None
+    evidence = isa.compare_points(lambda: isa.equals(atom, part), part.points)
+    assert evidence.status is Status.REFUTED and evidence.counterexample is not None
 
 
 def test_layouts_of_other_domains_with_the_same_values_in_their_order_are_no_one_function() -> None:
@@ -195,11 +197,19 @@ def test_two_layouts_that_a_bug_makes_equal_are_never_equal(monkeypatch: pytest.
     """A comparison of two layouts has no other check: both evaluations must agree."""
     first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(1,8)")
     monkeypatch.setattr(Layout, "__call__", lambda self, *coord: 0)
-    found = isa.same_function(first, second)
-    assert found.status is Status.REFUTED and found.counterexample is not None and not found.counterexample.reproduced
+    evidence = isa.same_function(first, second)
+    assert (
+        evidence.status is Status.REFUTED
+        and evidence.counterexample is not None
+        and not evidence.counterexample.reproduced
+    )
     same = isa.same_function(first, Layout.parse("((2,2),2):((1,2),4)"))
     assert same.status is Status.REFUTED and same.counterexample is not None and not same.counterexample.reproduced
     monkeypatch.undo()
     monkeypatch.setattr(Batch, "values", lambda self, start, stop: np.zeros(stop - start, dtype=np.int64))
-    found = isa.same_function(first, second)
-    assert found.status is Status.REFUTED and found.counterexample is not None and not found.counterexample.reproduced
+    evidence = isa.same_function(first, second)
+    assert (
+        evidence.status is Status.REFUTED
+        and evidence.counterexample is not None
+        and not evidence.counterexample.reproduced
+    )

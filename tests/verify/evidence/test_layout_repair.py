@@ -52,7 +52,7 @@ def test_the_given_layout_is_no_candidate() -> None:
 @pytest.mark.slow
 def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
     """With its strides zeroed no small repair exists; the candidate is then the layout of the registry."""
-    found = 0
+    count = 0
     for atom in sample_atoms(list(registry().values())):
         subject = prepare_atom(atom)
         for part in subject.parts:
@@ -63,5 +63,5 @@ def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
             assert wanted is not None
             candidate = find(trivial, wanted)
             assert (candidate is not None and candidate.how == "the ISA's layout") or part.values == 1
-            found += part.values > 1
-    assert found > 1100
+            count += part.values > 1
+    assert count > 1100

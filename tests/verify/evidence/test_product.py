@@ -25,14 +25,14 @@ SCALED = next(atom for name, atom in registry().items() if {"SFA", "SFB", "E"} <
 )
 def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
     subject = prepare_atom(SCALED)
-    (found,) = (one for one in subject.parts if one.name == part)
-    assert set(random_matrices([found], 1, Random(1))[found.name].ravel().tolist()) == set(map(float, drawn))
+    (operand,) = (operand for operand in subject.parts if operand.name == part)
+    assert set(random_matrices([operand], 1, Random(1))[operand.name].ravel().tolist()) == set(map(float, drawn))
 
 
 def test_every_operand_and_every_trial_has_numbers_of_its_own() -> None:
-    parts = [one for one in prepare_atom(ATOM).parts if one.name in ("A", "B")]
+    parts = [operand for operand in prepare_atom(ATOM).parts if operand.name in ("A", "B")]
     given = random_matrices(parts, 2, Random(1))
-    assert [given[one.name].shape for one in parts] == [(2, *one.extent) for one in parts]
+    assert [given[operand.name].shape for operand in parts] == [(2, *operand.extent) for operand in parts]
     drawn = {tuple(trial.ravel()[:32].tolist()) for matrices in given.values() for trial in matrices}
     assert len(drawn) == 4
 
@@ -47,8 +47,8 @@ def test_where_nothing_arrives_there_is_nothing() -> None:
     """Of two elements that arrive at one place the last stays."""
     elements = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=np.float32)
     source, target = np.array([[2, 0], [1, 0]]), np.array([[0, 3], [1, 1]])
-    found = module._move(elements, source, target, 4, WRONG)  # seam: one step of a product
-    assert found.tolist() == [[3.0, 1.0, WRONG, 1.0], [6.0, 4.0, WRONG, 4.0]]
+    moved = module._move(elements, source, target, 4, WRONG)  # seam: one step of a product
+    assert moved.tolist() == [[3.0, 1.0, WRONG, 1.0], [6.0, 4.0, WRONG, 4.0]]
 
 
 @pytest.mark.parametrize("operand", ["A", "B", "C"])

@@ -54,13 +54,13 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_product
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom) and atom.family is not None
     subject = prepare_atom(atom)
-    found = {}
+    extents = {}
     for n in ("{N//8}", "{N//3}"):
         entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
         reported = atom.family._replace(entry=entry)
-        found[n] = [proof_family.extent_of(reported, part) for part in subject.parts]
+        extents[n] = [proof_family.extent_of(reported, part) for part in subject.parts]
     m, n, k = Size(64), Size(1, ("N",)), Size(16)
-    assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
+    assert extents == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
 
 
 def bind(operand: str, params: Mapping[str, Any] | None = None, **keys: object) -> tuple[BoundAtom, BoundOperand]:
@@ -87,10 +87,10 @@ def test_evidence_on_another_family_is_not_shared() -> None:
 
 def test_evidence_by_another_formula_or_on_other_threads_is_not_shared() -> None:
     subject, part = bind("C")
-    other = tuple(formula._replace(which=1) for formula in part.formulas)
+    changed = tuple(formula._replace(which=1) for formula in part.formulas)
     scopes = [
         proof_family.scope(subject, part),
-        proof_family.scope(subject, part._replace(formulas=other)),
+        proof_family.scope(subject, part._replace(formulas=changed)),
         proof_family.scope(replace(subject, lanes=subject.lanes * 2), part),
     ]
     assert None not in scopes and len(set(scopes)) == len(scopes)
@@ -100,4 +100,4 @@ def test_an_instance_of_another_shape_is_no_member() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
     (right, wrong) = (prepare_atom(replace(atom, shape=shape)) for shape in ((64, 24, 16), (64, 24, 32)))
-    assert [proof_family.scope(one, one.parts[2]) is None for one in (right, wrong)] == [False, True]
+    assert [proof_family.scope(subject, subject.parts[2]) is None for subject in (right, wrong)] == [False, True]

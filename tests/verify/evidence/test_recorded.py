@@ -13,10 +13,13 @@ MNEMONIC = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
 def test_a_recording_says_where_it_is_from_and_what_it_is_worth() -> None:
-    one = next(iter(gpu_checks.recordings()[MNEMONIC]))
-    plain = replace(one, emulated=False, stale=False)
-    assert source(plain) == f"recording of {one.gpu}, {one.sm}, driver {one.driver}"
-    assert place(plain) == f"{one.file}:{one.line}" and one.line > 1
+    recording = next(iter(gpu_checks.recordings()[MNEMONIC]))
+    plain = replace(recording, emulated=False, stale=False)
+    assert source(plain) == f"recording of {recording.gpu}, {recording.sm}, driver {recording.driver}"
+    assert place(plain) == f"{recording.file}:{recording.line}" and recording.line > 1
     live = replace(plain, file="", emulated=True, stale=True)
-    assert source(live) == f"live on {one.gpu}, {one.sm}, driver {one.driver}, known emulated, {OTHER_KERNELS}"
+    assert (
+        source(live)
+        == f"live on {recording.gpu}, {recording.sm}, driver {recording.driver}, known emulated, {OTHER_KERNELS}"
+    )
     assert place(live) == ""

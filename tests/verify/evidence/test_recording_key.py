@@ -47,21 +47,21 @@ def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
 @pytest.mark.parametrize(
     "changed",
     [
-        lambda one: replace(one, lanes=one.lanes + 1),
-        lambda one: replace(one, thr_text="32:2"),
-        lambda one: with_part(one, name="B"),
-        lambda one: with_part(one, text="1:0"),
-        lambda one: with_part(one, extent=(1, 1)),
-        lambda one: with_part(one, keys=()),
-        lambda one: with_part(one, map=one.parts[1].map),
-        lambda one: replace(
-            one, by=one.instruction._replace(signature=replace(one.instruction.signature, sparsity="2:4"))
+        lambda atom: replace(atom, lanes=atom.lanes + 1),
+        lambda atom: replace(atom, thr_text="32:2"),
+        lambda atom: with_part(atom, name="B"),
+        lambda atom: with_part(atom, text="1:0"),
+        lambda atom: with_part(atom, extent=(1, 1)),
+        lambda atom: with_part(atom, keys=()),
+        lambda atom: with_part(atom, map=atom.parts[1].map),
+        lambda atom: replace(
+            atom, by=atom.instruction._replace(signature=replace(atom.instruction.signature, sparsity="2:4"))
         ),
-        lambda one: with_operand(one, extent=(1, 1)),
-        lambda one: with_operand(one, bits=64),
-        lambda one: with_operand(one, space="smem"),
-        lambda one: with_operand(one, layouts="other"),
-        lambda one: with_operand(one, majors=("M",)),
+        lambda atom: with_operand(atom, extent=(1, 1)),
+        lambda atom: with_operand(atom, bits=64),
+        lambda atom: with_operand(atom, space="smem"),
+        lambda atom: with_operand(atom, layouts="other"),
+        lambda atom: with_operand(atom, majors=("M",)),
     ],
     ids=[
         "lanes",
@@ -100,13 +100,13 @@ def test_what_a_table_is_about_is_a_part_of_its_key() -> None:
     address = ElementCoordinates("scale", "A", "", table)
     image = Image("A", "128B", "K", 16, 1024, table)
     right = replace(RECORDED, coordinates=(address,), images=(image,))
-    others = [replace(right, controls=right.controls._replace(relabelled=1))]
-    assert right.sound and not others[0].sound
-    others += [replace(right, coordinates=(address._replace(**{n: "x"}),)) for n in ("name", "operand", "premise")]
-    others += [
+    changed = [replace(right, controls=right.controls._replace(relabelled=1))]
+    assert right.sound and not changed[0].sound
+    changed += [replace(right, coordinates=(address._replace(**{n: "x"}),)) for n in ("name", "operand", "premise")]
+    changed += [
         replace(right, images=(image._replace(**{n: "x"}),)) for n in ("operand", "swizzle", "major", "lbo", "sbo")
     ]
-    assert len({recording_key(one) for one in (right, *others)}) == 10
+    assert len({recording_key(recording) for recording in (right, *changed)}) == 10
 
 
 def test_two_parts_of_one_array_are_two_tables() -> None:

@@ -33,9 +33,9 @@ def make_property(calls: list[str]) -> Property:
 def test_evidence_with_one_key_is_found_once_and_names_its_first_subject() -> None:
     calls: list[str] = []
     run, row = Alone(), make_property(calls)
-    found = [run.verdicts([row], subject)[0] for subject in SUBJECTS]
-    assert [one.status for one in found] == [Status.PROVED, Status.PROVED, Status.REFUTED]
-    assert calls == ["one", "odd"] and [one.evidence[0].shared for one in found] == ["", "one", ""]
+    verdicts = [run.verdicts([row], subject)[0] for subject in SUBJECTS]
+    assert [verdict.status for verdict in verdicts] == [Status.PROVED, Status.PROVED, Status.REFUTED]
+    assert calls == ["one", "odd"] and [verdict.evidence[0].shared for verdict in verdicts] == ["", "one", ""]
     assert calls == ["one", "odd"] and Alone().verdicts([row], SUBJECTS[1])[0].evidence[0].shared == ""
 
 
@@ -45,9 +45,9 @@ def test_a_need_that_is_not_met_leaves_the_property_unchecked_with_the_reason() 
         "follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(needs_confirmed(row),)
     )
     for subject, status in zip(SUBJECTS, (Status.PROVED, Status.PROVED, Status.UNCHECKED), strict=True):
-        _, found = Alone().verdicts([row, proved], subject)
-        assert found.status is status
-    assert found.evidence[0].reason == "its premise is not verified:  even is REFUTED"
+        _, verdict = Alone().verdicts([row, proved], subject)
+        assert verdict.status is status
+    assert verdict.evidence[0].reason == "its premise is not verified:  even is REFUTED"
 
 
 @pytest.mark.parametrize("status", [Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.UNCHECKED])
@@ -56,7 +56,7 @@ def test_a_premise_that_is_not_confirmed_is_never_taken_for_one(status: Status) 
     proved = Property(
         "follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(needs_confirmed(row),)
     )
-    assert [one.status for one in Alone().verdicts([row, proved], SUBJECTS[0])] == [status, Status.UNCHECKED]
+    assert [verdict.status for verdict in Alone().verdicts([row, proved], SUBJECTS[0])] == [status, Status.UNCHECKED]
 
 
 def test_only_requested_checks_are_made_and_the_form_always() -> None:
