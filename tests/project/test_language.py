@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the code speaks gets better, never worse: three counts over the packages, each with the most that it may be.
+"""How the code speaks gets better, never worse: four counts over the packages, each with the most that it may be.
 
 Each import inside a function is of a module for which `language.toml` has the reason. Lower a number there if you have
 mended what it counts. Raising one needs a reason in the review.
@@ -29,6 +29,9 @@ BARE = frozenset(
     "made met often one other put read run said seen sent set shown spent spread taken thrown to told won written item"
     .split()
 )  # fmt: skip
+
+# Variables that name nothing: a reader has to find out what was found, and what the other one is.
+EMPTY = frozenset(("found", "one", "ones", "other", "others"))
 
 
 @cache
@@ -85,10 +88,35 @@ def late_imports() -> Iterator[tuple[Path, ast.Import | ast.ImportFrom]]:
                 )
 
 
+def variables_that_name_nothing() -> list[str]:
+    return [
+        f"{file}:{line} {name}" for file, tree in modules() for line, name in list_variables(tree) if name in EMPTY
+    ]
+
+
+def list_variables(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each variable and parameter where it is bound.
+
+    The parameters of a method such as `__eq__` are left out: Python itself calls the other operand `other`.
+
+    >>> source = "class C:\\n    def __eq__(self, other): ...\\n    def absorb(self, row):\\n        one = row"
+    >>> list(list_variables(ast.parse(source)))
+    [(3, 'self'), (3, 'row'), (4, 'one')]
+    """
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    operands = {arg for node in functions if node.name.startswith("__") for arg in node.args.args}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node not in operands:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+
+
 COUNTS: dict[str, Callable[[], list[str]]] = {
     "classes": classes_that_stand_twice,
     "names": functions_named_by_a_participle,
     "imports": imports_inside_functions,
+    "variables": variables_that_name_nothing,
 }
 
 
