@@ -89,9 +89,7 @@ def late_imports() -> Iterator[tuple[Path, ast.Import | ast.ImportFrom]]:
 
 
 def variables_that_name_nothing() -> list[str]:
-    return [
-        f"{file}:{line} {name}" for file, tree in modules() for line, name in list_variables(tree) if name in EMPTY
-    ]
+    return [f"{file}:{line} {name}" for file, tree in modules() for line, name in list_variables(tree) if name in EMPTY]
 
 
 def list_variables(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -40,8 +40,8 @@ def _main(argv: Sequence[str] | None) -> int:
         return int(import_module("verify.check.project").verify_project(words))
     what, rest, name = _split(words)
     kind = kinds.of(name) if name else _agree(what)
-    if kind.folders and (others := list_unread(what)):
-        print(f"lanecheck: not read, because a folder means its headers: {in_words(others)}", file=sys.stderr)
+    if kind.folders and (unread := list_unread(what)):
+        print(f"lanecheck: not read, because a folder means its headers: {in_words(unread)}", file=sys.stderr)
     if kind.command:
         return int(import_module(kind.command).main([*kind.arguments(what), *rest]))
     if kind.read is None or kind.verifier is None:

@@ -319,8 +319,15 @@ def _wrong_again(run: Interpretation, comparison: Comparison, seed: int, budget:
 
 def _find_store(run: Interpretation) -> Finding | None:
     """Return the first store to global memory that ran, with its place in the source."""
-    ran = (one for one, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if done)
-    line = next((one.line for one in ran if one.words[0] in ("st", "red", "atom") and "global" in one.words), 0)
+    ran = (instruction for instruction, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if done)
+    line = next(
+        (
+            instruction.line
+            for instruction in ran
+            if instruction.words[0] in ("st", "red", "atom") and "global" in instruction.words
+        ),
+        0,
+    )
     return locate_finding(Finding("store", Severity.VALUE, line, ""), run.kernel) if line else None
 
 

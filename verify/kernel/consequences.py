@@ -21,9 +21,9 @@ def name_consequences(verdicts: Sequence[Verdict], findings: Callable[[str], Seq
     causes: dict[str, str] = {}
     for key in refuted:
         own = findings(key)
-        for other in refuted:
-            if other not in {key, *causes} and _follows(key, own, other, findings(other)):
-                causes[key] = other
+        for earlier in refuted:
+            if earlier not in {key, *causes} and _follows(key, own, earlier, findings(earlier)):
+                causes[key] = earlier
                 break
     named = []
     for verdict in verdicts:
@@ -34,7 +34,7 @@ def name_consequences(verdicts: Sequence[Verdict], findings: Callable[[str], Seq
     return named
 
 
-def _follows(key: str, own: Sequence[Finding], other: str, first: Sequence[Finding]) -> bool:
+def _follows(key: str, own: Sequence[Finding], earlier: str, first: Sequence[Finding]) -> bool:
     """Return whether findings of one property follow from those of another: of the same instructions, or what they do.
 
     Values follow if threads never came to the stores, or if a store went to an address that is wrong.
@@ -42,11 +42,11 @@ def _follows(key: str, own: Sequence[Finding], other: str, first: Sequence[Findi
     kinds, lines = {finding.kind for finding in own}, {finding.line for finding in own}
     stray = [finding for finding in first if finding.kind in _LOST and " writes " in finding.text]
     if key == "values":
-        return kinds == {_UNWRITTEN} if other == "progress" else bool(stray) and CAUSE not in kinds
-    if (key, other) == ("order", "memory"):
+        return kinds == {_UNWRITTEN} if earlier == "progress" else bool(stray) and CAUSE not in kinds
+    if (key, earlier) == ("order", "memory"):
         return kinds <= _LOST and {_place(finding) for finding in own} <= {_place(finding) for finding in stray}
     same = lines <= {finding.line for finding in first}
-    return same and other == "order" and (key == "progress" or (key == "memory" and kinds == {NOWHERE}))
+    return same and earlier == "order" and (key == "progress" or (key == "memory" and kinds == {NOWHERE}))
 
 
 def _place(finding: Finding) -> tuple[str, int]:

@@ -38,7 +38,7 @@ _RULES = (  # what is left out or said without numbers, in this order
     (r"\b(reads|writes) from shared", r"\1 shared"),
 )
 _NUMBER = re.compile(
-    "|".join((*(f"(?P<kept{at}>{one})" for at, one in enumerate(_KEPT)), r"(?P<number>\d+(?:\.\d+)?)"))
+    "|".join((*(f"(?P<kept{at}>{pattern})" for at, pattern in enumerate(_KEPT)), r"(?P<number>\d+(?:\.\d+)?)"))
 )
 
 
@@ -52,4 +52,4 @@ def leave_out_example(text: str) -> str:
     """
     for pattern, instead in _RULES:
         text = re.sub(pattern, instead, text)
-    return _NUMBER.sub(lambda found: "N" if found["number"] else found[0], text)
+    return _NUMBER.sub(lambda match: "N" if match["number"] else match[0], text)

@@ -60,7 +60,7 @@ def read_place(message: str) -> Place | None:
     >>> read_place("pyproject.toml:3:1: no such key"), read_place("none: it isn't there")
     (Place(file='pyproject.toml', line=3, column=1), None)
     """
-    found = _PLACE.match(message)
-    if found is None or not Path(found["file"]).is_file():
+    match = _PLACE.match(message)
+    if match is None or not Path(match["file"]).is_file():
         return None
-    return Place(found["file"], int(found["line"] or 1), int(found["column"] or 1))
+    return Place(match["file"], int(match["line"] or 1), int(match["column"] or 1))
