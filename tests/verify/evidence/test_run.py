@@ -67,6 +67,6 @@ def test_only_requested_checks_are_made_and_the_form_always() -> None:
 
 
 def test_the_first_check_with_evidence_is_taken() -> None:
-    found = [Evidence(Check.PROOF, Status.PROVED, "second")]
-    assert first(lambda *_: [], lambda *_: found, lambda *_: [])(Alone(), None, None) == found
+    evidence = [Evidence(Check.PROOF, Status.PROVED, "second")]
+    assert first(lambda *_: [], lambda *_: evidence, lambda *_: [])(Alone(), None, None) == evidence
     assert first(lambda *_: [])(Alone(), None, None) == []

@@ -47,8 +47,13 @@ def write_atom(folder: Path, name: str, operands: dict[str, str]) -> ReadAtom:
 def list_facts(verdicts: Sequence[Verdict]) -> list[object]:
     """What the verdicts say, but for the time that it took and the subject that evidence is shared with."""
     return [
-        (one.claim[1:], one.status, [e._replace(shared="", seconds=0.0, artifact="") for e in one.evidence], one.cause)
-        for one in verdicts
+        (
+            verdict.claim[1:],
+            verdict.status,
+            [e._replace(shared="", seconds=0.0, artifact="") for e in verdict.evidence],
+            verdict.cause,
+        )
+        for verdict in verdicts
     ]
 
 

@@ -33,8 +33,8 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
         code = main(words)
     except SystemExit as end:
         code = int(end.code or 0)
-    found = capsys.readouterr()
-    return code, found.out + found.err
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_abs_takes_an_int_as_in_c_and_warns_of_cuda(
     row: str, type_: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--ptx", MMA, "--lang", "c", "--operand", "C", "--type", type_, "--row", row, "--col", COL)
-    found, text = run(capsys, *words)
-    assert found == code, text
+    ended, text = run(capsys, *words)
+    assert ended == code, text
     warned = "warning: C: abs(" in text and "the argument is unsigned; C's abs converts it to int, CUDA C++" in text
     assert warned == ("threadIdx" in row or type_ == "unsigned")
 
@@ -235,12 +235,12 @@ def test_a_file_of_several_maps_is_listed_verified_and_selected_by_name(
     code, text = run(capsys, str(file), "--format", "json")
     report = json.loads(text)
     assert code == 0
-    assert [one["name"] for one in report["subjects"]] == ["accumulators", "all of them"]
-    assert {one["status"] for one in report["subjects"]} == {"VERIFIED"}
+    assert [subject["name"] for subject in report["subjects"]] == ["accumulators", "all of them"]
+    assert {subject["status"] for subject in report["subjects"]} == {"VERIFIED"}
     code, text = run(capsys, str(file), "--only", "accumulators", "--format", "junit")
     assert code == 0
     assert 'name="accumulators' in text or "accumulators" in text
-    claims = [one["property"] for one in report["subjects"][1]["verdicts"] if not one["part"]]
+    claims = [verdict["property"] for verdict in report["subjects"][1]["verdicts"] if not verdict["part"]]
     assert claims == ["product", "relation", "equals_absolute"]
     assert verify_index(file).exit().name == "OK"
     assert [case.name for case in verify_index("all of them", file).cases] == ["all of them"]
@@ -252,9 +252,9 @@ def test_a_relabelled_product_agrees_with_the_recording(file: Path) -> None:
     text = file.read_text(encoding="utf-8").replace("t*2 + (i & 1) + 8*(i >> 2)", "(t*2 + (i & 1) + 8*(i >> 2)) ^ 1")
     file.write_text(text.replace('B = { table = "b.csv" }', 'B = { row = "(t*2 + i%2 + 8*(i//2)) ^ 1", col = "g" }'))
     (case,) = verify_index("all of them", file).cases
-    found = {(one.claim.part, one.claim.prop.key): one.status.value for one in case.verdicts}
-    assert found["A", "equals_isa"] == found["B", "equals_isa"] == found["", "equals_absolute"] == "RELABELLED"
-    assert found["", "product"] == found["", "relation"] == "AGREES"
+    statuses = {(verdict.claim.part, verdict.claim.prop.key): verdict.status.value for verdict in case.verdicts}
+    assert statuses["A", "equals_isa"] == statuses["B", "equals_isa"] == statuses["", "equals_absolute"] == "RELABELLED"
+    assert statuses["", "product"] == statuses["", "relation"] == "AGREES"
 
 
 def test_a_wrong_line_of_a_table_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,9 +63,9 @@ def draw_entry(rng: Random, folder: Path) -> dict[str, str]:
     return {"row": row, "col": col, **({"lang": language} if language else {})}
 
 
-def elements(found: dict[str, str]) -> list[tuple[int, ...]]:
+def elements(keys: dict[str, str]) -> list[tuple[int, ...]]:
     """The elements of a map in Python, by its own reading: of expressions that are Python's, a `;` at their ends."""
-    texts = [found[key].strip().rstrip("; \n") for key in ("row", "col")]
+    texts = [keys[key].strip().rstrip("; \n") for key in ("row", "col")]
     codes = [compile(f"({text}\n)", key, "eval") for key, text in zip(("row", "col"), texts, strict=True)]
     names = [{"lane": lane, "laneid": lane, "i": i} for lane in range(32) for i in range(4)]
     return [tuple(eval(code, {"__builtins__": {}}, values) for code in codes) for values in names]

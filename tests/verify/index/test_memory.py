@@ -22,8 +22,8 @@ OF_A = ["--ptx", WGMMA, "--operand", "A", "--lang", "c", *SWIZZLED]
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     """The exit code and what is printed, on stdout and stderr."""
     code = main(words)
-    found = capsys.readouterr()
-    return code, " ".join((found.out + found.err).replace("\\\n", "").split())
+    captured = capsys.readouterr()
+    return code, " ".join((captured.out + captured.err).replace("\\\n", "").split())
 
 
 @pytest.mark.long

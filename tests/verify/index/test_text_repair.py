@@ -84,8 +84,10 @@ def test_rows_and_columns_of_all_bases_are_exchanged(capsys: pytest.CaptureFixtu
 def test_the_repaired_expressions_verify(row: str, col: str, capsys: pytest.CaptureFixture[str]) -> None:
     head = ("--ptx", MMA, "--operand", "C", "--lang", "c", "--format", "json")
     _, out = run(capsys, *head, "--row", row, "--col", col)
-    found = [one["counterexample"] for one in json.loads(out)["subjects"][0]["verdicts"] if one["counterexample"]]
-    (text,) = [one["repair"] for one in found if one["repair"]]
+    wrong = [
+        verdict["counterexample"] for verdict in json.loads(out)["subjects"][0]["verdicts"] if verdict["counterexample"]
+    ]
+    (text,) = [counterexample["repair"] for counterexample in wrong if counterexample["repair"]]
     pairs = (pair.split(" = ") for pair in text.split(": ", 1)[1].split("   ")[0].split("; "))
     repaired = {"row": row, "col": col, **dict(pairs)}
     assert repaired != {"row": row, "col": col}

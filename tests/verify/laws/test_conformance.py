@@ -25,8 +25,8 @@ def test_another_implementation_is_checked_against_the_definition(
 ) -> None:
     (tmp_path / f"cutelike{factor}.py").write_text(MODULE.replace("{factor}", str(factor)))
     words = ("--module", f"cutelike{factor}", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
-    found, out, _ = run(capsys, *words)
-    assert found == code, out
+    ended, out, _ = run(capsys, *words)
+    assert ended == code, out
     assert ("coalesce(2:1) -> 2:2: R(1) = 2, L(1) = 1" in out) == (factor == 2)
     assert [p.name for p in tmp_path.iterdir()] == [f"cutelike{factor}.py"]
 
@@ -50,8 +50,8 @@ def test_a_module_that_does_anything_else_never_passes(
     (tmp_path / f"{name}.py").write_text(text)
     seconds = "1" if slip.startswith("while") else "60"
     words = ("--module", name, "--path", str(tmp_path), "--only", "coalesce", "--rank", "1", "--budget", seconds)
-    found, out, _ = run(capsys, *words)
-    assert (found, message in out) == (code, True), out
+    ended, out, _ = run(capsys, *words)
+    assert (ended, message in out) == (code, True), out
 
 
 def test_a_missing_function_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,9 +84,9 @@ def test_a_division_without_a_call_of_composition_is_unknown() -> None:
     chosen = next(
         o for o in examine_operations(1, inside=False) if o.label.startswith("logical_divide, rank 1 by rank 1")
     )
-    found = examine(target, chosen)
-    assert found.proved
-    assert any("composition is not called by its name, once" in line for line in found.unknown), found
+    examined = examine(target, chosen)
+    assert examined.proved
+    assert any("composition is not called by its name, once" in line for line in examined.unknown), examined
 
 
 @pytest.mark.slow

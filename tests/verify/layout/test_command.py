@@ -67,16 +67,19 @@ def test_collisions_are_owners_too_many_within_the_tile_however_a_layout_is_writ
 )
 def test_one_finding_has_one_wording_however_a_layout_is_written(text: str, option: str) -> None:
     """And an element is named by its coordinates."""
-    found = []
+    wordings = []
     for written in (text, f"Sw<0,0,0> o {text}"):
-        key, other = option.split()
-        report = layout.compare(written, other) if "equals" in key else layout.onto_tile(written, read_tile(other))
-        of_isa = [one.evidence[0].counterexample for one in report.cases[0].verdicts]
-        found.append(
-            [one and one._replace(arithmetic="", statement=one.statement.replace(written, "L")) for one in of_isa]
+        key, value = option.split()
+        report = layout.compare(written, value) if "equals" in key else layout.onto_tile(written, read_tile(value))
+        of_isa = [verdict.evidence[0].counterexample for verdict in report.cases[0].verdicts]
+        wordings.append(
+            [
+                wrong and wrong._replace(arithmetic="", statement=wrong.statement.replace(written, "L"))
+                for wrong in of_isa
+            ]
         )
-    assert found[0] == found[1] and any(found[0])
-    assert not {"element", "map"} & {word for one in found[0] if one for word in one.inputs}
+    assert wordings[0] == wordings[1] and any(wordings[0])
+    assert not {"element", "map"} & {word for one in wordings[0] if one for word in one.inputs}
 
 
 def test_an_element_without_an_owner_is_named_alike_by_every_check(capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,8 +192,8 @@ def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.
 )
 def test_every_spelling_is_read(words: list[str], code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert layout.main(words) == code
-    found = capsys.readouterr()
-    assert line in " ".join((found.out + found.err).split())
+    captured = capsys.readouterr()
+    assert line in " ".join((captured.out + captured.err).split())
 
 
 @pytest.mark.parametrize("text", ["(32,4):(1,33)", "Sw<1,0,4> o (32,4):(1,33)", "(32,(2,2)):(1,2)"])

@@ -173,8 +173,8 @@ def test_what_cannot_be_locked_is_one_line(
     line: str, why: str, locked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert lanecheck(line.split()) == 2
-    (found,) = capsys.readouterr().err.splitlines()
-    assert why in found
+    (said,) = capsys.readouterr().err.splitlines()
+    assert why in said
 
 
 def test_an_entry_with_an_error_leaves_the_lock_as_it_was(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,19 +25,22 @@ bits = { Src = 1, Dst = 1 }
 
 
 def test_a_copy_atom_has_maps_to_bits(tmp_path: Path) -> None:
-    found = of_file(Path(user_file(tmp_path, text=COPY)), "f", registry())
-    if found.errors:
-        pytest.fail("; ".join(map(str, found.errors)))
-    (subject,) = found.items
+    entries = of_file(Path(user_file(tmp_path, text=COPY)), "f", registry())
+    if entries.errors:
+        pytest.fail("; ".join(map(str, entries.errors)))
+    (subject,) = entries.items
     assert set(subject.maps) == {"thr", "Src", "Dst"} or set(subject.maps) == {"thr", "Src", "Dst", "Ref"}
     assert subject.maps["Dst"](5, 3) == (163,)
 
 
 def test_members_of_a_family_are_subjects(tmp_path: Path) -> None:
     text = ENTRY.format(number="{X}", B=RIGHT_B) + "params = { X = [1, 2] }\n"
-    found = of_file(Path(user_file(tmp_path, text=text)), "f", registry())
-    assert [(one.name, one.table) for one in found.items] == [("MINE_1", "MINE_{X}"), ("MINE_2", "MINE_{X}")]
-    assert found.items[0].maps == found.items[1].maps
+    entries = of_file(Path(user_file(tmp_path, text=text)), "f", registry())
+    assert [(subject.name, subject.table) for subject in entries.items] == [
+        ("MINE_1", "MINE_{X}"),
+        ("MINE_2", "MINE_{X}"),
+    ]
+    assert entries.items[0].maps == entries.items[1].maps
 
 
 def test_a_layout_that_is_not_well_formed_is_locked_as_its_text(tmp_path: Path) -> None:

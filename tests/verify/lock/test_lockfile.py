@@ -33,10 +33,10 @@ def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     subject = Subject('a "quoted" é\\name', "a b/c.toml", "", {"ptx": "x; y", "smem A": "8:1"}, {name: MAPS[name]})
     path.write_text(write([subject]), encoding="utf-8")
-    (found,) = read_lock(path)
-    assert (found.name, found.file, found.says) == (subject.name, subject.file, subject.says)
-    assert found.maps == {name: MAPS[name]}
-    assert write([Subject(found.name, found.file, "", found.says, found.maps)]) == path.read_text(encoding="utf-8")
+    (locked,) = read_lock(path)
+    assert (locked.name, locked.file, locked.says) == (subject.name, subject.file, subject.says)
+    assert locked.maps == {name: MAPS[name]}
+    assert write([Subject(locked.name, locked.file, "", locked.says, locked.maps)]) == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

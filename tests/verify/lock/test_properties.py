@@ -17,13 +17,13 @@ def statuses(now: dict[str, FragmentMap], locked: dict[str, FragmentMap]) -> dic
     """Name -> status, and the first words of what is wrong."""
     comparison = LockComparison(
         "a.lock",
-        [Subject(name, "f", name, {"ptx": "x"}, {"C": found}) for name, found in now.items()],
-        [Locked(name, "f", {"ptx": "x"}, {"C": found}) for name, found in locked.items()],
+        [Subject(name, "f", name, {"ptx": "x"}, {"C": fragment}) for name, fragment in now.items()],
+        [Locked(name, "f", {"ptx": "x"}, {"C": fragment}) for name, fragment in locked.items()],
     )
     shown = {}
-    for one, case in comparison.cases():
+    for subject, case in comparison.cases():
         wrong = next((v.counterexample for v in case.verdicts if v.counterexample), None)
-        shown[one.name] = (case.status, wrong.statement.split()[0] if wrong else "")
+        shown[subject.name] = (case.status, wrong.statement.split()[0] if wrong else "")
     return shown
 
 

@@ -200,7 +200,7 @@ def test_an_internal_error_costs_one_movement(
     assert movement.main([str(file), "--format", "json"]) == 3
     printed = capsys.readouterr()
     document = json.loads(printed.out)
-    assert (document["exit"], [one["name"] for one in document["subjects"]]) == (3, ["first", "last"])
+    assert (document["exit"], [subject["name"] for subject in document["subjects"]]) == (3, ["first", "last"])
     assert printed.err == f"{expected} {TRACEBACK}\n"
     assert movement.main([str(file)]) == 3
     assert capsys.readouterr().out.endswith("; exit 3\n")
@@ -231,8 +231,11 @@ def test_the_movements_of_the_example_are_verified(capsys: pytest.CaptureFixture
 
 def test_a_solver_without_a_budget_verifies_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = check(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
-    found = by_property(report)
-    assert (found["whole_accesses"]["status"], found["free_of_bank_conflicts"]["status"]) == ("UNKNOWN", "UNCHECKED")
+    verdicts = by_property(report)
+    assert (verdicts["whole_accesses"]["status"], verdicts["free_of_bank_conflicts"]["status"]) == (
+        "UNKNOWN",
+        "UNCHECKED",
+    )
     assert code == 4
 
 

@@ -57,13 +57,13 @@ def plant_evaluation(bug: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda layout, *coordinate: bug(CALL(layout, *coordinate))
 
 
-def late(found: Any) -> Any:
-    return np.where(found > 100, found - 1, found) if isinstance(found, np.ndarray) else found
+def late(values: Any) -> Any:
+    return np.where(values > 100, values - 1, values) if isinstance(values, np.ndarray) else values
 
 
 BUGS: dict[str, tuple[Any, str, Any]] = {
-    "values doubled": (Layout, "__call__", plant_evaluation(lambda found: found * 2)),
-    "values missing": (Layout, "__call__", plant_evaluation(lambda found: found * 0)),
+    "values doubled": (Layout, "__call__", plant_evaluation(lambda values: values * 2)),
+    "values missing": (Layout, "__call__", plant_evaluation(lambda values: values * 0)),
     "values late": (Layout, "__call__", plant_evaluation(late)),
     "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
     "whole domains doubled": (Linear, "table", lambda *given: TABLE(*given) * 2),
@@ -103,7 +103,7 @@ def is_verified(verdict: dict[str, Any] | None) -> bool:
 def test_the_false_claims_are_refuted_by_two_checks_where_nothing_is_planted(name: str) -> None:
     words, prop = FALSE[name]
     code, verdicts = check_words(words)
-    by_check = {one["check"]: one["status"] for one in verdicts[prop]["evidence"]}
+    by_check = {evidence["check"]: evidence["status"] for evidence in verdicts[prop]["evidence"]}
     assert code == 1 and by_check["isa"] == by_check["proof"] == "REFUTED" and not verdicts[prop]["contradiction"]
 
 
@@ -112,7 +112,8 @@ def test_the_true_claims_are_proved_by_two_checks_where_nothing_is_planted(name:
     code, verdicts = check_words(TRUE[name])
     assert code == 0 and all(map(is_verified, verdicts.values()))
     by_check = {
-        prop: {one["check"]: one["status"] for one in verdict["evidence"]} for prop, verdict in verdicts.items()
+        prop: {evidence["check"]: evidence["status"] for evidence in verdict["evidence"]}
+        for prop, verdict in verdicts.items()
     }
     assert all(by_check[prop]["isa"] == by_check[prop]["proof"] == "PROVED" for prop in PROVED & by_check.keys())
 

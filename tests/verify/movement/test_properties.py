@@ -33,10 +33,10 @@ def list_shared(case: Case) -> set[str]:
 def test_two_movements_alike_share_their_evidence(table: dict[str, object]) -> None:
     first, second = (replace(bind.bind(spec.of_options(table)), name=name, replay=name) for name in ("one", "other"))
     checker = MovementChecker()
-    one, other = checker.case(first), checker.case(second)
-    assert (list_shared(one), list_shared(other)) == ({""}, {"one"})
-    assert [v.status for v in one.verdicts] == [v.status for v in other.verdicts]
-    replays = {v.counterexample.replay for v in other.verdicts if v.counterexample}
+    early, late = checker.case(first), checker.case(second)
+    assert (list_shared(early), list_shared(late)) == ({""}, {"one"})
+    assert [v.status for v in early.verdicts] == [v.status for v in late.verdicts]
+    replays = {v.counterexample.replay for v in late.verdicts if v.counterexample}
     assert replays == ({"other"} if "from" not in table else set())
 
 
@@ -56,14 +56,14 @@ def test_registers_that_differ_in_tiles_share_nothing() -> None:
     """The formula of a hand-over is no part of its key: the operands' other fields determine it."""
     checker = MovementChecker()
     given = {"from": X4, "to": F16, "operand": "B"}
-    one, other = (replace(bind.bind(spec.of_options({**given, "tiles": t})), name=t) for t in ("n=2", "k=2"))
-    assert {v.status for v in checker.case(one).verdicts} == {Status.PROVED}
-    assert list_shared(checker.case(other)) == {""}
+    along_n, along_k = (replace(bind.bind(spec.of_options({**given, "tiles": t})), name=t) for t in ("n=2", "k=2"))
+    assert {v.status for v in checker.case(along_n).verdicts} == {Status.PROVED}
+    assert list_shared(checker.case(along_k)) == {""}
 
 
 def test_bank_conflicts_are_unchecked_while_it_is_unknown_whether_the_accesses_are_whole() -> None:
     given = bind.bind(spec.of_options(ACCESS))
-    found = {v.claim.prop.key: v for v in MovementChecker(budget=1).case(given).verdicts}
-    assert found["whole_accesses"].status is Status.UNKNOWN
-    assert found["free_of_bank_conflicts"].status is Status.UNCHECKED
-    assert "whole accesses is UNKNOWN" in found["free_of_bank_conflicts"].reason
+    verdicts = {v.claim.prop.key: v for v in MovementChecker(budget=1).case(given).verdicts}
+    assert verdicts["whole_accesses"].status is Status.UNKNOWN
+    assert verdicts["free_of_bank_conflicts"].status is Status.UNCHECKED
+    assert "whole accesses is UNKNOWN" in verdicts["free_of_bank_conflicts"].reason
