@@ -28,9 +28,9 @@ def test_every_sort_of_change_is_made() -> None:
 )
 def test_mutants_of_the_same_function_are_those_of_equal_values(text: str) -> None:
     layout = Layout.parse(text)
-    changed = [one for _, one in changes(layout)]
+    changed = [mutant for _, mutant in changes(layout)]
     same = same_functions(layout, changed)
-    assert same == [walks(one) == walks(layout) for one in changed] and not all(same)
+    assert same == [walks(mutant) == walks(layout) for mutant in changed] and not all(same)
     assert any(same) == (text != "((4,8),(2,2)):((32,1),(16,8))")
 
 
@@ -38,7 +38,7 @@ def test_no_error_of_the_engine_makes_a_mutant_equivalent(monkeypatch: pytest.Mo
     right = Linear.table
     monkeypatch.setattr(Linear, "table", lambda *given: right(*given) * 0)
     layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
-    assert not any(same_functions(layout, [one for _, one in changes(layout)]))
+    assert not any(same_functions(layout, [mutant for _, mutant in changes(layout)]))
 
 
 def test_a_joint_mutant_is_the_permuted_layout() -> None:
@@ -64,7 +64,9 @@ def test_an_atom_of_which_one_layout_is_ill_formed_is_no_origin() -> None:
 def test_copies_take_part_both_ways_and_of_both_operands() -> None:
     """What is read and what is written, in registers and in memory, of ldmatrix, stmatrix and Tensor Memory."""
     origins = distinct(sample_atoms(list(registry().values())))
-    found = {((atom.ptx or ("",))[0].split(".sync")[0], operand) for atom, operand in origins if hasattr(atom, "bits")}
+    sides_of = {
+        ((atom.ptx or ("",))[0].split(".sync")[0], operand) for atom, operand in origins if hasattr(atom, "bits")
+    }
     sides = itertools.product(("ldmatrix", "stmatrix", "tcgen05.ld", "tcgen05.st"), ("Src", "Dst"))
-    assert found >= set(sides)
+    assert sides_of >= set(sides)
     assert all(made.parts == ("Src", "Dst") for made in mutants(registry()["SM75_U32x4_LDSM_N"], "Src"))

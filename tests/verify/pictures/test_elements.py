@@ -39,9 +39,9 @@ def test_a_window_of_a_large_operand_is_that_of_one_that_is_kept_whole(
 ) -> None:
     whole = draw(text, WHOLE)
     monkeypatch.setattr(elements, "LARGEST", 1 << 13)
-    found = draw(text, (rows, range(60, 70)))
-    assert found.panels[0].cells == whole.panels[0].crop(rows, range(60, 70)).cells
-    assert found.notes == whole.notes
+    cropped = draw(text, (rows, range(60, 70)))
+    assert cropped.panels[0].cells == whole.panels[0].crop(rows, range(60, 70)).cells
+    assert cropped.notes == whole.notes
 
 
 @pytest.mark.parametrize("text", ["(4,4):(-1@0,1@1)", "(4,4):(1@0,4@0)", "(4,4):(1@0,-1@1)"])
@@ -74,7 +74,7 @@ def test_an_operand_in_memory_whose_coordinates_leave_the_tile_is_drawn(tmp_path
     path.write_text(IN_MEMORY, encoding="utf-8")
     (case,) = verify_atom(path).cases
     assert case.picture is not None
-    panel = next(one for one in case.picture(WHOLE).panels if one.name == "B")
+    panel = next(panel for panel in case.picture(WHOLE).panels if panel.name == "B")
     assert panel.heading.endswith(", by every thread")
     assert sum(bool(cell.lines) for cell in panel.every()) == 64 * 2  # k = 0 and 8
 

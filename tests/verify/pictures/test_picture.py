@@ -48,12 +48,12 @@ def right() -> Picture:
 
 @pytest.fixture(scope="module")
 def wrong() -> Picture:
-    return draw(next(one for one in atoms_of(MUSEUM).items if one.name.startswith("1: ")))
+    return draw(next(atom for atom in atoms_of(MUSEUM).items if atom.name.startswith("1: ")))
 
 
 def panel(picture: Picture, name: str) -> dict[tuple[int, int], Cell]:
-    one = next(panel for panel in picture.panels if panel.name == name)
-    return {(r, c): cell for r, row in enumerate(one.cells) for c, cell in enumerate(row)}
+    chosen = next(panel for panel in picture.panels if panel.name == name)
+    return {(r, c): cell for r, row in enumerate(chosen.cells) for c, cell in enumerate(row)}
 
 
 def test_a_tall_b_goes_below_a_with_its_rows_as_columns(right: Picture, wrong: Picture) -> None:
@@ -62,7 +62,7 @@ def test_a_tall_b_goes_below_a_with_its_rows_as_columns(right: Picture, wrong: P
     flat = wrong.flatten()
     before, after = panel(wrong, "B"), panel(flat, "B")
     assert after == {(n, k): cell for (k, n), cell in before.items()} and len(after) == 256
-    (b,) = (one for one in flat.panels if one.name == "B")
+    (b,) = (panel for panel in flat.panels if panel.name == "B")
     assert (b.axes, b.whole, b.place) == (("n", "k"), (8, 32), (2, 0))
     assert (b.label(0, 7), b.label(1, 31)) == ("7", "31")
     wide, tall = (float(number) for number in svg.drawing(flat, words=False).get("viewBox", "").split()[2:])
@@ -78,7 +78,7 @@ def test_a_right_atom_is_drawn_as_the_isa_has_it(right: Picture) -> None:
                 cell = cells[operand.locate(lane, value)]
                 assert cell.lines == (f"T{lane}", f"V{value}") and cell.shade == lane % 8
         assert not any(cell.fault or cell.expected or cell.marked for cell in cells.values())
-    assert [one.place for one in right.panels] == [(1, 0), (0, 1), (1, 1)]  # A left, B above, C below right
+    assert [panel.place for panel in right.panels] == [(1, 0), (0, 1), (1, 1)]  # A left, B above, C below right
 
 
 def test_a_wrong_atom_shows_collisions_holes_expected_owners_and_the_counterexample(wrong: Picture) -> None:
@@ -118,7 +118,7 @@ def test_atoms_with_replicas_in_memory_of_bits_and_sparse_are_drawn_without_faul
 
 def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more() -> None:
     picture = draw(registry()["SM75_U32x4_LDSM_N"])
-    assert [one.heading for one in picture.panels] == [
+    assert [panel.heading for panel in picture.panels] == [
         f"{name}: 4096 bits, 16 in a cell" for name in ("Src", "Dst", "Ref")
     ]
     assert panel(picture, "Dst")[0, 1].lines == ("T0", "V16-31")
@@ -153,57 +153,57 @@ def test_every_wrong_atom_of_the_museum_is_drawn_as_wrong() -> None:
 
 def test_svg_has_every_cell_its_words_and_a_description(wrong: Picture) -> None:
     root = ElementTree.fromstring(svg.document([wrong]))
-    cells = [one for one in root.iter(f"{SVG}g") if "c" in one.get("class", "").split()]
+    cells = [group for group in root.iter(f"{SVG}g") if "c" in group.get("class", "").split()]
     assert len(cells) == wrong.cells + len(wrong.legend())
     text = "".join(root.itertext())
     assert root.get("role") == "img" and "without an owner" in text and "several owners" in text
     assert (root.find(f"{SVG}title"), root.find(f"{SVG}desc")) != (None, None)
-    faults = [one.get("class") for one in cells]
+    faults = [cell.get("class") for cell in cells]
     assert faults.count("c missing") == 96 + 1 and faults.count("c several") == 96 + 1
-    named = {one.get("id") for one in root.iter() if one.get("id")}
+    named = {node.get("id") for node in root.iter() if node.get("id")}
     assert {root.get("aria-labelledby"), root.get("aria-describedby")} <= named
     assert "prefers-color-scheme:dark" in text and "<script" not in svg.document([wrong])
 
 
 def test_an_element_with_too_few_owners_is_not_said_to_have_none() -> None:
     few = Cell(("T0", "V0"), fault=Fault.MISSING)
-    one = Picture(
+    picture = Picture(
         "one", (grid("C", "C", ("m", "n"), (1, 3), lambda r, c: few if c else Cell((), fault=Fault.MISSING)),)
     )
-    assert [words for _, words in one.legend()] == ["no owner: 1", "too few owners: 2"]
-    assert "1 cell without an owner, 2 cells with too few owners" in one.summary()
-    assert html.words(few, one) == "T0 V0: too few owners"
-    assert "no owner or too few owners" in terminal.render(one, terminal.Style(80))
+    assert [words for _, words in picture.legend()] == ["no owner: 1", "too few owners: 2"]
+    assert "1 cell without an owner, 2 cells with too few owners" in picture.summary()
+    assert html.words(few, picture) == "T0 V0: too few owners"
+    assert "no owner or too few owners" in terminal.render(picture, terminal.Style(80))
 
 
 def test_nothing_of_a_large_picture_is_cropped_silently() -> None:
-    one = grid("C", "C 128x128", ("m", "n"), (128, 128), lambda r, c: Cell((f"T{r}", f"V{c}"), r % 8))
-    text = svg.document([Picture("large", (one,))])
+    large = grid("C", "C 128x128", ("m", "n"), (128, 128), lambda r, c: Cell((f"T{r}", f"V{c}"), r % 8))
+    text = svg.document([Picture("large", (large,))])
     root = ElementTree.fromstring(text)
-    group = next(one for one in root.iter(f"{SVG}g") if one.get("data-cells"))
+    group = next(node for node in root.iter(f"{SVG}g") if node.get("data-cells"))
     packed = json.loads(group.findtext(f"{SVG}metadata", ""))
     assert [[cell[0] for cell in row] for row in packed["cells"]] == [[f"T{r}\nV{c}" for c in range(128)]
                                                                        for r in range(128)]  # fmt: skip
     assert "shown: m 0..31 of 0..127, n 0..31 of 0..127" in text  # where no script runs
-    assert len([one for one in group if "c" in one.get("class", "").split()]) == 1024
+    assert len([node for node in group if "c" in node.get("class", "").split()]) == 1024
     assert "<" not in svg.SCRIPT.read_text()  # in a page's SVG it would begin an element
     assert 60 < len(svg.SCRIPT.read_text().splitlines()) < 120
 
 
 @pytest.mark.long
 def test_a_panel_beyond_the_most_cells_says_which_window_it_is() -> None:
-    one = grid("C", "C", ("m", "n"), (512, 512), lambda r, c: Cell((f"{r},{c}",)))
-    assert one.window == "shown: m 0..127 of 0..511"
-    assert one.crop(range(2), range(3)).window == "shown: m 0..1 of 0..511, n 0..2 of 0..511"
+    large = grid("C", "C", ("m", "n"), (512, 512), lambda r, c: Cell((f"{r},{c}",)))
+    assert large.window == "shown: m 0..127 of 0..511"
+    assert large.crop(range(2), range(3)).window == "shown: m 0..1 of 0..511, n 0..2 of 0..511"
 
 
 def test_words_of_any_length_are_within_the_drawing(wrong: Picture) -> None:
     long = replace(wrong.only(["C"]), title="long " * 60, notes=("word " * 99, "x" * 999), status="REFUTED")
     root = ElementTree.fromstring(svg.document([long]))
     width, height = map(float, root.get("viewBox", "").split()[2:])
-    texts = [one for one in root.iter(f"{SVG}text") if {"h", "n"} & set(one.get("class", "").split())]
-    assert "".join(one.text or "" for one in texts).count("long") == 60
-    assert all(float(one.get("x", 0)) + 4.9 * len(one.text or "") <= width for one in texts)
+    texts = [text for text in root.iter(f"{SVG}text") if {"h", "n"} & set(text.get("class", "").split())]
+    assert "".join(text.text or "" for text in texts).count("long") == 60
+    assert all(float(text.get("x", 0)) + 4.9 * len(text.text or "") <= width for text in texts)
     assert height > 400
 
 
@@ -216,9 +216,9 @@ def test_a_legend_says_how_many_cells_each_mark_is_on(wrong: Picture) -> None:
 
 def test_of_a_wrong_picture_the_counterexample_and_its_neighbours_come_first(wrong: Picture, right: Picture) -> None:
     assert zoom(right) is None
-    found = zoom(wrong)
-    assert found is not None
-    part, drawn = found
+    zoomed = zoom(wrong)
+    assert zoomed is not None
+    part, drawn = zoomed
     assert sum(cell.marked for cell in part.every()) == 1 and part.extent[0] == 6
     assert float(svg.drawing(drawn, words=False).get("width", "0")) <= 368  # of 400 pixels, without the page's margins
 
@@ -227,10 +227,10 @@ def test_names_of_users_are_text_in_every_format(right: Picture) -> None:
     bad = replace(right, title=HOSTILE, notes=(HOSTILE,), panels=(replace(right.panels[0], heading=HOSTILE),))
     root = ElementTree.fromstring(svg.document([bad]))
     assert not list(root.iter(f"{SVG}script")) and "alert(1)" in "".join(root.itertext())
-    found = Cells()
-    found.feed(html.page([bad]))
+    parser = Cells()
+    parser.feed(html.page([bad]))
     both = html.page([bad]) + svg.document([bad])
-    assert found.tags.count("script") == 1 and html.script() in html.page([bad])
+    assert parser.tags.count("script") == 1 and html.script() in html.page([bad])
     assert "\x00" not in both and "\u202e" not in both
     tex = latex.document([replace(bad, title=r"\input{x} $%#&_^~")])
     assert r"\textbackslash{}input\{x\} \$\%\#\&\_\textasciicircum{}\textasciitilde{}" in tex
@@ -251,7 +251,7 @@ class Cells(HTMLParser):
         self.inside = tag == "td"
         self.cells += [""] * self.inside
         addresses = [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
-        self.fetched += [one for one in addresses if not one.startswith("#")]
+        self.fetched += [address for address in addresses if not address.startswith("#")]
 
     def handle_data(self, data: str) -> None:
         if self.inside:
@@ -263,10 +263,10 @@ class Cells(HTMLParser):
 
 @pytest.mark.long
 def test_html_has_every_cell_as_a_table_too_and_needs_no_other_file(wrong: Picture) -> None:
-    found = Cells()
-    found.feed(html.page([wrong, wrong]))
-    assert len(found.cells) == 2 * wrong.cells and found.fetched == []
-    assert "T0 V4, T1 V0: several owners; expected T0 V4; the counterexample" in found.cells
+    parser = Cells()
+    parser.feed(html.page([wrong, wrong]))
+    assert len(parser.cells) == 2 * wrong.cells and parser.fetched == []
+    assert "T0 V4, T1 V0: several owners; expected T0 V4; the counterexample" in parser.cells
     ids = re.findall(r'\bid="([^"]*)"', html.page([wrong, wrong]))
     assert len(ids) == len(set(ids)) == 13  # title, description and hatch of two drawings of each, and the main part
 
@@ -291,9 +291,9 @@ def test_text_says_without_colour_and_without_unicode_what_is_wrong(wrong: Pictu
 
 def test_a_column_of_latex_is_as_wide_as_its_longest_line_needs() -> None:
     def width(letters: int) -> str:
-        one = grid("one", "one", ("m", "n"), (1, 2), lambda row, column: Cell(("x" * letters,)))
-        (found,) = set(re.findall(r"minimum width=([\d.]+)cm", latex.document([Picture("t", (one,))])))
-        return found
+        single = grid("one", "one", ("m", "n"), (1, 2), lambda row, column: Cell(("x" * letters,)))
+        (wide,) = set(re.findall(r"minimum width=([\d.]+)cm", latex.document([Picture("t", (single,))])))
+        return wide
 
     assert [width(letters) for letters in (1, 6, 12, 24)] == ["1", "1.25", "2.5", "5"]
 
@@ -350,11 +350,11 @@ def test_maps_that_are_not_functions_show_all_images_and_owners() -> None:
 
 def test_tensor_memory_has_lanes_down_and_columns_across() -> None:
     operand = isa_tables.instruction("tcgen05.mma.cta_group::1.kind::f16").operands["D"]
-    one = maps.memory("D", FragmentMap.from_operand(operand))
-    assert one.axes == ("lane", "column") and one.whole == (128, 8)
+    memory = maps.memory("D", FragmentMap.from_operand(operand))
+    assert memory.axes == ("lane", "column") and memory.whole == (128, 8)
     for m, n in [(0, 0), (40, 3), (127, 7)]:
         place = operand.place(m, n)
-        assert one.cells[place["lane"]][place["column"]].lines == (f"m{m}", f"n{n}")
+        assert memory.cells[place["lane"]][place["column"]].lines == (f"m{m}", f"n{n}")
 
 
 def test_no_two_marks_differ_by_colour_alone() -> None:

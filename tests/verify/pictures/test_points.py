@@ -49,6 +49,6 @@ def test_values_are_those_of_the_indices_in_their_order(text: str) -> None:
 
 def test_each_thread_has_its_values_in_a_row() -> None:
     layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
-    found = points.rows(layout)
-    assert found == [[layout(thread, value) for value in range(4)] for thread in range(32)]
-    assert all(type(one) is int for row in found for one in row)
+    rows = points.rows(layout)
+    assert rows == [[layout(thread, value) for value in range(4)] for thread in range(32)]
+    assert all(type(one) is int for row in rows for one in row)

@@ -165,7 +165,7 @@ column = "row%128/32"
 byte = "col"
 lang = "c"
 """)
-    d, a, scales = (one.panels[0] for one in subjects.draw_arguments(parser().parse_args([str(path)])).pictures)
+    d, a, scales = (picture.panels[0] for picture in subjects.draw_arguments(parser().parse_args([str(path)])).pictures)
     assert (d.cells[5][3].lines, d.cells[5][3].expected, d.cells[5][3].shade) == (("L4", "c3"), "L5 c3", 4)
     assert a.cells[3][8].lines == ("b416",) and not any(cell.fault or cell.expected for cell in a.every())
     assert a.cells[3][8].shade == 416 // 16 % 8

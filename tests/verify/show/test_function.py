@@ -22,9 +22,9 @@ def test_it_is_what_the_command_writes(form: str, capsys: pytest.CaptureFixture[
 
 def test_a_notebook_draws_svg_and_html_alone() -> None:
     drawn = {form: lanecheck.show(LAYOUT, format=form, onto="16x8") for form in command.TEXTS}
-    assert {form for form, one in drawn.items() if one._repr_svg_()} == {"svg"}
-    assert {form for form, one in drawn.items() if one._repr_html_()} == {"html"}
-    assert all(isinstance(one, PictureText) for one in drawn.values())
+    assert {form for form, text in drawn.items() if text._repr_svg_()} == {"svg"}
+    assert {form for form, text in drawn.items() if text._repr_html_()} == {"html"}
+    assert all(isinstance(text, PictureText) for text in drawn.values())
 
 
 @each(

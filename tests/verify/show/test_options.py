@@ -198,9 +198,9 @@ def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> Non
             words = [f"--rows={rows.start}:{height + 7}"] * bool(down)
             words += [f"--columns={columns.start}:{columns.stop}"] * bool(across)
             words += ["--operand", panel.name] * bool(panel.name)
-            (found,) = pictures([*DRAWN[what], *words], others)
-            assert found.panels == (panel.crop(down or range(height), across or range(width)),)
-            assert (found.status, found.notes) == (whole.status, whole.notes)
+            (part,) = pictures([*DRAWN[what], *words], others)
+            assert part.panels == (panel.crop(down or range(height), across or range(width)),)
+            assert (part.status, part.notes) == (whole.status, whole.notes)
 
 
 @pytest.mark.long

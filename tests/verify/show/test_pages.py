@@ -28,8 +28,8 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Browser]:
-    with browser() as one:
-        yield one
+    with browser() as started:
+        yield started
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1200, False), (400, True)])
@@ -106,8 +106,8 @@ def test_a_pointer_shows_what_the_title_of_an_svg_says(shown: Browser, tmp_path:
     shown.open(address(path))
     cells = "[...document.querySelectorAll('.lc-whole g.c')]"
     shown.js(f"{cells}.forEach(one => one.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}})))")
-    found = shown.js(f"{cells}.map(one => one.querySelector('title')?.textContent)")
-    assert found == [html.unescape(one) for one in titles] and len(found) > 200
+    spoken = shown.js(f"{cells}.map(one => one.querySelector('title')?.textContent)")
+    assert spoken == [html.unescape(title) for title in titles] and len(spoken) > 200
     assert path.read_text(encoding="utf-8").count("threadID_in_group") < 20
 
 
