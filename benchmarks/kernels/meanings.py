@@ -6,7 +6,7 @@ of matrix instructions the mnemonics of the same shape. ptxas decides which of t
 
 >>> text = "{\\n bar.warp.sync 0xffffffff;\\n add.rn.f32 %f1, %f2, %f3;\\n}"
 >>> sorted({edit.sort for edit in misread(text)})
-['masks', 'modifiers', 'negations', 'rounding']
+['masks', 'modifiers', 'negations', 'rounding', 'widths']
 >>> [edit.new.strip() for edit in misread(text) if edit.sort == "rounding"][:2]
 ['add.f32 %f1, %f2, %f3;', 'add.rz.f32 %f1, %f2, %f3;']
 """

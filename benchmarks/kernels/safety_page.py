@@ -185,7 +185,7 @@ def _introduce(changed: Mapping[str, Mapping[str, Any]]) -> str:
     missing = []
     for key, names in whole.items():
         ran = changed.get(key, {})
-        left = sum(name not in ran and name not in {one.partition(" ")[2] for one in ran} for name in names)
+        left = sum(name not in ran and name not in {title.partition(" ")[2] for title in ran} for name in names)
         missing += [f"{left} of the {len(names)} {SETS[key]}"] if left else []
     return FOUND.format(limit=LIMIT, missing=" and ".join(missing) or "nothing")
 
