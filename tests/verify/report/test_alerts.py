@@ -30,12 +30,14 @@ def test_what_is_not_checked_is_a_warning_unless_it_is_accepted(
 
 
 def test_a_subject_without_evidence_is_an_alert_too() -> None:
-    (found,) = alerts(Report((Case("mine", (), place=Place("a.toml", 3)),)))
-    assert (found.rule, found.level, str(found.place)) == ("checked", "warning", "a.toml:3:1")
+    (alert,) = alerts(Report((Case("mine", (), place=Place("a.toml", 3)),)))
+    assert (alert.rule, alert.level, str(alert.place)) == ("checked", "warning", "a.toml:3:1")
 
 
 @pytest.mark.slow
 def test_a_run_has_alerts_just_where_it_fails() -> None:
     wrong, right = (verify_atom(MUSEUM / f"{name}.toml") for name in ("wrong", "right"))
-    assert {case.name for case in wrong.cases if case.status != "VERIFIED"} == {one.subject for one in alerts(wrong)}
+    assert {case.name for case in wrong.cases if case.status != "VERIFIED"} == {
+        alert.subject for alert in alerts(wrong)
+    }
     assert right.exit() == 0 and alerts(right) == []

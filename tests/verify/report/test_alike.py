@@ -53,5 +53,5 @@ def test_the_seed_is_the_same_in_ci(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     for _ in range(2):
         main([WRONG[0], *WRONG[1:], "--safety", "--format", "json"])
         notes = json.loads(capsys.readouterr().out)["subjects"][0]["notes"]
-        seeds |= {one for one in notes if one.startswith("seed")}
+        seeds |= {note for note in notes if note.startswith("seed")}
     assert len(seeds) == 1

@@ -30,14 +30,14 @@ def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> N
 def tasks() -> dict[str, Any]:
     """Return the task of VS Code that the page on CI shows."""
     (text,) = re.findall(r'```json\n(\{\n  "version": "2.0.0".*?)```', (ROOT / "docs/ci.md").read_text(), re.DOTALL)
-    found: dict[str, Any] = json.loads(text)["tasks"][0]
-    return found
+    task: dict[str, Any] = json.loads(text)["tasks"][0]
+    return task
 
 
 def matcher() -> dict[str, Any]:
     """Return the problem matcher of that task."""
-    found: dict[str, Any] = tasks()["problemMatcher"]
-    return found
+    described: dict[str, Any] = tasks()["problemMatcher"]
+    return described
 
 
 def test_the_task_of_the_page_marks_the_lines_of_a_project(
@@ -54,9 +54,9 @@ def test_the_task_of_the_page_marks_the_lines_of_a_project(
     monkeypatch.chdir(tmp_path)
     assert lanecheck_main(tasks()["args"]) == 1
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
-    found = [re.fullmatch(matcher()["pattern"]["regexp"][1:-1], line) for line in lines[:-1]]
-    places = {(one[1], int(one[2])) for one in found if one}
-    assert None not in found and {("fragment.ptx", 27), ("wrong.toml", 4)} <= places
+    matches = [re.fullmatch(matcher()["pattern"]["regexp"][1:-1], line) for line in lines[:-1]]
+    places = {(match[1], int(match[2])) for match in matches if match}
+    assert None not in matches and {("fragment.ptx", 27), ("wrong.toml", 4)} <= places
 
 
 def test_the_problem_matcher_of_the_page_reads_every_finding(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +67,7 @@ def test_the_problem_matcher_of_the_page_reads_every_finding(capsys: pytest.Capt
     findings = [re.fullmatch(pattern["regexp"][1:-1], line) for line in lines[:-1]]
     assert findings and None not in findings
     entries = museum.read_text(encoding="utf-8").splitlines()
-    for one in filter(None, findings):
-        assert one[pattern["file"]] == str(museum) and one[pattern["severity"]] in ("error", "warning", "note")
-        assert entries[int(one[pattern["line"]]) - 1].strip()
-        assert re.fullmatch("[a-z_]+", one[pattern["code"]])
+    for match in filter(None, findings):
+        assert match[pattern["file"]] == str(museum) and match[pattern["severity"]] in ("error", "warning", "note")
+        assert entries[int(match[pattern["line"]]) - 1].strip()
+        assert re.fullmatch("[a-z_]+", match[pattern["code"]])

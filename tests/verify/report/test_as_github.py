@@ -18,19 +18,19 @@ COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:]+),line=(\d+),col=
 def test_each_alert_is_a_line_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = user_file(tmp_path, WRONG_B)
     assert lanecheck(["atom", path, "--format", "github"]) == 1
-    *found, last = capsys.readouterr().out.splitlines()
-    matches = [COMMAND.fullmatch(line) for line in found]
-    assert len(found) == 1 and all(match and match[1] == "error" and match[2] == path for match in matches)
-    assert "%0Aso too REFUTED gives each element" in found[0]  # one mistake, one line
+    *alerts, last = capsys.readouterr().out.splitlines()
+    matches = [COMMAND.fullmatch(line) for line in alerts]
+    assert len(alerts) == 1 and all(match and match[1] == "error" and match[2] == path for match in matches)
+    assert "%0Aso too REFUTED gives each element" in alerts[0]  # one mistake, one line
     assert last.endswith("; exit 1")
 
 
 def test_no_text_breaks_out_of_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = ENTRY.format(number=0, B=WRONG_B).replace('["MINE_0"]', '["a,b::c%0A"]')
     assert lanecheck(["atom", user_file(tmp_path, text=text), "--format", "github"]) == 1
-    *found, _ = capsys.readouterr().out.splitlines()
-    assert found and all(COMMAND.fullmatch(line) for line in found)
-    assert "title=a%2Cb%3A%3Ac%250A%3A " in found[0]
+    *alerts, _ = capsys.readouterr().out.splitlines()
+    assert alerts and all(COMMAND.fullmatch(line) for line in alerts)
+    assert "title=a%2Cb%3A%3Ac%250A%3A " in alerts[0]
 
 
 def test_a_rejected_argument_is_an_annotation_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,7 +47,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self.cases += [one for one in attrs if one == ("class", "case")]
+        self.cases += [pair for pair in attrs if pair == ("class", "case")]
         if tag == "details" and ("open", "") in attrs:
             self.unfolded += [value or "" for name, value in attrs if name == "id"]
         self.links += [value or "" for name, value in attrs if name in ("src", "href")]
@@ -105,8 +105,10 @@ def test_every_claim_has_a_place_and_every_operand_its_formula(tmp_path: Path) -
 
 @pytest.mark.long
 def test_one_subject_is_not_folded_and_of_several_those_that_are_verified(tmp_path: Path) -> None:
-    one, *several = (page(tmp_path, *words) for words in (["SM80_16x8x8_F32F16F16F32_TN"], ["SM80_16x8x8"], ["SM61"]))
-    assert one.tags.count("section") == 1 + one.tags.count("h2") and len(one.cases) == 1
+    single, *several = (
+        page(tmp_path, *words) for words in (["SM80_16x8x8_F32F16F16F32_TN"], ["SM80_16x8x8"], ["SM61"])
+    )
+    assert single.tags.count("section") == 1 + single.tags.count("h2") and len(single.cases) == 1
     assert [made.unfolded for made in several] == [[], ["SM61_DP2A"]]
     assert [made.tags.count("summary") > len(made.cases) for made in several] == [True, True]
 
@@ -120,7 +122,7 @@ def test_a_refuted_subject_begins_with_its_verdict_and_place_and_folds_what_foll
     assert text[title : title + 2] == ["REFUTED", "1: SM80_16x8x32_S32S4S4S32_TN"]
     assert text[title + 2].startswith(f"{museum}:") and raw.index('class="wrong"') < raw.index("<svg")
     folded = re.findall(r'<details class="follows"><summary>(.*?)</summary>', raw)
-    assert folded and all(one.startswith("follows from ") for one in folded)
+    assert folded and all(summary.startswith("follows from ") for summary in folded)
 
 
 def test_a_line_of_the_source_is_one_block(tmp_path: Path) -> None:
@@ -179,14 +181,14 @@ def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
 
 def test_of_many_subjects_those_that_are_not_verified_are_drawn_and_each_other_names_its_command() -> None:
     drawn: list[str] = []
-    found = verify_atom("SM61_DP4A", allow_unchecked=True).cases[0], verify_atom("SM61_DP2A").cases[0]
+    shown = verify_atom("SM61_DP4A", allow_unchecked=True).cases[0], verify_atom("SM61_DP2A").cases[0]
 
     def picture(name: str, _: Window) -> Picture:
         drawn.append(name)
         return Picture(name, (), notes=(f"nothing of {name}",))
 
     cases = [
-        replace(found[i == 60], name=f"{i}", picture=partial(picture, f"{i}"), drawn_by=f"show {i}") for i in range(61)
+        replace(shown[i == 60], name=f"{i}", picture=partial(picture, f"{i}"), drawn_by=f"show {i}") for i in range(61)
     ]
     text = "".join(Page(as_html.render(Report(tuple(cases)))).words)
     assert len(drawn) == as_html.DRAWN and set(drawn) == {"60", *map(str, range(as_html.DRAWN - 1))}

@@ -34,10 +34,10 @@ def outcomes(path: Path, *words: str) -> tuple[int, Counter[str], list[str]]:
     code = atom.main(["--atoms", str(path), *words, "--format", "junit", "-o", str(target)])
     suite = ElementTree.parse(target).getroot()[0]
     assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
-    found = Counter(node.tag for case in suite for node in case if node.tag != "properties")
-    assert all(int(suite.attrib[f"{tag}s"]) == found[tag] for tag in ("failure", "error"))
+    counts = Counter(node.tag for case in suite for node in case if node.tag != "properties")
+    assert all(int(suite.attrib[f"{tag}s"]) == counts[tag] for tag in ("failure", "error"))
     failed = [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite if c.find("failure") is not None]
-    return code, found, failed + [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite.findall("*[error]")]
+    return code, counts, failed + [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite.findall("*[error]")]
 
 
 @pytest.mark.long
@@ -60,9 +60,9 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
     wrong = b + 'known_defect = "B, ptx: wrong"\n'
     known = Path(user_file(tmp_path, text=wrong))
     rejected, before, _ = outcomes(known)
-    code, found, failed = outcomes(known, "--expect-known")
+    code, after, failed = outcomes(known, "--expect-known")
     assert (rejected, code, failed) == (1, 0, []) and before["failure"] > 0
-    assert found["skipped"] == before["failure"] + before["skipped"]
+    assert after["skipped"] == before["failure"] + before["skipped"]
 
 
 def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:

@@ -30,14 +30,14 @@ def sarif(line: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, Any
     code = lanecheck([*line, "--format", "sarif"])
     document = json.loads(capsys.readouterr().out)
     (run,) = document["runs"]
-    assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [
-        one["ruleId"] for one in run["results"]
+    assert [run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] for result in run["results"]] == [
+        result["ruleId"] for result in run["results"]
     ]
     return code, run
 
 
 def lines(run: Any) -> list[int]:
-    regions = [one["locations"][0]["physicalLocation"] for one in run["results"]]
+    regions = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     return [region["region"]["startLine"] for region in regions]
 
 
@@ -45,7 +45,7 @@ def test_a_wrong_operand_has_the_line_of_its_key(tmp_path: Path, capsys: pytest.
     path = user_file(tmp_path, WRONG_B)
     code, run = sarif(["atom", path], capsys)
     text = Path(path).read_text(encoding="utf-8").splitlines()
-    wrong = next(one for one in run["results"] if one["ruleId"] == "equals_isa")
+    wrong = next(result for result in run["results"] if result["ruleId"] == "equals_isa")
     place = wrong["locations"][0]["physicalLocation"]
     assert code == run["invocations"][0]["exitCode"] == 1 and wrong["level"] == "error"
     assert text[place["region"]["startLine"] - 1].startswith("B ")
@@ -56,12 +56,12 @@ def test_a_wrong_operand_has_the_line_of_its_key(tmp_path: Path, capsys: pytest.
 
 def test_fingerprints_stay_when_lines_move(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = Path(user_file(tmp_path, WRONG_B))
-    found = []
+    fingerprints = []
     for above in ("", "\n\n"):
         path.write_text(above + ENTRY.format(number=0, B=WRONG_B), encoding="utf-8")
         run = sarif(["atom", str(path)], capsys)[1]
-        found.append([one["partialFingerprints"]["subject/v1"] for one in run["results"]])
-    assert found[0] == found[1] and len(set(found[0])) == len(found[0])
+        fingerprints.append([result["partialFingerprints"]["subject/v1"] for result in run["results"]])
+    assert fingerprints[0] == fingerprints[1] and len(set(fingerprints[0])) == len(fingerprints[0])
 
 
 def test_what_is_right_has_no_result(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +72,7 @@ def test_what_is_right_has_no_result(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_known_defect_that_is_expected_is_suppressed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = user_file(tmp_path, text=ENTRY.format(number=0, B=WRONG_B) + 'known_defect = "B, ptx: wrong"\n')
     code, run = sarif(["atom", path, "--expect-known"], capsys)
-    assert code == 0 and {one["level"] for one in run["results"]} == {"note"}
+    assert code == 0 and {result["level"] for result in run["results"]} == {"note"}
     assert run["results"][0]["suppressions"] == [{"kind": "external", "justification": "known defect: B, ptx: wrong"}]
 
 

@@ -39,9 +39,9 @@ def test_a_refutation_is_the_claim_then_the_counterexample_then_the_repair() -> 
 
 
 def test_the_last_line_counts_and_is_all_that_quiet_leaves() -> None:
-    found = report(verdict(Status.PROVED), verdict(Status.REFUTED, WRONG))
-    assert as_text.render(found, quiet=True) == as_text.render(found).splitlines()[-1] + "\n"
-    assert as_text.summary(found).startswith("1 subject: 1 refuted; claims: ") and as_text.summary(found).endswith(
+    printed = report(verdict(Status.PROVED), verdict(Status.REFUTED, WRONG))
+    assert as_text.render(printed, quiet=True) == as_text.render(printed).splitlines()[-1] + "\n"
+    assert as_text.summary(printed).startswith("1 subject: 1 refuted; claims: ") and as_text.summary(printed).endswith(
         "exit 1"
     )
 
@@ -53,9 +53,10 @@ def test_a_counterexample_that_plain_arithmetic_does_not_give_is_said_to_be_ours
 
 def test_what_is_missing_is_in_the_last_line() -> None:
     gap = join(Claim("atom", "A", HOLDS, "holds"), [Evidence(Check.GPU, Status.UNCHECKED, "", reason="no recording")])
-    found = replace(report(verdict(Status.PROVED), gap), missing=2)
+    printed = replace(report(verdict(Status.PROVED), gap), missing=2)
     assert (
-        "no evidence: gpu on 1" in as_text.summary(found) and "2 " in as_text.summary(found).partition("no evidence")[2]
+        "no evidence: gpu on 1" in as_text.summary(printed)
+        and "2 " in as_text.summary(printed).partition("no evidence")[2]
     )
 
 

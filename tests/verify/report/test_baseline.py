@@ -68,9 +68,9 @@ def test_every_format_knows_what_is_accepted(tmp_path: Path, capsys: pytest.Capt
     for name in ("sarif", "github", "gcc", "junit", "html", "json"):
         assert lanecheck(["atom", path, "--baseline", baseline, "--format", name]) == 0, name
         said[name] = capsys.readouterr().out
-    (one,) = json.loads(said["sarif"])["runs"][0]["results"]
-    assert one["level"] == "note"
-    assert one["suppressions"] == [{"kind": "external", "justification": f"accepted by {baseline}"}]
+    (result,) = json.loads(said["sarif"])["runs"][0]["results"]
+    assert result["level"] == "note"
+    assert result["suppressions"] == [{"kind": "external", "justification": f"accepted by {baseline}"}]
     assert "::notice" in said["github"] and ": note: " in said["gcc"]
     assert 'failures="0"' in said["junit"] and f"accepted by {baseline}" in said["junit"]
     assert f"accepted by {baseline}" in said["html"]
@@ -131,7 +131,7 @@ def list_fingerprints(tmp_path: Path, body: str, launch: list[str]) -> list[str]
     (tmp_path / "k.ptx").write_text(f"{HEAD}{body}\nret;\n}}\n")
     log = tmp_path / "log.sarif"
     assert lanecheck(["kernel", str(tmp_path / "k.ptx"), *launch, "--format", "sarif", "-o", str(log)]) == 1
-    return [one["partialFingerprints"]["finding/v1"] for one in json.loads(log.read_text())["runs"][0]["results"]]
+    return [result["partialFingerprints"]["finding/v1"] for result in json.loads(log.read_text())["runs"][0]["results"]]
 
 
 def test_what_a_kernel_does_wrong_is_the_same_with_other_sizes_and_seeds_and_no_other_line(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_what_a_kernel_does_wrong_is_the_same_with_other_sizes_and_seeds_and_no_
     large[4] = "128"
     assert list_fingerprints(tmp_path, RACE, large) == list_fingerprints(tmp_path, RACE, small)
     assert list_fingerprints(tmp_path, RACE, large) == list_fingerprints(tmp_path, f"\n\n{RACE}", small)
-    other = RACE.replace("ld.shared.u32 %r8, [%r7]", "ld.shared.u32 %r8, [%r7+0]")
-    assert list_fingerprints(tmp_path, RACE, large) != list_fingerprints(tmp_path, other, large)
+    moved = RACE.replace("ld.shared.u32 %r8, [%r7]", "ld.shared.u32 %r8, [%r7+0]")
+    assert list_fingerprints(tmp_path, RACE, large) != list_fingerprints(tmp_path, moved, large)
 
 
 def test_a_new_race_below_an_accepted_one_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,7 +166,7 @@ def test_a_second_narrowing_of_a_kernel_is_new_beside_an_accepted_one(tmp_path: 
     narrow = "cvt.rn.f16.f32 %h1, %f2; cvt.f32.f16 %f2, %h1;\n"
     once = f"ld.global.f32 %f1, [%d4]; add.f32 %f2, %f1, 0f3F800000;\n{narrow}st.global.f32 [%d5], %f2;"
     launch = ["--claim", str(claim), "--seed", "1"]
-    one = list_fingerprints(tmp_path, once, launch)
+    first = list_fingerprints(tmp_path, once, launch)
     again = once.replace("st.global", "cvt.rn.bf16.f32 %h2, %f2; cvt.f32.bf16 %f2, %h2;\nst.global")
     two = list_fingerprints(tmp_path, again.replace(".target sm_80", ".target sm_90"), launch)
-    assert len(one) == 1 and set(two) != set(one)
+    assert len(first) == 1 and set(two) != set(first)

@@ -29,8 +29,8 @@ def test_expect_known_wants_exactly_the_known_defects() -> None:
     assert Report((mended, right), expect_known=True).exit() == 1
     elsewhere = Case("bad", (verdict_of(Status.REFUTED),), expects=Expectation("B: shipped so"))
     assert Report((elsewhere, right), expect_known=True).exit() == 1
-    other = Case("other", (verdict_of(Status.REFUTED),))
-    assert Report((refuted, other), expect_known=True).exit() == 1
+    unexpected = Case("other", (verdict_of(Status.REFUTED),))
+    assert Report((refuted, unexpected), expect_known=True).exit() == 1
 
 
 def test_expect_known_passes_no_operand_that_could_not_be_compared() -> None:

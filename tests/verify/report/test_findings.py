@@ -8,6 +8,6 @@ from verify.report.findings import read_findings
 
 def test_each_finding_says_what_it_means_and_how_to_fix_it() -> None:
     assert len(read_findings()) > 50
-    for code, one in read_findings().items():
-        assert one.keys() == {"of", "means", "example", "fix"}, code
-        assert all(text.strip() for text in one.values())
+    for code, finding in read_findings().items():
+        assert finding.keys() == {"of", "means", "example", "fix"}, code
+        assert all(text.strip() for text in finding.values())

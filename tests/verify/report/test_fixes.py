@@ -43,8 +43,11 @@ def apply_fix(fix: Any) -> None:
         def offset(region: Any, side: str, starts: list[int] = starts) -> int:
             return starts[region[f"{side}Line"] - 1] + int(region[f"{side}Column"]) - 1
 
-        regions = [(one["deletedRegion"], one["insertedContent"]["text"]) for one in change["replacements"]]
-        for region, new in sorted(regions, key=lambda one: -offset(one[0], "start")):
+        regions = [
+            (replacement["deletedRegion"], replacement["insertedContent"]["text"])
+            for replacement in change["replacements"]
+        ]
+        for region, new in sorted(regions, key=lambda pair: -offset(pair[0], "start")):
             text = text[: offset(region, "start")] + new + text[offset(region, "end") :]
         path.write_text(text, encoding="utf-8")
 

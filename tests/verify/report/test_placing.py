@@ -23,15 +23,15 @@ lang    = "c"
 def places(line: list[str], capsys: pytest.CaptureFixture[str]) -> list[tuple[str, int, dict[str, int]]]:
     """Name, line, and the line of each part, of each subject in JSON."""
     assert lanecheck([*line, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)["subjects"]
-    return [(s["name"], s["place"]["line"], {v["part"]: v["place"]["line"] for v in s["verdicts"]}) for s in found]
+    subjects = json.loads(capsys.readouterr().out)["subjects"]
+    return [(s["name"], s["place"]["line"], {v["part"]: v["place"]["line"] for v in s["verdicts"]}) for s in subjects]
 
 
 def test_a_member_of_a_family_has_the_lines_of_the_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = ENTRY.format(number="{X}", B=RIGHT_B).lstrip() + "params = { X = [1, 2] }\n"
-    found = places(["atom", user_file(tmp_path, text=text)], capsys)
-    assert [(name, line) for name, line, _ in found] == [("MINE_1", 1), ("MINE_2", 1)]
-    assert all(parts["A"] == 6 and parts["C"] == 8 for _, _, parts in found)
+    placed = places(["atom", user_file(tmp_path, text=text)], capsys)
+    assert [(name, line) for name, line, _ in placed] == [("MINE_1", 1), ("MINE_2", 1)]
+    assert all(parts["A"] == 6 and parts["C"] == 8 for _, _, parts in placed)
 
 
 def test_a_map_of_one_operand_has_the_line_of_its_first_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

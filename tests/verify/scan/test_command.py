@@ -212,10 +212,10 @@ def test_a_definition_that_a_directive_disables_is_not_read(scan: Scan) -> None:
 
 def test_the_json_has_the_places(scan: Scan, tmp_path: Path) -> None:
     code, _ = scan("--format", "json", "-o", str(tmp_path / "found.json"), mma_traits=("_64>>", "_32>>"))
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert code == found["exit"] == 1
-    refuted = [one for case in found["subjects"] for one in case["verdicts"] if one["status"] == "REFUTED"]
-    assert {(one["part"], one["place"]["line"]) for one in refuted if one["part"]} == {("B", 24)}
+    document = json.loads((tmp_path / "found.json").read_text())
+    assert code == document["exit"] == 1
+    refuted = [one for case in document["subjects"] for one in case["verdicts"] if one["status"] == "REFUTED"]
+    assert {(verdict["part"], verdict["place"]["line"]) for verdict in refuted if verdict["part"]} == {("B", 24)}
 
 
 def git(folder: Path, *words: str) -> None:

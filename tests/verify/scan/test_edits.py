@@ -27,8 +27,8 @@ Edit = tuple[int, str]  # an offset, and the whole text with the edit
 PER_CLASS = 4
 
 
-def replace_at(text: str, found: re.Match[str], new: str) -> Edit:
-    return found.start(), text[: found.start()] + new + text[found.end() :]
+def replace_at(text: str, match: re.Match[str], new: str) -> Edit:
+    return match.start(), text[: match.start()] + new + text[match.end() :]
 
 
 def matches(text: str, pattern: str) -> list[re.Match[str]]:
@@ -37,8 +37,8 @@ def matches(text: str, pattern: str) -> list[re.Match[str]]:
 
 def words_of_mnemonics(text: str) -> list[re.Match[str]]:
     """The words behind the first of each mnemonic in the text."""
-    found = matches(text, r'"[\s{]*((?:mma|ldmatrix|tcgen05)\.[\w.:]+)')
-    return [word for one in found for word in re.compile(r"\.[\w:]+").finditer(text, one.start(1), one.end(1))]
+    quoted = matches(text, r'"[\s{]*((?:mma|ldmatrix|tcgen05)\.[\w.:]+)')
+    return [word for one in quoted for word in re.compile(r"\.[\w:]+").finditer(text, one.start(1), one.end(1))]
 
 
 def misspelt(text: str, dice: random.Random) -> Edit:
@@ -47,7 +47,7 @@ def misspelt(text: str, dice: random.Random) -> Edit:
 
 
 def drop(text: str, dice: random.Random) -> Edit:
-    needed = [one for one in words_of_mnemonics(text) if one[0] not in (".satfinite", ".shared")]  # may be left out
+    needed = [word for word in words_of_mnemonics(text) if word[0] not in (".satfinite", ".shared")]  # may be left out
     return replace_at(text, dice.choice(needed), "")
 
 
@@ -61,18 +61,20 @@ def head(text: str, dice: random.Random) -> Edit:
 
 
 def placeholder(text: str, dice: random.Random) -> Edit:
-    found = dice.choice(matches(text, r"%\d+"))
-    return replace_at(text, found, f"%{int(found[0][1:]) + dice.choice((1, 40))}")
+    match = dice.choice(matches(text, r"%\d+"))
+    return replace_at(text, match, f"%{int(match[0][1:]) + dice.choice((1, 40))}")
 
 
 def operand(text: str, dice: random.Random) -> Edit:
-    found = dice.choice(matches(text, r'"r"\(a[012]\)') or matches(text, r'"=[rf]"\([dt][01][^"]*?\)(?=[,\s])'))
-    return replace_at(text, found, re.sub(r"([adt])(\d)", lambda one: f"{one[1]}{int(one[2]) + 1}", found[0], count=1))
+    match = dice.choice(matches(text, r'"r"\(a[012]\)') or matches(text, r'"=[rf]"\([dt][01][^"]*?\)(?=[,\s])'))
+    return replace_at(
+        text, match, re.sub(r"([adt])(\d)", lambda register: f"{register[1]}{int(register[2]) + 1}", match[0], count=1)
+    )
 
 
 def registers(text: str, dice: random.Random) -> Edit:
-    found = dice.choice(matches(text, r"(?<=Registers = )(?:uint32_t|float)\[\d\]"))
-    return replace_at(text, found, dice.choice(("uint32_t[7]", "double[4]")))
+    match = dice.choice(matches(text, r"(?<=Registers = )(?:uint32_t|float)\[\d\]"))
+    return replace_at(text, match, dice.choice(("uint32_t[7]", "double[4]")))
 
 
 def stride(text: str, dice: random.Random) -> Edit:

@@ -121,5 +121,5 @@ def test_of_two_aliases_of_one_name_that_of_the_own_header_is_meant_and_of_struc
     for header in headers:
         space = program.root.inner["own"]
         (aliases, _), (structs, _) = program.find("T", space, header), program.find("S", space, header)
-        assert [one.header for one in aliases] == [header]
-        assert [one.header for one in structs] == headers
+        assert [alias.header for alias in aliases] == [header]
+        assert [struct.header for struct in structs] == headers

@@ -65,9 +65,9 @@ def test_arrays_of_a_and_b_exchanged_are_both_named_and_repaired(scan: Scan) -> 
 def find_declared(scan: Scan, operation: str) -> dict | None:
     """The verdict on the arrays of one more operation in the example headers; None where there is none."""
     _, printed = scan("--format", "json", mma=("}  // namespace own", operation + "}  // namespace own"))
-    cases = [one for one in json.loads(printed)["subjects"] if one["name"] == "OP"]
-    found = [one for case in cases for one in case["verdicts"] if one["property"] == "declared_registers"]
-    return found[0] if found else None
+    cases = [case for case in json.loads(printed)["subjects"] if case["name"] == "OP"]
+    verdicts = [one for case in cases for one in case["verdicts"] if one["property"] == "declared_registers"]
+    return verdicts[0] if verdicts else None
 
 
 TYPED = """struct OP { using DRegisters = KIND[1]; using SRegisters = KIND[1];

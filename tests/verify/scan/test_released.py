@@ -72,20 +72,20 @@ def scan_folder(where: Path, *options: str) -> tuple[int, dict]:
 
 @pytest.mark.parametrize("tag", WRONG)
 def test_what_is_wrong_in_a_version_is_found_and_nothing_else(tag: str, extracted: Callable[[str], Path]) -> None:
-    code, found = scan_folder(extracted(tag))
+    code, document = scan_folder(extracted(tag))
     wrong = {
         (case["name"].partition("<")[0], one["part"]): one
-        for case in found["subjects"]
+        for case in document["subjects"]
         for one in case["verdicts"]
         if one["status"] in ("REFUTED", "RELABELLED")
     }
     assert code == 1 and wrong.keys() == WRONG[tag]
-    assert {key for key, one in wrong.items() if one["status"] == "RELABELLED"} == wrong.keys() & ROWS
+    assert {key for key, verdict in wrong.items() if verdict["status"] == "RELABELLED"} == wrong.keys() & ROWS
     assert all(
         "using " in wrong[key]["counterexample"]["repair"] for key in (B1 | S4 | FORM | ROWS | MOVM) & wrong.keys()
     )
-    assert all(one["place"]["line"] > 1 for one in wrong.values())
-    assert not [one for one in found["unchecked"] if not one["excuse"]]
+    assert all(verdict["place"]["line"] > 1 for verdict in wrong.values())
+    assert not [case for case in document["unchecked"] if not case["excuse"]]
 
 
 def test_everything_in_the_newest_version_is_read(
@@ -101,6 +101,6 @@ def test_the_difference_of_two_versions_is_the_maps_that_were_mended(
 ) -> None:
     old, new = map(str, map(extracted, ("v4.4.0", "v4.7.0")))
     assert main(["--diff", old, new, "--format", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert {(one["name"], one["part"]) for one in found["changed"]} == S4
-    assert all(one["lines"][0] == "192 of 256 points changed" for one in found["changed"])
+    document = json.loads(capsys.readouterr().out)
+    assert {(change["name"], change["part"]) for change in document["changed"]} == S4
+    assert all(change["lines"][0] == "192 of 256 points changed" for change in document["changed"])
