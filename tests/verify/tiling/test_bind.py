@@ -28,14 +28,14 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
 
     def prepared(spec: TilingSpec, atom: Atom) -> Tiling:
         right = PREPARE(spec, atom)
-        other = TiledMMA(atom, spec.atoms_layout, (None, Layout.parse("(8,2,2):(1,8,16)"), None))
-        return right._replace(mma=other, operands=tuple(replace(d, mma=other) for d in right.operands))
+        reordered = TiledMMA(atom, spec.atoms_layout, (None, Layout.parse("(8,2,2):(1,8,16)"), None))
+        return right._replace(mma=reordered, operands=tuple(replace(d, mma=reordered) for d in right.operands))
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
-    found = verify_tiling(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
-    assert list_refuted(found) == {(part, prop) for part in "BC" for prop in (EQUALS, PARTITION)}
-    assert not any(v.contradiction for v in found.verdicts)
-    assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, EQUALS, part).evidence)
+    case = verify_tiling(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
+    assert list_refuted(case) == {(part, prop) for part in "BC" for prop in (EQUALS, PARTITION)}
+    assert not any(v.contradiction for v in case.verdicts)
+    assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(case, EQUALS, part).evidence)
 
 
 @pytest.mark.parametrize(("text", "leaves"), [("(2,2):(5,2)", False), ("(2,2):(6,2)", True), ("(2,2):(-1,2)", True)])

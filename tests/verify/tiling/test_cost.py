@@ -39,7 +39,7 @@ COUNTED = {
 @pytest.mark.parametrize("case_", COUNTED, ids=lambda case: case[0])
 def test_registers_and_instructions_are_counted(case_: tuple[str, tuple[int, ...], tuple[int, int, int]]) -> None:
     atom, atoms, tile = case_
-    found = verify_tiling(TilingSpec("counts", atom, Layout(atoms), tile=tile))
+    verified = verify_tiling(TilingSpec("counts", atom, Layout(atoms), tile=tile))
     registers, calls = COUNTED[case_]
-    assert verdict(found, REGISTERS).claim.text == f"registers of a thread: {registers}"
-    assert verdict(found, CALLS).claim.text == calls
+    assert verdict(verified, REGISTERS).claim.text == f"registers of a thread: {registers}"
+    assert verdict(verified, CALLS).claim.text == calls

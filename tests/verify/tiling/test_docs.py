@@ -16,7 +16,7 @@ TEXT = (HERE.parents[2] / "docs" / "tiling.md").read_text(encoding="utf-8")
 
 def block(start: str) -> str:
     """The fenced block that begins with a text."""
-    return next(found for found in re.findall(r"```\w*\n(.*?)```", TEXT, re.DOTALL) if found.startswith(start))
+    return next(fenced for fenced in re.findall(r"```\w*\n(.*?)```", TEXT, re.DOTALL) if fenced.startswith(start))
 
 
 def test_the_refutation_is_what_is_printed() -> None:

@@ -17,12 +17,12 @@ from verify.tiling import every_point
 from verify.tiling.spec import TilingSpec, permutation
 
 
-def double(found: Any) -> Any:
-    return found * 2
+def double(values: Any) -> Any:
+    return values * 2
 
 
-def late(found: Any) -> Any:
-    return found - (found > 300)
+def late(values: Any) -> Any:
+    return values - (values > 300)
 
 
 def along_n_first(right: Callable[..., Layout], *given: Any) -> Layout:
@@ -63,11 +63,11 @@ def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, n
     tiled_mma._thrfrg.cache_clear()  # seam: the cache
     try:
         atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
-        found = verify_tiling(TilingSpec("planted", F16, atoms, tiler))
+        case = verify_tiling(TilingSpec("planted", F16, atoms, tiler))
     except SpecError:
         assert name in REJECTED
     else:
-        assert name not in REJECTED and (list_refuted(found) or found.contradiction)
+        assert name not in REJECTED and (list_refuted(case) or case.contradiction)
     finally:
         tiled_mma._thrfrg.cache_clear()  # seam: the cache
 

@@ -50,9 +50,9 @@ def leave_unmasked(mma: TiledMMA) -> Layout:
 
 def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TiledMMA, "layoutC_TV", property(leave_unmasked))
-    found = verify_tiling(TilingSpec("museum 25", F16_K8, Layout((2, 2, 2))))
-    assert list_refuted(found) == {("C", IN_BOUNDS), ("C", OWNERSHIP), ("C", EQUALS)}
-    wrong = verdict(found, IN_BOUNDS, "C").counterexample
+    case = verify_tiling(TilingSpec("museum 25", F16_K8, Layout((2, 2, 2))))
+    assert list_refuted(case) == {("C", IN_BOUNDS), ("C", OWNERSHIP), ("C", EQUALS)}
+    wrong = verdict(case, IN_BOUNDS, "C").counterexample
     assert wrong is not None and wrong.reproduced
     assert wrong.statement == "T128 V0 holds (m=0, n=16), outside 32x16"
 
@@ -60,9 +60,9 @@ def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_strides_swapped_in_b(monkeypatch: pytest.MonkeyPatch) -> None:
     """Still each element once, but not where the accumulators want it: the product and the definition differ."""
     monkeypatch.setattr(TiledMMA, "thrfrg", swap_strides)
-    found = verify_tiling(TilingSpec("swapped", F16, TWO_BY_TWO, (None, 32, None)))
-    assert list_refuted(found) == {("B", EQUALS), ("B", PARTITION), ("", PRODUCT)}
-    evidence = verdict(found, EQUALS, "B").evidence
+    case = verify_tiling(TilingSpec("swapped", F16, TWO_BY_TWO, (None, 32, None)))
+    assert list_refuted(case) == {("B", EQUALS), ("B", PARTITION), ("", PRODUCT)}
+    evidence = verdict(case, EQUALS, "B").evidence
     assert [e.status for e in evidence] == [Status.REFUTED, Status.REFUTED]
 
 
@@ -71,9 +71,9 @@ def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch
         return SLICE(mma, np.where(np.asarray(thread) == 5, 4, thread))
 
     monkeypatch.setattr(TiledMMA, "get_slice", wrong)
-    found = verify_tiling(TilingSpec("neighbour", F16, TWO_BY_TWO))
-    assert {("A", PARTITION), ("B", PARTITION), ("C", PARTITION)} <= list_refuted(found)
-    assert ("", PRODUCT) in list_refuted(found)
+    case = verify_tiling(TilingSpec("neighbour", F16, TWO_BY_TWO))
+    assert {("A", PARTITION), ("B", PARTITION), ("C", PARTITION)} <= list_refuted(case)
+    assert ("", PRODUCT) in list_refuted(case)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -86,8 +86,8 @@ def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: i
         return right(mma, operand, layout, v, tuple(turned))
 
     monkeypatch.setattr(tiled_mma, "_fragment", wrong)  # seam: a planted bug
-    found = verify_tiling(TilingSpec("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
-    assert list_refuted(found) == {(part, PARTITION) for part, axes in along.items() if axis in axes}
+    case = verify_tiling(TilingSpec("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
+    assert list_refuted(case) == {(part, PARTITION) for part, axes in along.items() if axis in axes}
 
 
 SLICE = TiledMMA.get_slice

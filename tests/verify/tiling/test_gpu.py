@@ -42,6 +42,6 @@ def test_a_recorded_run_is_evidence_on_its_own_tiled_mma_only() -> None:
 
 def test_a_recorded_run_that_failed_refutes() -> None:
     runs = tuple(run._replace(mismatches=7) for run in recordings_of_tilings())
-    found = verify_tiling(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
-    assert ("", PRODUCT) in list_refuted(found)
-    assert found.contradiction  # numpy through the same partitions is right: the two checks contradict each other
+    case = verify_tiling(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
+    assert ("", PRODUCT) in list_refuted(case)
+    assert case.contradiction  # numpy through the same partitions is right: the two checks contradict each other

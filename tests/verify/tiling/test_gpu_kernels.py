@@ -27,10 +27,10 @@ def test_the_shipped_tilings_are_the_ones_derived_today():
 
 
 def test_the_model_of_bank_conflicts_is_what_the_gpu_showed_in_every_pattern():
-    found = list(compare_run())
-    assert [observed.pattern for observed, _ in found] == list(patterns())
-    assert [(observed.pattern.name, model) for observed, model in found] == [
-        (observed.pattern.name, observed.wavefronts) for observed, _ in found
+    pairs = list(compare_run())
+    assert [observed.pattern for observed, _ in pairs] == list(patterns())
+    assert [(observed.pattern.name, model) for observed, model in pairs] == [
+        (observed.pattern.name, observed.wavefronts) for observed, _ in pairs
     ]
 
 
@@ -54,8 +54,8 @@ def test_the_command_compares_what_is_shipped_with_what_is_derived(capsys):
 
 
 def test_a_tiling_that_differs_is_named(capsys, monkeypatch):
-    other = DERIVED[0]._replace(name="other")
-    monkeypatch.setattr(gpu_kernels, "list_shipped", lambda: [other, *DERIVED[1:]])
+    changed = DERIVED[0]._replace(name="other")
+    monkeypatch.setattr(gpu_kernels, "list_shipped", lambda: [changed, *DERIVED[1:]])
     assert main([]) == 1
     assert capsys.readouterr().out.splitlines()[:2] == [
         f"{len(DERIVED) - 1} of {len(DERIVED)} shipped tilings are those derived today",

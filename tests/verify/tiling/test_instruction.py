@@ -35,9 +35,9 @@ def verify_instruction(folder: Path, capsys: pytest.CaptureFixture[str], ptx: st
     (folder / "mine.toml").write_text(ATOM.format(ptx=ptx))
     words = ["--atoms", str(folder / "mine.toml"), "--atom", "mine", "--atoms-layout", "2,2,1", "--format", "json"]
     code, out, err = run(capsys, *words)
-    (found,) = json.loads(out)["subjects"]
+    (subject,) = json.loads(out)["subjects"]
     assert err == ""
-    return code, found
+    return code, subject
 
 
 @pytest.mark.long
@@ -57,9 +57,9 @@ def verify_instruction(folder: Path, capsys: pytest.CaptureFixture[str], ptx: st
 def test_a_tiling_is_unchecked_unless_each_instruction_was_compared(
     ptx: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = verify_instruction(tmp_path, capsys, ptx)
-    assert (code, found["status"]) == (4, "UNCHECKED")
-    assert reason in json.dumps(found["verdicts"])
+    code, subject = verify_instruction(tmp_path, capsys, ptx)
+    assert (code, subject["status"]) == (4, "UNCHECKED")
+    assert reason in json.dumps(subject["verdicts"])
 
 
 @pytest.mark.long
@@ -78,10 +78,10 @@ def test_a_tiling_of_an_atom_whose_types_are_not_its_instructions_is_refuted(
     ptx: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As the atom is: an atom of f16 that issues bf16 does not multiply f16."""
-    code, found = verify_instruction(tmp_path, capsys, ptx)
-    assert (code, found["status"]) == (1, "REFUTED")
-    assert expected in json.dumps(found["verdicts"]) and "B is f16, the instruction's is" in json.dumps(
-        found["verdicts"]
+    code, subject = verify_instruction(tmp_path, capsys, ptx)
+    assert (code, subject["status"]) == (1, "REFUTED")
+    assert expected in json.dumps(subject["verdicts"]) and "B is f16, the instruction's is" in json.dumps(
+        subject["verdicts"]
     )
 
 
@@ -89,8 +89,8 @@ def test_a_tiling_of_an_atom_whose_types_are_not_its_instructions_is_refuted(
 def test_a_tiling_is_verified_where_instructions_distribute_alike_or_none_is_issued(
     ptx: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = verify_instruction(tmp_path, capsys, ptx)
-    assert (code, found["status"]) == (0, "VERIFIED")
+    code, subject = verify_instruction(tmp_path, capsys, ptx)
+    assert (code, subject["status"]) == (0, "VERIFIED")
 
 
 def test_an_instruction_of_fewer_lanes_is_an_open_question() -> None:

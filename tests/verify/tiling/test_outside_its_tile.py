@@ -111,7 +111,7 @@ def test_an_internal_error_costs_one_tiling(
     expected = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
     code, out, err = run(capsys, str(path), "--format", "json")
     document = json.loads(out)
-    assert (code, document["exit"], [one["name"] for one in document["subjects"]]) == (3, 3, ["first", "last"])
+    assert (code, document["exit"], [subject["name"] for subject in document["subjects"]]) == (3, 3, ["first", "last"])
     assert err == f"{expected} {TRACEBACK}\n"
     assert run(capsys, str(path))[1].endswith("; exit 3\n")
     code, out, err = run(capsys, str(path), "--explain")

@@ -23,8 +23,8 @@ def test_the_law_of_tilings_is_proved_once_for_all_atoms_of_a_run(monkeypatch: p
     )
     checker = AtomChecker(frozenset({Check.PROOF}))
     for name in ATOMS:
-        found = {one.claim.prop.key: one.status for one in checker.case(registry()[name]).verdicts}
-        assert found["tiling"] is Status.PROVED
+        statuses = {verdict.claim.prop.key: verdict.status for verdict in checker.case(registry()[name]).verdicts}
+        assert statuses["tiling"] is Status.PROVED
     assert len(budgets) == 1
 
 

@@ -43,13 +43,13 @@ def one_of_each() -> dict[str, list[str]]:
 def test_every_registered_atom_is_verified_two_by_two(group: str) -> None:
     prover = Prover()
     for name in one_of_each()[group]:
-        found = verify_tiling(TilingSpec(name, name, TWO_BY_TWO), prover)
-        if found.expects.known_defect:
-            assert found.as_known, name
+        case = verify_tiling(TilingSpec(name, name, TWO_BY_TWO), prover)
+        if case.expects.known_defect:
+            assert case.as_known, name
         elif (registry()[name].known_defect or "").startswith("ptx:"):  # what it issues cannot be compared
-            assert (found.status, found.expects.excuse) == ("UNCHECKED", "as expected"), name
+            assert (case.status, case.expects.excuse) == ("UNCHECKED", "as expected"), name
         else:
-            assert {v.status for v in found.verdicts} == {Status.PROVED, Status.AGREES}, name
+            assert {v.status for v in case.verdicts} == {Status.PROVED, Status.AGREES}, name
 
 
 PERMUTATIONS = {
@@ -68,9 +68,9 @@ PERMUTATIONS = {
 @pytest.mark.parametrize("name", PERMUTATIONS)
 def test_every_sort_of_permutation_is_verified(name: str) -> None:
     atom, text = PERMUTATIONS[name]
-    found = verify_tiling(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
-    assert found.status == "VERIFIED"
-    assert all(v.status.confirmed for v in found.verdicts)
+    case = verify_tiling(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
+    assert case.status == "VERIFIED"
+    assert all(v.status.confirmed for v in case.verdicts)
 
 
 ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,1):(1,4,0)", "(3,1,2):(2,0,1)"]
@@ -92,8 +92,8 @@ def test_a_quadpair_alone_and_four_of_them_are_verified() -> None:
 
 def test_one_scalar_and_one_thread() -> None:
     """The smallest tiled MMA there is: one element, one thread, all strides 0."""
-    found = verify_tiling(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
-    assert found.status == "VERIFIED" and verdict(found, THREADS).claim.text == "1 thread for one atom"
+    case = verify_tiling(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
+    assert case.status == "VERIFIED" and verdict(case, THREADS).claim.text == "1 thread for one atom"
 
 
 WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] = {
@@ -139,10 +139,10 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
 def test_every_repair_makes_the_whole_tiling_right(name: str) -> None:
     spec, _ = WRONG_TILINGS[name]
     given = spec()
-    found = [(one.claim.part, one.counterexample) for one in verify_tiling(given).verdicts]
-    repairs = {part: wrong.repair for part, wrong in found if wrong is not None and wrong.repair}
+    claimed = [(judged.claim.part, judged.counterexample) for judged in verify_tiling(given).verdicts]
+    repairs = {part: wrong.repair for part, wrong in claimed if wrong is not None and wrong.repair}
     texts = {part: text.split(": ", 1)[1].split("   ")[0] for part, text in repairs.items()}
-    assert all(wrong is None or not wrong.proposals for _, wrong in found)
+    assert all(wrong is None or not wrong.proposals for _, wrong in claimed)
     if texts:
         whole = replace(given, claimed={**given.claimed, **texts})
         assert whole != given and verify_tiling(whole).status == "VERIFIED"
@@ -152,8 +152,8 @@ def test_every_repair_makes_the_whole_tiling_right(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG_TILINGS)
 def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
     spec, wanted = WRONG_TILINGS[name]
-    found = verify_tiling(spec())
-    assert list_refuted(found) == wanted and not any(v.contradiction for v in found.verdicts)
+    case = verify_tiling(spec())
+    assert list_refuted(case) == wanted and not any(v.contradiction for v in case.verdicts)
 
 
 def test_a_claimed_layout_that_is_the_tilings_written_otherwise() -> None:

@@ -28,15 +28,15 @@ def test_the_definition_is_what_the_library_evaluates(spec: TilingSpec) -> None:
         rows, columns = tiled.extent(tiling.covered_shape)
         layout = tiling.mma.layout_TV(tiled.name, Layout((rows, columns)))
         threads, values = map(size, layout)
-        found = np.array([[layout(t, v) for v in range(values)] for t in range(threads)])
-        assert (reference.elements(tiling, tiled) == found).all()
+        table = np.array([[layout(t, v) for v in range(values)] for t in range(threads)])
+        assert (reference.elements(tiling, tiled) == table).all()
 
 
 def test_quadpairs_fill_a_warp_before_the_next_one() -> None:
     """Lanes 0 to 3 and 16 to 19 are the first quadpair; the others begin at 4, 8 and 12."""
-    found = reference.threads(prepare_tiling(SPECS[2]))
-    assert found[:, 0, 0, 0].tolist() == [0, 1, 2, 3, 16, 17, 18, 19]
-    assert sorted(found.ravel().tolist()) == list(range(32))
+    threads = reference.threads(prepare_tiling(SPECS[2]))
+    assert threads[:, 0, 0, 0].tolist() == [0, 1, 2, 3, 16, 17, 18, 19]
+    assert sorted(threads.ravel().tolist()) == list(range(32))
 
 
 def test_a_bug_planted_in_the_library_is_not_in_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,4 +49,4 @@ def test_a_bug_planted_in_the_library_is_not_in_the_definition(monkeypatch: pyte
     monkeypatch.setattr(Layout, "__call__", wrong)
     again = prepare_tiling(SPECS[1])
     after = [reference.elements(again, tiled) for tiled in again.operands]
-    assert all((one == other).all() for one, other in zip(before, after, strict=True))
+    assert all((first == second).all() for first, second in zip(before, after, strict=True))

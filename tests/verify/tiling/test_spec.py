@@ -65,8 +65,8 @@ def test_all_errors_of_a_file_name_its_keys(tmp_path: Path) -> None:
     path.write_text(f'["one"]\natom = "{F16}"\ntile = "1"\natoms_layout = "0"\n["two"]\natom = "{F16}"\n')
     with pytest.raises(AtomFileError) as error:
         load(path)
-    assert [one.key for one in error.value.errors] == ["one.tile", "one.atoms_layout"]
-    found = spec.read_tilings(path)
-    assert [one.name for one in found.items] == ["two"]
-    assert isinstance(found.items[0].error("tile", "is odd"), SpecError)
-    assert str(found.items[0].error("tile", "is odd")) == f"{path}: two.tile: is odd"
+    assert [fault.key for fault in error.value.errors] == ["one.tile", "one.atoms_layout"]
+    tilings = spec.read_tilings(path)
+    assert [tiling.name for tiling in tilings.items] == ["two"]
+    assert isinstance(tilings.items[0].error("tile", "is odd"), SpecError)
+    assert str(tilings.items[0].error("tile", "is odd")) == f"{path}: two.tile: is odd"

@@ -173,11 +173,11 @@ def test_what_cannot_be_a_tiling_is_one_line(name: str, capsys: pytest.CaptureFi
 def list_replaced(words: list[str], line: str) -> Iterator[list[str]]:
     """The words with each suggestion of an error in place; where the permutation is wrong, that axis alone."""
     option, _, problem = line.partition(": ")
-    for other in problem.rpartition("; ")[2].removesuffix(" would do").split(" or "):
+    for suggested in problem.rpartition("; ")[2].removesuffix(" would do").split(" or "):
         if option == "--atoms-layout":
-            yield [*words[:2], option, other]
+            yield [*words[:2], option, suggested]
         else:
-            tiler = other.removeprefix(f"{problem[0]} = ").removesuffix(",").removesuffix(", in order")
+            tiler = suggested.removeprefix(f"{problem[0]} = ").removesuffix(",").removesuffix(", in order")
             yield [*words[: words.index(option) + 1], ",".join(tiler if axis == problem[0] else "_" for axis in "MNK")]
 
 

@@ -30,12 +30,12 @@ def prepare_tiling(spec: TilingSpec) -> bind.Tiling:
     return bind.prepare(spec, bind.find(spec, registry()))
 
 
-def list_refuted(found: Case) -> set[tuple[str, Any]]:
-    return {(v.claim.part, v.claim.prop) for v in found.verdicts if v.status is Status.REFUTED}
+def list_refuted(case: Case) -> set[tuple[str, Any]]:
+    return {(v.claim.part, v.claim.prop) for v in case.verdicts if v.status is Status.REFUTED}
 
 
-def verdict(found: Case, prop: Property, part: str = "") -> Verdict:
-    return next(v for v in found.verdicts if v.claim.prop == prop and v.claim.part == part)
+def verdict(case: Case, prop: Property, part: str = "") -> Verdict:
+    return next(v for v in case.verdicts if v.claim.prop == prop and v.claim.part == part)
 
 
 def swap_strides(mma: TiledMMA, operand: str, layout: Layout) -> Layout:
@@ -43,7 +43,7 @@ def swap_strides(mma: TiledMMA, operand: str, layout: Layout) -> Layout:
     tiled = THRFRG(mma, operand, layout)
     if operand != "B":
         return tiled
-    (v, atoms), (frg, (rest, *others)) = ((*tiled[0],), (tiled[1][0], [*tiled[1][1]]))
+    (v, atoms), (frg, (rest, *rests)) = ((*tiled[0],), (tiled[1][0], [*tiled[1][1]]))
     assert atoms.shape == (2, 1) and isinstance(atoms.stride, tuple) and rest.shape == 2
     moved = Layout(atoms.shape, (rest.stride, atoms.stride[1]))
-    return make_layout(make_layout(v, moved), make_layout(frg, make_layout(Layout(2, atoms.stride[0]), *others)))
+    return make_layout(make_layout(v, moved), make_layout(frg, make_layout(Layout(2, atoms.stride[0]), *rests)))
