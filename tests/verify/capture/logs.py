@@ -72,7 +72,9 @@ class Log:
 
     def launch(self, given: Sequence[int], names: Sequence[str] = ("x", "y", "out"), **more: Any) -> list[int]:
         """Launch `add` on three contents; returns what their memory holds then."""
-        tensors = [{"arg": name, "elements": SIZE, **self.see(one)} for name, one in zip(names, given, strict=True)]
+        tensors = [
+            {"arg": name, "elements": SIZE, **self.see(content)} for name, content in zip(names, given, strict=True)
+        ]
         variant = {
             "name": "add", "config": "", "ptx": "add.ptx", "entry": "add", "grid": [3, 1, 1], "block": 32, "smem": 0,
             "scratch": 0, "params": [*({"tensor": name} for name in names), SIZE], "problem": "", "tensors": tensors,
@@ -80,12 +82,12 @@ class Log:
         }  # fmt: skip
         self.events.append({"kind": "launch", "name": "add", "variants": [variant], "configs": 1, "at": "test_x.py:9"})
         after: dict[int, int] = {}
-        for one in given:
-            if one not in after:
-                args = [name for name, other in zip(names, given, strict=True) if other == one]
-                after[one] = self.add("after", launch=self.launches, args=args, before=one)
+        for content in given:
+            if content not in after:
+                args = [name for name, argument in zip(names, given, strict=True) if argument == content]
+                after[content] = self.add("after", launch=self.launches, args=args, before=content)
         self.launches += 1
-        return [after[one] for one in given]
+        return [after[content] for content in given]
 
     def add_whole_blocks(self) -> None:
         """Launch the kernel without a mask on 64 elements, and compare what it wrote with the sum."""
@@ -93,8 +95,8 @@ class Log:
         layout = {**VECTOR, "shape": [64]}
         x, y, out = (self.op("torch.randn", 64, layout=layout) for _ in range(3))
         tensors = [
-            {"arg": name, "elements": 64, **self.see(one, **layout)}
-            for name, one in zip(("x", "y", "out"), (x, y, out), strict=True)
+            {"arg": name, "elements": 64, **self.see(content, **layout)}
+            for name, content in zip(("x", "y", "out"), (x, y, out), strict=True)
         ]
         params = [*({"tensor": name} for name in ("x", "y", "out")), 64]
         written = self.launch(
@@ -113,7 +115,7 @@ class Log:
         self.events.append({"kind": "use", "how": how, **self.see(content, **layout), "at": "test_x.py:10"})
 
     def compare(self, actual: Any, expected: Any) -> None:
-        sides = [one if isinstance(one, dict) else self.see(one) for one in (actual, expected)]
+        sides = [side if isinstance(side, dict) else self.see(side) for side in (actual, expected)]
         event = {
             "kind": "compare",
             "how": "assert_close",
@@ -127,7 +129,7 @@ class Log:
     def record(self, asserted: Sequence[int] | None = None, **more: Any) -> dict[str, Any]:
         return {
             "test": "test_x.py::test_add", "line": 1, "outcome": "passed", "why": "", "events": self.events,
-            "contents": {str(at): one for at, one in enumerate(self.contents)},
+            "contents": {str(at): content for at, content in enumerate(self.contents)},
             "asserted": list(range(self.compared)) if asserted is None else list(asserted), **more,
         }  # fmt: skip
 
@@ -138,5 +140,5 @@ def decide(log: Log, **keys: object) -> list[Decision]:
 
 
 def only(log: Log, **keys: object) -> Decision:
-    (found,) = decide(log, **keys)
-    return found
+    (decision,) = decide(log, **keys)
+    return decision

@@ -47,8 +47,10 @@ def test_a_script_imports_triton_and_has_no_claim(tmp_path: Path) -> None:
 
 def test_a_benchmark_is_one_call_for_each_line() -> None:
     calls = []
-    one = SimpleNamespace(x_names=["M", "N"], x_vals=[64, 128], line_arg="by", line_vals=["a", "b"], args={"k": 1})
-    mark = SimpleNamespace(fn=lambda **given: calls.append(given), benchmarks=[one])
+    benchmark = SimpleNamespace(
+        x_names=["M", "N"], x_vals=[64, 128], line_arg="by", line_vals=["a", "b"], args={"k": 1}
+    )
+    mark = SimpleNamespace(fn=lambda **given: calls.append(given), benchmarks=[benchmark])
     run_benchmarks(mark, print_data=True, show_plots=True, save_path=".")
     assert calls == [{"M": 64, "N": 64, "by": "a", "k": 1}, {"M": 64, "N": 64, "by": "b", "k": 1}]
 

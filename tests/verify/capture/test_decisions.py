@@ -27,15 +27,15 @@ def add_decision(log: Log, name: str = "torch.Tensor.add", asserted: object = No
 
 
 def test_a_sum_is_verified(log: Log) -> None:
-    found = add_decision(log)
-    assert (found.status, found.text) == ("VERIFIED", "out[i] = (x[i] + y[i])")
-    assert found.name == "launch 1: values"
+    decision = add_decision(log)
+    assert (decision.status, decision.text) == ("VERIFIED", "out[i] = (x[i] + y[i])")
+    assert decision.name == "launch 1: values"
 
 
 def test_another_function_is_refuted(log: Log) -> None:
-    found = add_decision(log, "torch.Tensor.sub")
-    assert found.status == "REFUTED"
-    assert "wrong element" in found.report()
+    decision = add_decision(log, "torch.Tensor.sub")
+    assert decision.status == "REFUTED"
+    assert "wrong element" in decision.report()
 
 
 def test_a_reference_is_read_after_the_launch_too(log: Log) -> None:
@@ -50,9 +50,9 @@ def test_a_reference_over_what_the_launch_wrote_is_none(log: Log) -> None:
     x, y = log.draw(), log.draw()
     later = log.launch([x, y, x])
     log.compare(later[2], log.op("torch.Tensor.add", log.operand(later[0]), log.operand(y)))
-    found = only(log)
-    assert found.status == "UNCHECKED"
-    assert found.safe
+    decision = only(log)
+    assert decision.status == "UNCHECKED"
+    assert decision.safe
 
 
 def test_a_sum_in_place_is_compared_with_the_old_numbers(log: Log) -> None:
@@ -64,17 +64,17 @@ def test_a_sum_in_place_is_compared_with_the_old_numbers(log: Log) -> None:
 
 
 def test_a_comparison_that_the_test_does_not_rest_on_is_no_claim(log: Log) -> None:
-    found = add_decision(log, asserted=[])
-    assert found.status == "UNCHECKED"
-    assert f"{NOT_DECISIVE} (test_x.py:11)" in found.report()
+    decision = add_decision(log, asserted=[])
+    assert decision.status == "UNCHECKED"
+    assert f"{NOT_DECISIVE} (test_x.py:11)" in decision.report()
 
 
 def test_a_reference_by_another_kernel_is_none(log: Log) -> None:
-    x, y, out, other = log.draw(), log.draw(), log.op("torch.empty"), log.op("torch.empty")
-    one = log.launch([x, y, out])[2]
-    two = log.launch([x, y, other])[2]
-    log.compare(one, two)
-    assert {found.status for found in decide(log)} == {"UNCHECKED"}
+    x, y, out, second = log.draw(), log.draw(), log.op("torch.empty"), log.op("torch.empty")
+    result = log.launch([x, y, out])[2]
+    two = log.launch([x, y, second])[2]
+    log.compare(result, two)
+    assert {decision.status for decision in decide(log)} == {"UNCHECKED"}
 
 
 def test_a_reference_over_what_another_kernel_wrote_is_none(log: Log) -> None:
@@ -82,8 +82,8 @@ def test_a_reference_over_what_another_kernel_wrote_is_none(log: Log) -> None:
     z = log.launch([x, y, made])[2]
     written = log.launch([x, y, out])[2]
     log.compare(written, log.op("torch.Tensor.add", log.operand(z), log.operand(y)))
-    found = decide(log)[-1]
-    assert (found.status, "computed by a kernel, launch 1" in found.text) == ("UNCHECKED", True)
+    last = decide(log)[-1]
+    assert (last.status, "computed by a kernel, launch 1" in last.text) == ("UNCHECKED", True)
 
 
 CHAINS = {  # what is compared with ((x + y) + x), given x, y, and t = x + y as the first launch left it
@@ -102,13 +102,13 @@ def test_a_chain_of_launches_is_one_claim(log: Log, name: str) -> None:
     later, _, t = log.launch([x, y, made])
     written = log.launch([t, later, out])[2]
     first, *rest = make(log, x, y, t)
-    for one in rest:
-        first = log.op("torch.Tensor.add", log.operand(first), log.operand(one))
+    for term in rest:
+        first = log.op("torch.Tensor.add", log.operand(first), log.operand(term))
     log.compare(written, first)
-    found = decide(log)
-    assert [one.status for one in found] == ["UNCHECKED", status]
-    assert words in found[1].report()
-    assert found[0].safe
+    decisions = decide(log)
+    assert [decision.status for decision in decisions] == ["UNCHECKED", status]
+    assert words in decisions[1].report()
+    assert decisions[0].safe
 
 
 @pytest.mark.parametrize("wrong", ["by hand", "twice"])
@@ -127,8 +127,8 @@ def test_a_chain_that_is_broken_is_unchecked(log: Log, wrong: str) -> None:
 
 
 def test_an_operation_that_is_not_in_the_table_is_named(log: Log) -> None:
-    found = add_decision(log, "torch.Tensor.lerp")
-    assert (found.status, "lerp" in found.text) == ("UNCHECKED", True)
+    decision = add_decision(log, "torch.Tensor.lerp")
+    assert (decision.status, "lerp" in decision.text) == ("UNCHECKED", True)
 
 
 def test_memory_that_changed_unseen_is_named(log: Log) -> None:
@@ -136,8 +136,8 @@ def test_memory_that_changed_unseen_is_named(log: Log) -> None:
     written = log.launch([x, y, out])[2]
     changed = log.add("unknown", why="its memory changed without an operation that was seen", of=[x])
     log.compare(written, log.op("torch.Tensor.add", log.operand(changed), log.operand(y)))
-    found = only(log)
-    assert (found.status, "changed without an operation" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "changed without an operation" in decision.text) == ("UNCHECKED", True)
 
 
 def test_a_side_that_changed_after_the_launch_is_none(log: Log) -> None:
@@ -153,8 +153,8 @@ def test_a_number_that_a_kernel_would_have_written_is_read(log: Log) -> None:
     written = log.launch([x, y, out])[2]
     log.use(log.op("torch.Tensor.max", log.operand(written)))
     log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
-    found = only(log)
-    assert (found.status, "item (test_x.py:10) reads a number" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "item (test_x.py:10) reads a number" in decision.text) == ("UNCHECKED", True)
 
 
 def test_a_number_of_an_input_may_be_read(log: Log) -> None:
@@ -170,8 +170,8 @@ def test_a_number_that_was_not_computed_is_read(log: Log) -> None:
     log.use(log.op("torch.matmul", log.operand(x), log.operand(y), valueless="it is large"))
     written = log.launch([x, y, out])[2]
     log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
-    found = only(log)
-    assert (found.status, "was not computed: it is large" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "was not computed: it is large" in decision.text) == ("UNCHECKED", True)
 
 
 def test_what_the_autotuner_changes_before_a_launch_is_not_what_the_test_made(log: Log) -> None:
@@ -182,9 +182,9 @@ def test_what_the_autotuner_changes_before_a_launch_is_not_what_the_test_made(lo
         both = fresh.op("torch.Tensor.add", fresh.operand(x), fresh.operand(y))
         later = fresh.launch([x, y, x], timed=timed)
         fresh.compare(later[2], both)
-        found = only(fresh)
-        assert found.status == wanted
-        assert ("the autotuner runs the kernel to time it, and x is in none" in found.text) == bool(timed == ["x"])
+        decision = only(fresh)
+        assert decision.status == wanted
+        assert ("the autotuner runs the kernel to time it, and x is in none" in decision.text) == bool(timed == ["x"])
 
 
 def test_an_output_of_zeros_may_be_timed(log: Log) -> None:
@@ -212,9 +212,9 @@ def test_floats_of_the_output_that_become_whole_numbers_are_no_claim(log: Log) -
     both = log.op("torch.Tensor.add", log.operand(x), log.operand(y))
     whole = log.op("torch.Tensor.int", log.operand(written), dtype="int32")
     log.compare(log.see(whole, dtype="int32"), log.see(both))
-    found = only(log)
-    assert (found.status, found.safe) == ("UNCHECKED", True)
-    assert "int (test_x.py:7) changes what the launch wrote: it is int32 then" in found.text
+    decision = only(log)
+    assert (decision.status, decision.safe) == ("UNCHECKED", True)
+    assert "int (test_x.py:7) changes what the launch wrote: it is int32 then" in decision.text
 
 
 def test_a_part_that_is_compared_is_no_claim(log: Log) -> None:
@@ -225,8 +225,8 @@ def test_a_part_that_is_compared_is_no_claim(log: Log) -> None:
         "torch.Tensor.add", log.operand(x, **some), log.operand(y, **some), layout={"offset": 0, "strides": [1], **some}
     )
     log.compare(log.see(written, **some), log.see(reference, **some))
-    found = only(log)
-    assert (found.status, "a part of out" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "a part of out" in decision.text) == ("UNCHECKED", True)
 
 
 @pytest.mark.parametrize("of_the_data", [True, False])
@@ -236,9 +236,9 @@ def test_a_reference_that_may_be_of_these_data_alone_refutes_nothing(log: Log, o
     written = log.launch([x, y, out])[2]
     log.use(log.op("torch.Tensor.sum", log.operand(x)) if of_the_data else log.draw())
     log.compare(written, log.op("torch.Tensor.sub", log.operand(x), 2.65))
-    found = only(log)
-    assert found.status == ("UNCHECKED" if of_the_data else "REFUTED")
-    assert ("reads a number that x gives (item, test_x.py:10)" in found.text) == of_the_data
+    decision = only(log)
+    assert decision.status == ("UNCHECKED" if of_the_data else "REFUTED")
+    assert ("reads a number that x gives (item, test_x.py:10)" in decision.text) == of_the_data
 
 
 def test_data_that_is_special_refutes_nothing(log: Log) -> None:
@@ -247,24 +247,24 @@ def test_data_that_is_special_refutes_nothing(log: Log) -> None:
     same = log.op("torch.Tensor.clone", log.operand(x))
     written = log.launch([x, same, out])[2]
     log.compare(written, log.op("torch.Tensor.mul", log.operand(x), 2))
-    found = only(log)
-    assert (found.status, "made of the same data" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "made of the same data" in decision.text) == ("UNCHECKED", True)
 
 
 def test_a_reference_over_a_tensor_that_the_kernel_is_not_given(log: Log) -> None:
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
     log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(log.draw())))
-    found = only(log)
-    assert (found.status, "which the kernel isn't given" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "which the kernel isn't given" in decision.text) == ("UNCHECKED", True)
 
 
 def test_a_copy_and_an_exact_cast_are_the_same_numbers(log: Log) -> None:
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")
-    copies = [log.op("torch.Tensor.to", log.operand(one)) for one in (x, y)]
+    copies = [log.op("torch.Tensor.to", log.operand(content)) for content in (x, y)]
     written = log.launch([*copies, out])[2]
-    sides = [log.op("torch.Tensor.double", log.operand(one), dtype="float64") for one in (x, y)]
-    reference = log.op("torch.Tensor.add", *(log.operand(one, dtype="float64") for one in sides), dtype="float64")
+    sides = [log.op("torch.Tensor.double", log.operand(content), dtype="float64") for content in (x, y)]
+    reference = log.op("torch.Tensor.add", *(log.operand(side, dtype="float64") for side in sides), dtype="float64")
     left = log.op("torch.Tensor.double", log.operand(written), dtype="float64")
     log.compare(log.see(left, dtype="float64"), log.see(reference, dtype="float64"))
     assert only(log).status == "VERIFIED"
@@ -281,8 +281,8 @@ def test_a_rounded_copy_is_not_the_same_numbers(log: Log) -> None:
 
 def test_without_a_comparison_there_is_safety_alone(log: Log) -> None:
     log.launch([log.draw(), log.draw(), log.op("torch.empty")])
-    found = only(log)
-    assert (found.name, found.status, found.safe) == ("launch 1: safety only", "UNCHECKED", True)
+    decision = only(log)
+    assert (decision.name, decision.status, decision.safe) == ("launch 1: safety only", "UNCHECKED", True)
 
 
 MOST = "cvt.rzi.s32.f32 %r1, %f3;\n  atom.global.max.s32 %r2, [%rd7], %r1"
@@ -293,18 +293,18 @@ def test_a_launch_that_adds_atomically_is_safe_whatever_its_data_are(tmp_path: P
     assert ATOMIC != ADD
     log = Log(tmp_path, ATOMIC)
     log.launch([log.draw(), log.draw(), log.op("torch.zeros")])
-    found = only(log)
-    assert (found.status, found.safe) == ("UNCHECKED", True), found.text
+    decision = only(log)
+    assert (decision.status, decision.safe) == ("UNCHECKED", True), decision.text
     log = Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32"))
     log.launch([log.draw(), log.draw(), log.op("torch.zeros")])
     assert not only(log).safe
 
 
 def test_an_open_comparison_says_whether_the_launch_is_safe(tmp_path: Path) -> None:
-    found = add_decision(Log(tmp_path, ATOMIC))
-    assert (found.status, found.safe, "SAFE to run" in found.text) == ("UNKNOWN", False, True), found.text
-    found = add_decision(Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32")))
-    assert found.status in ("REFUTED", "UNKNOWN") and "SAFE to run" not in found.text
+    decision = add_decision(Log(tmp_path, ATOMIC))
+    assert (decision.status, decision.safe, "SAFE to run" in decision.text) == ("UNKNOWN", False, True), decision.text
+    decision = add_decision(Log(tmp_path, ATOMIC.replace("setp.ge.s32", "setp.gt.s32")))
+    assert decision.status in ("REFUTED", "UNKNOWN") and "SAFE to run" not in decision.text
 
 
 def test_an_access_out_of_bounds_is_refuted_without_a_comparison(tmp_path: Path) -> None:
@@ -315,9 +315,9 @@ def test_an_access_out_of_bounds_is_refuted_without_a_comparison(tmp_path: Path)
 
 def test_a_sum_that_is_rounded_on_the_way_is_not_decided(tmp_path: Path) -> None:
     rounded = "  .reg .b16 %h1;\n  cvt.rn.f16.f32 %h1, %f3;\n  cvt.f32.f16 %f3, %h1;\n  st.global"
-    found = add_decision(Log(tmp_path, ADD.replace("  st.global", rounded)))
-    assert (found.status, found.safe) == ("UNCHECKED", True)
-    assert "rounds a value that the reference doesn't round" in found.text
+    decision = add_decision(Log(tmp_path, ADD.replace("  st.global", rounded)))
+    assert (decision.status, decision.safe) == ("UNCHECKED", True)
+    assert "rounds a value that the reference doesn't round" in decision.text
 
 
 def test_an_access_beyond_a_part_of_a_tensor_is_not_decided(tmp_path: Path) -> None:
@@ -325,33 +325,33 @@ def test_an_access_beyond_a_part_of_a_tensor_is_not_decided(tmp_path: Path) -> N
     log.launch([log.draw(), log.draw(), log.op("torch.empty")])
     for tensor in log.events[0]["variants"][0]["tensors"]:
         tensor["elements"] = 2 * SIZE
-    found = only(log)
-    assert (found.status, "parts of larger tensors" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "parts of larger tensors" in decision.text) == ("UNCHECKED", True)
 
 
 def test_a_launch_that_no_claim_describes(log: Log) -> None:
     log.launch([log.draw(), log.draw(), log.op("torch.empty")], problem="a cluster of 2 CTAs")
-    found = only(log)
-    assert (found.status, found.safe, "a cluster of 2 CTAs" in found.text) == ("UNCHECKED", False, True)
+    decision = only(log)
+    assert (decision.status, decision.safe, "a cluster of 2 CTAs" in decision.text) == ("UNCHECKED", False, True)
 
 
 def test_views_of_one_tensor_that_overlap_are_not_described(log: Log) -> None:
     x, y = log.draw(), log.draw()
     log.launch([x, y, x])
     log.events[0]["variants"][0]["tensors"][2]["offset"] = 1
-    found = only(log)
-    assert (found.status, "different views of one tensor" in found.text) == ("UNCHECKED", True)
+    decision = only(log)
+    assert (decision.status, "different views of one tensor" in decision.text) == ("UNCHECKED", True)
 
 
 def test_the_author_of_a_test_may_say_what_a_kernel_computes(log: Log) -> None:
     log.launch([log.draw(), log.draw(), log.op("torch.empty")])
-    right, wrong, other = "out[i] = x[i] + y[i]", "out[i] = x[i]", "q[i] = x[i]"
-    found = decide(log, claims=[right, wrong, other])
-    assert [(one.name, one.status, one.claimed) for one in found] == [
+    right, wrong, stranger = "out[i] = x[i] + y[i]", "out[i] = x[i]", "q[i] = x[i]"
+    decisions = decide(log, claims=[right, wrong, stranger])
+    assert [(decision.name, decision.status, decision.claimed) for decision in decisions] == [
         ("launch 1: claim", "VERIFIED", True),
         ("launch 1: claim 2", "REFUTED", True),
     ]
-    (alone,) = decide(log, claims=[other])
+    (alone,) = decide(log, claims=[stranger])
     assert (alone.name, alone.status) == ("launch 1: safety only", "UNCHECKED")
 
 
@@ -362,8 +362,8 @@ def test_a_claim_whose_indices_do_not_fit_is_unchecked(log: Log) -> None:
         "out[i] = x[i] + y[i]": "the index i has 70 values, and 69 in y",
         "out[i] = x[i,j]": "x has 1 dimensions, the claim gives it 2 indices",
     }
-    for found, words in zip(decide(log, claims=list(texts)), texts.values(), strict=True):
-        assert (found.status, words in found.text) == ("UNCHECKED", True)
+    for decision, words in zip(decide(log, claims=list(texts)), texts.values(), strict=True):
+        assert (decision.status, words in decision.text) == ("UNCHECKED", True)
     log.launches, log.events = 0, []
     x = log.draw()
     log.launch([x, log.draw(), x])
@@ -381,10 +381,10 @@ def decide_hurried(log: Log, operation: str = "torch.Tensor.add") -> Decision:
 
 
 def test_a_launch_that_takes_too_long_is_compared_in_part(log: Log) -> None:
-    found = decide_hurried(log)
-    assert (found.status, found.text) == ("PARTIAL", "PARTIAL: 1 of 3 CTAs; out[i] = (x[i] + y[i])")
-    assert "1 of 3 CTAs were interpreted, and nothing is wrong there" in found.report()
-    assert "VERIFIED" not in found.report()
+    decision = decide_hurried(log)
+    assert (decision.status, decision.text) == ("PARTIAL", "PARTIAL: 1 of 3 CTAs; out[i] = (x[i] + y[i])")
+    assert "1 of 3 CTAs were interpreted, and nothing is wrong there" in decision.report()
+    assert "VERIFIED" not in decision.report()
 
 
 @pytest.mark.long
@@ -405,22 +405,25 @@ def test_tables_of_large_tensors_take_none_of_the_time_of_a_launch(log: Log, mon
 
 
 def test_a_part_refutes_what_it_shows(log: Log) -> None:
-    found = decide_hurried(log, "torch.Tensor.sub")
-    assert found.status == "REFUTED"
-    assert "32 of 70 elements are wrong" in found.report()
+    decision = decide_hurried(log, "torch.Tensor.sub")
+    assert decision.status == "REFUTED"
+    assert "32 of 70 elements are wrong" in decision.report()
 
 
 def test_ctas_that_exchange_data_are_no_part(tmp_path: Path) -> None:
     """The sum of all CTAs is in no single one of them."""
-    found = decide_hurried(Log(tmp_path, ADD.replace("st.global.f32 [%rd7], %f3", "red.global.add.f32 [%rd7], %f3")))
-    assert (found.status, "its CTAs are not independent (line 26: red.global" in found.text) == ("UNCHECKED", True)
+    decision = decide_hurried(Log(tmp_path, ADD.replace("st.global.f32 [%rd7], %f3", "red.global.add.f32 [%rd7], %f3")))
+    assert (decision.status, "its CTAs are not independent (line 26: red.global" in decision.text) == (
+        "UNCHECKED",
+        True,
+    )
 
 
 def test_a_part_is_not_compared_with_what_another_cta_may_have_changed(tmp_path: Path) -> None:
     """A second store through x, which no thread executes here."""
     more = "  @%p1 st.global.f32 [%rd5], %f3;\nDONE:"
-    found = decide_hurried(Log(tmp_path, ADD.replace("DONE:\n", more + "\n")))
-    assert found.text == "PARTIAL: 1 of 3 CTAs; the reference reads x after the kernel wrote it"
+    decision = decide_hurried(Log(tmp_path, ADD.replace("DONE:\n", more + "\n")))
+    assert decision.text == "PARTIAL: 1 of 3 CTAs; the reference reads x after the kernel wrote it"
 
 
 def test_equal_launches_are_interpreted_once(log: Log) -> None:

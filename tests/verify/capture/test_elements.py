@@ -51,10 +51,10 @@ def test_a_part_of_a_result_is_a_part(log: Log) -> None:
 
 
 def test_a_product_with_another_tensor_may_hide_elements(log: Log) -> None:
-    answers, other = compare_elements(log), log.draw()
+    answers, factor = compare_elements(log), log.draw()
     log.use(log.op("torch.Tensor.mul", log.operand(answers), log.operand(answers)))
     assert explain(log) == ""
-    log.use(log.op("torch.Tensor.mul", log.operand(answers), log.operand(other)))
+    log.use(log.op("torch.Tensor.mul", log.operand(answers), log.operand(factor)))
     assert "mul (test_x.py:3) may leave out elements" in explain(log)
 
 

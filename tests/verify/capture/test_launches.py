@@ -39,7 +39,7 @@ class Recording(Recorder):
 
 def test_what_the_autotuner_may_change_is_noted_when_it_times_a_kernel(tmp_path: Path) -> None:
     """Triton runs each configuration many times, once in a process for equal keys; it zeroes or restores some."""
-    recorder, zeroed, other = Recording(), Memory(), Memory()
+    recorder, zeroed, timed = Recording(), Memory(), Memory()
     launches = Launches(recorder, TargetGpu("sm_90a"), tmp_path, "all", 1)
     noted: list[tuple[int, list[str]]] = []
 
@@ -58,7 +58,7 @@ def test_what_the_autotuner_may_change_is_noted_when_it_times_a_kernel(tmp_path:
         recorder.test += begins
         recorder.start()
         for n in sizes:
-            launches.tune(tuner, (zeroed, other, Memory(), n), {})
+            launches.tune(tuner, (zeroed, timed, Memory(), n), {})
         return [names for _, names in noted[::2]]
 
     assert run_test(5, 5, 6) == [["y"], [], ["y"]]  # the second launch has its answer
@@ -105,13 +105,13 @@ def describe(**more: Any) -> SimpleNamespace:
 
 def test_a_map_then_its_shape_and_strides() -> None:
     """The box begins with the index that is next to itself in memory, as CUDA has it."""
-    found = list(expand_descriptor("a", describe(), MAP))
-    assert found == [{"map": "a", "box": [32, 64], "swizzle": "64B"}, 128, 96, 104, 1]
+    parameters = list(expand_descriptor("a", describe(), MAP))
+    assert parameters == [{"map": "a", "box": [32, 64], "swizzle": "64B"}, 128, 96, 104, 1]
 
 
 def test_a_target_without_tensor_maps_gets_a_pointer() -> None:
-    found = list(expand_descriptor("a", describe(), None))
-    assert found == [{"tensor": "a"}, 128, 96, 104, 1, 0, 0, 128, 96, 104, 1]
+    parameters = list(expand_descriptor("a", describe(), None))
+    assert parameters == [{"tensor": "a"}, 128, 96, 104, 1, 0, 0, 128, 96, 104, 1]
 
 
 @pytest.mark.parametrize(

@@ -24,16 +24,16 @@ def note(folder: Path, ptx: str, table: dict[str, Any], constants: dict[str, int
     (folder / "add.ptx").write_text(ptx)
     variant = {"file": "add.py", "name": "add", "ptx": "add.ptx", "constants": constants}
     session = KernelSession(1)
-    found = session.note_neighbours(folder, variant, table)
+    text = session.note_neighbours(folder, variant, table)
     assert not session.note_neighbours(folder, variant, table) or not session.beside  # once for each kernel
-    return found
+    return text
 
 
 @pytest.mark.parametrize("claim", ["out[i] = x[i] + y[i]", "out[i] = (x[i] + y[i]) / 1"])
 def test_a_kernel_without_masks_gets_a_note_with_its_line(tmp_path: Path, claim: str) -> None:
-    found = note(tmp_path, BARE, make_table(claim=claim), {"BLOCK": 32})
-    assert found.startswith("at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line ")
-    assert "out of bounds" in found
+    text = note(tmp_path, BARE, make_table(claim=claim), {"BLOCK": 32})
+    assert text.startswith("at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line ")
+    assert "out of bounds" in text
 
 
 def test_a_kernel_with_masks_gets_none(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_all_sizes_are_changed_at_once_and_then_each_alone() -> None:
     table = make_table(256, 12, claim="out[i] = x[i] + y[j]")
     table["sizes"]["j"] = 192
     table["arrays"]["y"]["dims"] = ["j"]
-    found = list(list_neighbours(table, {"BI": 64, "BJ": 64}))
-    assert [(dict(one.changed), one.table["grid"][0], one.alone) for one in found] == [
+    neighbours = list(list_neighbours(table, {"BI": 64, "BJ": 64}))
+    assert [(dict(neighbour.changed), neighbour.table["grid"][0], neighbour.alone) for neighbour in neighbours] == [
         ({"i": 272, "j": 208}, 20, False),
         ({"j": 208}, 16, True),
         ({"i": 272}, 15, True),
@@ -79,6 +79,8 @@ def test_a_launch_stays_verified_and_its_report_has_the_note(tmp_path: Path) -> 
     log = Log(tmp_path)
     log.add_whole_blocks()
     judge = Judge(KernelSession(1), log.record(), tmp_path)
-    (found,) = [judge.decide(*one) for one in judge.plan()]
-    assert found.status == "VERIFIED"
-    assert "note: at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line 22: " in found.report()
+    (decision,) = [judge.decide(*entry) for entry in judge.plan()]
+    assert decision.status == "VERIFIED"
+    assert (
+        "note: at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line 22: " in decision.report()
+    )

@@ -31,19 +31,19 @@ def gather(folder: Path, numbers: Any, ptx: str = GATHER, kind: str = "int32", *
 
 
 def test_a_gather_within_its_array_is_safe_with_the_numbers_of_the_test(tmp_path: Path) -> None:
-    found = gather(tmp_path, np.arange(SIZE, dtype=np.int32)[::-1])
-    assert (found.status, found.safe) == ("UNCHECKED", True), found.text
-    assert "checked with this test's numbers in x, whatever its other data are" in found.text
-    assert "all other data; the numbers of x as they are given" in " ".join(found.report().split())
+    decision = gather(tmp_path, np.arange(SIZE, dtype=np.int32)[::-1])
+    assert (decision.status, decision.safe) == ("UNCHECKED", True), decision.text
+    assert "checked with this test's numbers in x, whatever its other data are" in decision.text
+    assert "all other data; the numbers of x as they are given" in " ".join(decision.report().split())
 
 
 @pytest.mark.parametrize("wrong", [SIZE, -1, 2**31 - 1])
 def test_one_number_beyond_it_is_refuted(wrong: int, tmp_path: Path) -> None:
     numbers = np.arange(SIZE, dtype=np.int32)
     numbers[-1] = wrong
-    found = gather(tmp_path, numbers)
-    assert (found.status, found.safe) == ("REFUTED", False), found.text
-    assert "out of bounds" in found.report()
+    decision = gather(tmp_path, numbers)
+    assert (decision.status, decision.safe) == ("REFUTED", False), decision.text
+    assert "out of bounds" in decision.report()
 
 
 def test_without_the_numbers_it_is_undecided(tmp_path: Path) -> None:

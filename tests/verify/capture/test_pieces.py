@@ -28,20 +28,20 @@ def compare_halves(log: Log, *names: str, last: int = SIZE) -> list[Decision]:
 
 
 def test_comparisons_of_all_parts_are_one_claim(log: Log) -> None:
-    (found,) = compare_halves(log, "torch.Tensor.add", "torch.Tensor.add")
-    assert (found.status, found.name) == ("VERIFIED", "launch 1: values")
-    assert found.text == f"out[i] = where(i < {SIZE // 2}, (x[i%35+0] + y[i%35+0]), (x[i%35+35] + y[i%35+35]))"
+    (decision,) = compare_halves(log, "torch.Tensor.add", "torch.Tensor.add")
+    assert (decision.status, decision.name) == ("VERIFIED", "launch 1: values")
+    assert decision.text == f"out[i] = where(i < {SIZE // 2}, (x[i%35+0] + y[i%35+0]), (x[i%35+35] + y[i%35+35]))"
 
 
 def test_one_wrong_part_is_refuted(log: Log) -> None:
-    (found,) = compare_halves(log, "torch.Tensor.add", "torch.Tensor.sub")
-    assert found.status == "REFUTED"
+    (decision,) = compare_halves(log, "torch.Tensor.add", "torch.Tensor.sub")
+    assert decision.status == "REFUTED"
 
 
 def test_parts_that_leave_out_elements_are_no_claim(log: Log) -> None:
-    for found in compare_halves(log, "torch.Tensor.add", "torch.Tensor.add", last=SIZE - 1):
-        assert found.status == "UNCHECKED"
-        assert "a part of out is compared" in found.text
+    for decision in compare_halves(log, "torch.Tensor.add", "torch.Tensor.add", last=SIZE - 1):
+        assert decision.status == "UNCHECKED"
+        assert "a part of out is compared" in decision.text
 
 
 def test_parts_of_which_one_may_differ_are_no_claim(log: Log) -> None:
@@ -52,9 +52,9 @@ def test_parts_of_which_one_may_differ_are_no_claim(log: Log) -> None:
         layout = {**part, "offset": 0}
         made = log.op("torch.Tensor.add", log.operand(x, **part), log.operand(y, **part), layout=layout)
         log.compare(log.see(written, **part), log.see(made, **layout))
-    found = only(log, asserted=[1])
-    assert found.status == "UNCHECKED"
-    assert NOT_DECISIVE in found.text
+    decision = only(log, asserted=[1])
+    assert decision.status == "UNCHECKED"
+    assert NOT_DECISIVE in decision.text
 
 
 def test_a_part_without_elements_is_no_claim(log: Log) -> None:

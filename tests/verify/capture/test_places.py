@@ -21,8 +21,8 @@ def draw(rng: random.Random) -> ViewPlaces:
     return ViewPlaces(rng.choice((0, 30)), shape, strides[::-1])
 
 
-def list_all(one: ViewPlaces) -> ViewPlaces:
-    return ViewPlaces.of_list(one.each)
+def list_all(view: ViewPlaces) -> ViewPlaces:
+    return ViewPlaces.of_list(view.each)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -30,36 +30,36 @@ def test_offset_and_strides_say_what_the_lists_say(seed: int) -> None:
     rng = random.Random(seed)
     views = [draw(rng) for _ in range(60)]
     hits = {"same": 0, "set": 0, "meets": 0, "moved": 0, "fit": 0}
-    for one in views:
-        assert one.distinct == len(set(one.each.tolist()))
-        assert one.span == (one.each.min(), one.each.max())
-        for other in rng.sample(views, 20):
-            same = np.array_equal(one.each, other.each)
-            assert one.is_same(other) == one.is_same(list_all(other)) == same
-            assert one.has_same_set(other) == (set(one.each.tolist()) == set(other.each.tolist()))
-            assert one.meets(other) == bool(set(one.each.tolist()) & set(other.each.tolist()))
+    for view in views:
+        assert view.distinct == len(set(view.each.tolist()))
+        assert view.span == (view.each.min(), view.each.max())
+        for second in rng.sample(views, 20):
+            same = np.array_equal(view.each, second.each)
+            assert view.is_same(second) == view.is_same(list_all(second)) == same
+            assert view.has_same_set(second) == (set(view.each.tolist()) == set(second.each.tolist()))
+            assert view.meets(second) == bool(set(view.each.tolist()) & set(second.each.tolist()))
             hits["same"] += same
-            hits["set"] += one.has_same_set(other)
-            hits["meets"] += one.meets(other)
-    for one, own, theirs in (rng.choices(views, k=3) for _ in range(2000)):
+            hits["set"] += view.has_same_set(second)
+            hits["meets"] += view.meets(second)
+    for view, own, theirs in (rng.choices(views, k=3) for _ in range(2000)):
         if len(own) != len(theirs):
-            assert one.relocate(own, theirs) is None
+            assert view.relocate(own, theirs) is None
             continue
         if own.distinct < len(own):
             continue
         table = dict(zip(own.each.tolist(), theirs.each.tolist(), strict=True))
-        found, inside = one.relocate(own, theirs), set(one.each.tolist()) <= table.keys()
-        assert (found is not None) == inside
-        if found is not None:
-            assert found.each.tolist() == [table[place] for place in one.each.tolist()]
+        outcome, inside = view.relocate(own, theirs), set(view.each.tolist()) <= table.keys()
+        assert (outcome is not None) == inside
+        if outcome is not None:
+            assert outcome.each.tolist() == [table[place] for place in view.each.tolist()]
             hits["moved"] += 1
-    for one in views:
-        for shape in {one.shape, (len(one),), one.shape[::-1], (1, *one.shape), (len(one) // 2, 2)}:
-            if np.prod(shape) == len(one):
-                found, listed = one.fit(shape), list_all(one).fit(shape)
-                assert (found is None) == (listed is None)
-                if found is not None:
-                    assert np.array_equal(ViewPlaces(found[2], found[0], found[1]).each, one.each)
+    for view in views:
+        for shape in {view.shape, (len(view),), view.shape[::-1], (1, *view.shape), (len(view) // 2, 2)}:
+            if np.prod(shape) == len(view):
+                outcome, listed = view.fit(shape), list_all(view).fit(shape)
+                assert (outcome is None) == (listed is None)
+                if outcome is not None:
+                    assert np.array_equal(ViewPlaces(outcome[2], outcome[0], outcome[1]).each, view.each)
                     hits["fit"] += 1
     assert all(hits.values()), hits
 

@@ -34,9 +34,9 @@ def test_a_large_launch_is_decided_in_part_at_once(
     monkeypatch.setattr(session, "FAR", 0)
     monkeypatch.setattr(session, "choose_ctas", lambda grid, seed: (0, 2))
     monkeypatch.setattr(interpretation, "Region", None)  # which has them
-    found = add_decision(log, f"torch.Tensor.{name}")
-    assert found.status == status
-    assert status == "REFUTED" or found.text.startswith("PARTIAL: 2 of 3 CTAs")
+    decision = add_decision(log, f"torch.Tensor.{name}")
+    assert decision.status == status
+    assert status == "REFUTED" or decision.text.startswith("PARTIAL: 2 of 3 CTAs")
 
 
 def test_the_time_of_a_cta_is_not_that_of_the_first(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
