@@ -56,19 +56,19 @@ def verify_entry(entry: dict[str, object], tmp_path: Path, capsys: pytest.Captur
     file.write_text(toml(entry), encoding="utf-8")
     atom.main(["--atoms", str(file), "--format", "json"])
     (subject,) = json.loads(capsys.readouterr().out)["subjects"]
-    found: dict[str, set[str]] = {}
+    statuses: dict[str, set[str]] = {}
     for verdict in subject["verdicts"]:
         for evidence in verdict["evidence"]:
             if evidence["check"] == "gpu" or ("Dst", "equals_isa") == (verdict["part"], verdict["property"]):
-                found.setdefault(evidence["check"], set()).add(evidence["status"])
-    return found
+                statuses.setdefault(evidence["check"], set()).add(evidence["status"])
+    return statuses
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["plain", "transposed"])
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(turned, case, tmp_path, capsys) -> None:
-    found = verify_entry(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
-    assert found == {"isa": {"PROVED"}, "proof": {"PROVED"}, "gpu": {"AGREES"}}
+    statuses = verify_entry(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
+    assert statuses == {"isa": {"PROVED"}, "proof": {"PROVED"}, "gpu": {"AGREES"}}
 
 
 @pytest.mark.long
@@ -80,5 +80,5 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
     ],
 )
 def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, case, tmp_path, capsys) -> None:
-    found = verify_entry(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
-    assert found == {"isa": {"REFUTED"}, "proof": {"REFUTED"}, "gpu": {"REFUTED"}}
+    statuses = verify_entry(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
+    assert statuses == {"isa": {"REFUTED"}, "proof": {"REFUTED"}, "gpu": {"REFUTED"}}

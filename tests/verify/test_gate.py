@@ -39,9 +39,9 @@ def test_the_claim_of_a_kernel_is_an_entry(tmp_path: Path) -> None:
         path.write_text(f'ptx = "{example.with_suffix(".ptx")}"\n{text}')
         (entry,), problem = Suite().read_entries(path)
         assert (entry.name, problem) == ("gemm", "")
-        found = Suite().verify([entry])
-        assert [case.status for case in found.report.cases] == [status] * 2
-        assert bool(found.failure) == (status == "REFUTED")
+        result = Suite().verify([entry])
+        assert [case.status for case in result.report.cases] == [status] * 2
+        assert bool(result.failure) == (status == "REFUTED")
     path.write_text(example.read_text())
     (entry,), _ = Suite().read_entries(path)
     assert "names no kernel" in Suite().verify([entry]).failure
@@ -63,7 +63,7 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     monkeypatch.setattr(AtomChecker, "verify", checked)
     checker = Suite()
     entries, fault = checker.read_entries(path)
-    found = checker.verify(entries)
-    assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
-    assert "internal error, two was not verified" in found.failure
-    assert re.search(r"^three .*REFUTED", found.failure, re.MULTILINE)
+    result = checker.verify(entries)
+    assert not fault and [case.name for case in result.report.cases] == ["one", "three"]
+    assert "internal error, two was not verified" in result.failure
+    assert re.search(r"^three .*REFUTED", result.failure, re.MULTILINE)

@@ -80,22 +80,22 @@ def junit(path: Path) -> dict[str, list[str]]:
     "name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"]
 )  # the last has no absolute coordinates
 def test_a_right_atom_is_verified_by_whichever_checks_are_requested(name: str, chosen: set[Check]) -> None:
-    found = case(name, chosen)
-    assert (found.status, found.gap) == ("VERIFIED", "")
-    assert found.is_only_observed == (chosen == {Check.GPU})
-    assert Report((found,)).exit() == 0
+    verified = case(name, chosen)
+    assert (verified.status, verified.gap) == ("VERIFIED", "")
+    assert verified.is_only_observed == (chosen == {Check.GPU})
+    assert Report((verified,)).exit() == 0
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 def test_an_unrecorded_instruction_is_no_gap_unless_only_the_gpu_is_requested(chosen: set[Check]) -> None:
-    found = case(UNRECORDED, chosen)
+    verified = case(UNRECORDED, chosen)
     alone = chosen == {Check.GPU}
-    assert found.status == ("UNCHECKED" if alone else "VERIFIED") and not found.is_only_observed
-    assert found.gap.startswith("no recorded GPU has run") == alone
-    assert Report((found,)).exit() == (4 if alone else 0)
-    assert Report((found,), allow_unchecked=True).exit() == 0
+    assert verified.status == ("UNCHECKED" if alone else "VERIFIED") and not verified.is_only_observed
+    assert verified.gap.startswith("no recorded GPU has run") == alone
+    assert Report((verified,)).exit() == (4 if alone else 0)
+    assert Report((verified,), allow_unchecked=True).exit() == 0
     if Check.GPU in chosen:
-        assert Report((found,), require=frozenset({Check.GPU}), allow_unchecked=True).exit() == 4
+        assert Report((verified,), require=frozenset({Check.GPU}), allow_unchecked=True).exit() == 4
 
 
 @pytest.mark.parametrize("operands", ["A", "AB", "ABC"])
@@ -103,41 +103,41 @@ def test_a_required_check_must_be_made_of_every_operand(operands: str) -> None:
     """Behind a swizzle, here one that moves nothing, every point is compared and no solver proves anything."""
     right = registry()["SM80_16x8x16_F32F16F16F32_TN"]
     texts = {name: f"Sw<1,12,4> o {right.operands[name]}" for name in operands}
-    found = AtomChecker().case(replace(right, operands={**right.operands, **texts}))
-    assert found.status == "VERIFIED"
-    report = Report((found,), require=frozenset({Check.PROOF}), allow_unchecked=True)
+    verified = AtomChecker().case(replace(right, operands={**right.operands, **texts}))
+    assert verified.status == "VERIFIED"
+    report = Report((verified,), require=frozenset({Check.PROOF}), allow_unchecked=True)
     why = "proof: none was made of the claim: A equals PTX ISA 9.7.14.5.8 (ISA text)"
-    assert report.exit() == 4 and report.unmet() == [(found.name, why)]
-    assert Report((found,), require=frozenset({Check.ISA, Check.GPU})).exit() == 0
+    assert report.exit() == 4 and report.unmet() == [(verified.name, why)]
+    assert Report((verified,), require=frozenset({Check.ISA, Check.GPU})).exit() == 0
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[Check]) -> None:
-    found = replace(case(NO_BOOK, chosen), expects=Expectation())
-    assert found.status == "UNCHECKED" and found.gap and Report((found,)).exit() == 4
-    expected = replace(found, expects=Expectation(unchecked="UNCHECKED: the ISA leaves it open"))
+    verified = replace(case(NO_BOOK, chosen), expects=Expectation())
+    assert verified.status == "UNCHECKED" and verified.gap and Report((verified,)).exit() == 4
+    expected = replace(verified, expects=Expectation(unchecked="UNCHECKED: the ISA leaves it open"))
     assert Report((expected,)).exit() == 0 and Report((expected,), expect_known=True).exit() == 0
     assert "1 unchecked (1 as expected)" in as_text.render(Report((expected,)))
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 def test_an_atom_that_issues_nothing_on_purpose_is_counted_and_no_failure(chosen: set[Check]) -> None:
-    found = case(NOTHING, chosen)
-    assert found.status == "UNCHECKED" and "`ptx` is empty" in found.gap and Report((found,)).exit() == 0
-    assert "1 unchecked (1 without a matrix instruction)" in as_text.render(Report((found,)), quiet=True)
+    verified = case(NOTHING, chosen)
+    assert verified.status == "UNCHECKED" and "`ptx` is empty" in verified.gap and Report((verified,)).exit() == 0
+    assert "1 unchecked (1 without a matrix instruction)" in as_text.render(Report((verified,)), quiet=True)
 
 
 def test_an_instruction_without_a_comparison_leaves_the_atom_unchecked() -> None:
     right = case(MMA, set(Check))
     unknown = Claim(MMA, "", SIGNATURE, "fits hmma.magic")
     missing = join(unknown, [Evidence(Check.ISA, Status.UNCHECKED, "", reason="the ISA tables have no hmma")])
-    found = replace(right, verdicts=(*right.verdicts, missing))
-    assert (found.status, found.gap) == ("UNCHECKED", "the ISA tables have no hmma")
+    verified = replace(right, verdicts=(*right.verdicts, missing))
+    assert (verified.status, verified.gap) == ("UNCHECKED", "the ISA tables have no hmma")
     for check in Check:
-        assert Report((found,), frozenset({check}), allow_unchecked=True).exit() == 4
+        assert Report((verified,), frozenset({check}), allow_unchecked=True).exit() == 4
         assert Report((right,), frozenset({check})).exit() == 0
     wrong = join(unknown, [Evidence(Check.ISA, Status.REFUTED, "looked up")])
-    assert replace(found, verdicts=(*found.verdicts, wrong)).status == "REFUTED"
+    assert replace(verified, verdicts=(*verified.verdicts, wrong)).status == "REFUTED"
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
@@ -146,8 +146,8 @@ def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen
     bare = replace(sparse, operands={name: text for name, text in sparse.operands.items() if name != "E"})
     checker = CHECKERS[frozenset(chosen)]
     assert checker.case(sparse).status == "VERIFIED"
-    found = checker.case(bare)
-    assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not give E")
+    verified = checker.case(bare)
+    assert verified.status == "UNCHECKED" and verified.gap.startswith("the atom does not give E")
 
 
 def verdict_on(prop: Property, *said: tuple[Check, Status]) -> Verdict:
@@ -227,9 +227,9 @@ def test_an_atom_without_ptx_is_exit_4_in_every_format(tmp_path: Path, capsys: p
         assert document["exit"] == code
         assert document["unchecked"] == [{"name": "MINE_0", "reason": why, "excuse": None, "fails": code == 4}]
         assert atom.main([*bare, *words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == code
-        found = junit(tmp_path / "junit.xml")
-        assert (found["failure"], found["error"]) == ([], ["MINE_0 checked"] * (code == 4))
-        assert "MINE_0 A equals_isa" in found["skipped"]
+        cases = junit(tmp_path / "junit.xml")
+        assert (cases["failure"], cases["error"]) == ([], ["MINE_0 checked"] * (code == 4))
+        assert "MINE_0 A equals_isa" in cases["skipped"]
         assert atom.main([*bare, *words, "--format", "html"]) == code
         assert f"<p>{why}</p>" in capsys.readouterr().out
 
@@ -242,8 +242,8 @@ def test_an_empty_ptx_is_exit_0_in_every_format(tmp_path: Path, capsys: pytest.C
     (output,) = json.loads(capsys.readouterr().out)["unchecked"]
     assert (output["excuse"], output["fails"]) == ("without a matrix instruction", False)
     assert atom.main([*empty, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 0
-    found = junit(tmp_path / "junit.xml")
-    assert found["failure"] == found["error"] == []
+    cases = junit(tmp_path / "junit.xml")
+    assert cases["failure"] == cases["error"] == []
 
 
 def test_what_is_verified_by_observation_alone_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -331,8 +331,8 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     assert output["status"] == "CONTRADICTION" and said in output["contradictions"][0]
     assert [v["property"] for v in output["verdicts"] if v["contradiction"]] == [claim]
     assert atom.main([*words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 3
-    found = junit(tmp_path / "junit.xml")
-    assert found["failure"] == [] and len(found["error"]) == 1
+    cases = junit(tmp_path / "junit.xml")
+    assert cases["failure"] == [] and len(cases["error"]) == 1
     assert atom.main([*words, "--format", "html"]) == 3
     assert out.count("CONTRADICTION") == 1 and capsys.readouterr().out.count(">CONTRADICTION</span>") == 2
     assert atom.main([*words, "--checks", "gpu"]) == 1

@@ -37,15 +37,15 @@ Change = Callable[[Recording], Recording]
 
 
 def mma(name: str) -> Atom:
-    found = registry()[name]
-    assert isinstance(found, Atom)
-    return found
+    entry = registry()[name]
+    assert isinstance(entry, Atom)
+    return entry
 
 
 def recording(name: str) -> Recording:
     (mnemonic,) = mma(name).ptx or ()
-    (found,) = LIBRARY[mnemonic]
-    return found
+    (shipped,) = LIBRARY[mnemonic]
+    return shipped
 
 
 def evidence_on(name: str, changed: Recording, prop: Property = RELATION) -> Evidence:
@@ -57,9 +57,9 @@ def evidence_on(name: str, changed: Recording, prop: Property = RELATION) -> Evi
 
 
 def change_label(labels: Labels, at: object, value: object) -> Labels:
-    found = labels.astype(np.int64)
-    found[at] = value  # type: ignore[index]
-    return found
+    numbers = labels.astype(np.int64)
+    numbers[at] = value  # type: ignore[index]
+    return numbers
 
 
 def operand(name: str, change: Callable[[Labels], Labels]) -> Change:
@@ -146,9 +146,9 @@ def test_what_was_read_from_no_place_is_refuted() -> None:
     assert evidence_on(TN, right).status is Status.AGREES
     for name in "ABD":
         for at in (np.s_[:], np.s_[7, 1]):
-            found = evidence_on(TN, operand(name, lambda x, at=at: change_label(x, at, -1))(right))  # type: ignore[misc]
-            assert found.status is Status.REFUTED and found.counterexample is not None
-            assert "reads neither that slot nor a copy" in found.counterexample.statement
+            evidence = evidence_on(TN, operand(name, lambda x, at=at: change_label(x, at, -1))(right))  # type: ignore[misc]
+            assert evidence.status is Status.REFUTED and evidence.counterexample is not None
+            assert "reads neither that slot nor a copy" in evidence.counterexample.statement
 
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
@@ -160,9 +160,9 @@ def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
         mine = (image.operand, image.swizzle, image.major) == ("A", swizzle, "K")
         place = np.flatnonzero(image.labels[0, :, 2] >= 0)[11]
         images.append(image._replace(labels=change_label(image.labels, (0, place), -1)) if mine else image)
-    found = evidence_on(SS, replace(right, images=tuple(images)))
-    assert found.status is Status.REFUTED and found.counterexample is not None
-    assert "the hardware reads neither that slot" in found.counterexample.statement
+    evidence = evidence_on(SS, replace(right, images=tuple(images)))
+    assert evidence.status is Status.REFUTED and evidence.counterexample is not None
+    assert "the hardware reads neither that slot" in evidence.counterexample.statement
 
 
 def test_a_refutation_by_another_gpu_is_replayed_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

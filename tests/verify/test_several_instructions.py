@@ -59,13 +59,13 @@ def case(atom: AnyAtom, checker: AtomChecker) -> Case:
     return Case(atom.name, tuple(checker.verify(atom)), expects=Expectation(atom.known_defect or "", atom.expect or ""))
 
 
-def list_verdicts(found: Case, prop: Property, part: str = "") -> list[Verdict]:
-    return [v for v in found.verdicts if v.claim.prop == prop and v.claim.part == part]
+def list_verdicts(verified: Case, prop: Property, part: str = "") -> list[Verdict]:
+    return [v for v in verified.verdicts if v.claim.prop == prop and v.claim.part == part]
 
 
-def refutations(found: Case) -> list[str]:
+def refutations(verified: Case) -> list[str]:
     """Every refuted claim with its counterexample."""
-    wrong = [(v.claim.text, v.counterexample) for v in found.verdicts if v.status is Status.REFUTED]
+    wrong = [(v.claim.text, v.counterexample) for v in verified.verdicts if v.status is Status.REFUTED]
     return [f"{text}: {reported.statement if reported else ''}" for text, reported in wrong]
 
 
@@ -78,15 +78,15 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
     tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, K8), (K8, K16)):
-        found = case(write_atom(tmp_path, quote(*order)), checker)
-        signatures = {v.claim.text.split()[-1]: v.status for v in list_verdicts(found, SIGNATURE)}
-        assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
-        (equals,) = list_verdicts(found, EQUALS, "A")
+        verified = case(write_atom(tmp_path, quote(*order)), checker)
+        signatures = {v.claim.text.split()[-1]: v.status for v in list_verdicts(verified, SIGNATURE)}
+        assert verified.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
+        (equals,) = list_verdicts(verified, EQUALS, "A")
         assert equals.status is Status.REFUTED and equals.counterexample is not None
         assert f"by {K8}: " in equals.counterexample.statement and not equals.counterexample.repair
         assert "9.7.14.5.7 " in equals.claim.text and "9.7.14.5.8 " in equals.claim.text
         assert {e.check for e in equals.evidence} == {Check.ISA, Check.PROOF}
-        assert not found.contradiction
+        assert not verified.contradiction
 
 
 def sample_mnemonics() -> list[str]:
@@ -144,10 +144,10 @@ def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked
     atom = as_atom("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
     assert isinstance(atom, CopyAtom)
     named = next(name for name in mnemonics("wmma*") if name.startswith(family))
-    found = case(replace(atom, ptx=(named,)), checker)
-    missing = [v for part in ("Src", "Dst") for v in list_verdicts(found, EQUALS, part)]
+    verified = case(replace(atom, ptx=(named,)), checker)
+    missing = [v for part in ("Src", "Dst") for v in list_verdicts(verified, EQUALS, part)]
     assert len(missing) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in missing)
-    assert found.status != "VERIFIED"
+    assert verified.status != "VERIFIED"
     both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), checker)
     assert both.status not in ("VERIFIED", "CONTRADICTION")
 
@@ -158,9 +158,9 @@ def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(
     sibling = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{}.popc"
     atom = as_atom(sibling.format("xor"))
     assert isinstance(atom, Atom)
-    found = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), checker)
-    assert found.status == "REFUTED"
-    said = [v.counterexample.statement for v in list_verdicts(found, SIGNATURE) if v.counterexample is not None]
+    verified = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), checker)
+    assert verified.status == "REFUTED"
+    said = [v.counterexample.statement for v in list_verdicts(verified, SIGNATURE) if v.counterexample is not None]
     assert len(said) == 1 and "nested list" in said[0]
 
 
@@ -170,10 +170,10 @@ def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecke
     require: str, tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
-        found = case(write_atom(tmp_path, quote(*order)), checker)
-        assert found.status == "UNCHECKED"
-        assert {v.status for v in list_verdicts(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
-        report = Report((found,), frozenset({Check(require)}))
+        verified = case(write_atom(tmp_path, quote(*order)), checker)
+        assert verified.status == "UNCHECKED"
+        assert {v.status for v in list_verdicts(verified, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
+        report = Report((verified,), frozenset({Check(require)}))
         assert report.exit() == 4 and "hmma.magic" in report.unmet()[0][1]
 
 
@@ -182,9 +182,9 @@ def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown
 ) -> None:
     none = "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"
     for order in ((K16, none), ("hmma.magic", none), (K16, "hmma.magic", none)):
-        found = case(write_atom(tmp_path, quote(*order)), checker)
-        assert found.status == "REFUTED"
-        assert Report((found,), frozenset({Check.ISA})).exit() == 1
+        verified = case(write_atom(tmp_path, quote(*order)), checker)
+        assert verified.status == "REFUTED"
+        assert Report((verified,), frozenset({Check.ISA})).exit() == 1
 
 
 def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_another_that_is(
@@ -194,9 +194,9 @@ def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_an
     right = registry()["SM80_8x8x4_F64F64F64F64_TN"]
     assert isinstance(right, Atom) and right.ptx and case(right, checker).status == "VERIFIED"
     both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
-    found = case(both, checker)
-    assert {v.status for v in list_verdicts(found, SIGNATURE)} == {Status.PROVED}
-    assert found.status == "UNCHECKED" and Report((found,), frozenset({Check.ISA})).unmet()
+    verified = case(both, checker)
+    assert {v.status for v in list_verdicts(verified, SIGNATURE)} == {Status.PROVED}
+    assert verified.status == "UNCHECKED" and Report((verified,), frozenset({Check.ISA})).unmet()
 
 
 @pytest.mark.long
@@ -204,16 +204,16 @@ def test_a_fault_for_all_instructions_alike_is_reported_once_with_its_repair(che
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom)
-    found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), checker)
-    (equals,) = list_verdicts(found, EQUALS, "C")
-    assert found.status == "REFUTED" and [e.check for e in equals.evidence] == [Check.ISA, Check.PROOF]
+    verified = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), checker)
+    (equals,) = list_verdicts(verified, EQUALS, "C")
+    assert verified.status == "REFUTED" and [e.check for e in equals.evidence] == [Check.ISA, Check.PROOF]
     assert equals.counterexample is not None and not equals.counterexample.statement.startswith("by ")
 
 
 def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: AtomChecker) -> None:
-    found = case(write_atom(tmp_path, quote(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
-    reported = {v.claim.text.split()[-1].split(".")[0]: v.status for v in list_verdicts(found, SIGNATURE)}
-    assert found.status == "REFUTED" and reported == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
+    verified = case(write_atom(tmp_path, quote(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
+    reported = {v.claim.text.split()[-1].split(".")[0]: v.status for v in list_verdicts(verified, SIGNATURE)}
+    assert verified.status == "REFUTED" and reported == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
 
 
 # alternatives
@@ -247,8 +247,8 @@ def test_each_alternative_is_verified_by_itself(tmp_path: Path, checker: AtomChe
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
-    found = case(right, checker)
-    assert found.status == "VERIFIED" and len(list_verdicts(found, SIGNATURE)) == 2
+    verified = case(right, checker)
+    assert verified.status == "VERIFIED" and len(list_verdicts(verified, SIGNATURE)) == 2
     wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
     reported = case(wrong, checker)
     assert reported.status == "REFUTED"
@@ -268,8 +268,8 @@ def test_extents_that_the_isa_does_not_list_are_refuted(
     atom = as_atom("tcgen05.mma.cta_group::1.kind::f16")
     assert isinstance(atom, Atom)
     operands = {"A": f"(1,({m},{k})):(0,(1,{m}))", "B": f"(1,({n},{k})):(0,(1,{n}))", "C": f"(1,({m},{n})):(0,(1,{m}))"}
-    found = case(replace(atom, shape=shape, operands=operands), checker)
-    assert found.status == "REFUTED" and any(says in line for line in refutations(found))
+    verified = case(replace(atom, shape=shape, operands=operands), checker)
+    assert verified.status == "REFUTED" and any(says in line for line in refutations(verified))
 
 
 def test_a_list_that_depends_on_m_decides_for_that_m(checker: AtomChecker) -> None:
@@ -310,12 +310,12 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
     whole = as_atom(mnemonic)
     assert isinstance(whole, Atom) and operand in whole.operands and case(whole, checker).status == "VERIFIED"
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
-    found = case(bare, checker)
-    assert found.status == "UNCHECKED"
-    (missing,) = list_verdicts(found, EQUALS, operand)
+    verified = case(bare, checker)
+    assert verified.status == "UNCHECKED"
+    (missing,) = list_verdicts(verified, EQUALS, operand)
     assert missing.status is Status.UNCHECKED and f"does not give {operand}" in missing.reason
-    assert {v.status for part in "ABC" for v in list_verdicts(found, EQUALS, part)} == {Status.PROVED}
-    assert Report((found,), frozenset({Check.ISA})).exit() == 4
+    assert {v.status for part in "ABC" for v in list_verdicts(verified, EQUALS, part)} == {Status.PROVED}
+    assert Report((verified,), frozenset({Check.ISA})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
     assert case(wrong, checker).status == "REFUTED"
 
@@ -358,6 +358,6 @@ def test_what_registered_atoms_expect_has_a_reason_and_holds(checker: AtomChecke
     expecting = [atom for atom in registry().values() if atom.expect]
     assert {atom.name.rsplit("_", 2)[0] for atom in expecting} == {"SM100_UTCCP"}
     assert all(atom.expect and atom.expect.partition(": ")[2] for atom in expecting)
-    found = {atom.name: case(atom, checker).status for atom in expecting}
-    assert found == {atom.name: "REFUTED" if atom.known_defect else "UNCHECKED" for atom in expecting}
-    assert len(set(found.values())) == 2
+    statuses = {atom.name: case(atom, checker).status for atom in expecting}
+    assert statuses == {atom.name: "REFUTED" if atom.known_defect else "UNCHECKED" for atom in expecting}
+    assert len(set(statuses.values())) == 2

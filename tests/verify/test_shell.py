@@ -135,7 +135,7 @@ def test_what_cannot_be_written_is_found_before_anything_else(
     why = "No such file or directory" if path.startswith("none/") else "Not a directory"
     out, err = capsys.readouterr()
     assert out == "" and err.endswith(f": cannot write {path}: {why}\n") and len(err.splitlines()) == 1
-    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
 NO_REPORT = ("gpu_checks.laws", "gpu_checks.probe")  # their -o is a file that is added to, and a folder

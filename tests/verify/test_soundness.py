@@ -21,10 +21,10 @@ WRONG_B = "((4,8),(2,2)):((1,4),(32,64))"  # a bijection onto 8x16, and wrong
 
 
 def atom(name: str = NAME, **changes: object) -> Atom:
-    found = registry()[name]
-    assert isinstance(found, Atom)
-    operands = dict(found.operands) | changes.pop("operands", {})  # type: ignore[call-overload]
-    return replace(found, operands=operands, **changes)  # type: ignore[arg-type]
+    entry = registry()[name]
+    assert isinstance(entry, Atom)
+    operands = dict(entry.operands) | changes.pop("operands", {})  # type: ignore[call-overload]
+    return replace(entry, operands=operands, **changes)  # type: ignore[arg-type]
 
 
 def status(atom: Atom, *checks: Check) -> str:

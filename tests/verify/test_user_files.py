@@ -48,11 +48,11 @@ def run(capsys: pytest.CaptureFixture[str], path: Path, text: str, *options: str
 def test_a_tiling_of_an_entry_with_gaps_names_them(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(MINIMAL, encoding="utf-8")
-    (found,) = load(path)
-    assert isinstance(found, IncompleteAtom)
+    (entry,) = load(path)
+    assert isinstance(entry, IncompleteAtom)
     with pytest.raises(LayoutError, match="MIN leaves shape, thr, types to its instruction"):
-        MmaAtom.of(found)
-    whole = complete_atom(found)
+        MmaAtom.of(entry)
+    whole = complete_atom(entry)
     assert isinstance(whole, Atom) and MmaAtom.of(whole).shape == (16, 8, 16)
 
 
@@ -75,7 +75,7 @@ def test_a_tuple_of_numbers_is_read_in_every_spelling(
     path.write_text(f'{TILING}atoms_layout = "{tuple_}"\n', encoding="utf-8")
     assert tiling.main([str(path), "--list"]) == 0
     path.write_text(FULL.replace("[16, 8, 16]", '"16x8x16"'), encoding="utf-8")
-    assert [one.shape for one in load(path) if isinstance(one, Atom)] == [(16, 8, 16)]
+    assert [atom.shape for atom in load(path) if isinstance(atom, Atom)] == [(16, 8, 16)]
     assert capsys.readouterr().err == ""
 
 
@@ -112,9 +112,9 @@ THREADS = {"(4,8):(8,1)": "permutes the lanes", "(2,16):(16,1)": "permutes the l
 @pytest.mark.long
 @pytest.mark.parametrize("thr", THREADS)
 def test_wrong_threads_are_the_fault_alone(thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (found,) = list_refuted(capsys, tmp_path, FULL.replace("32:1", thr))
-    assert found[:2] == ("thr", "threads")
-    assert found[2].startswith(f"{thr} {THREADS[thr]}: with 32:1 A, B, C are the instruction's")
+    (fault,) = list_refuted(capsys, tmp_path, FULL.replace("32:1", thr))
+    assert fault[:2] == ("thr", "threads")
+    assert fault[2].startswith(f"{thr} {THREADS[thr]}: with 32:1 A, B, C are the instruction's")
     also = list_refuted(capsys, tmp_path, FULL.replace("32:1", thr).replace("(16,8,128)", "(8,16,128)"))
     assert {"A", "B", "C"} <= {part for part, _, _ in also}  # A is wrong in any order
 
@@ -131,9 +131,9 @@ def test_operands_and_threads_permuted_alike_are_right(tmp_path: Path, capsys: p
 def test_a_wrong_shape_is_reported_first_and_once(
     shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = list_refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
+    faults = list_refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
     claimed = shape.strip("[]").replace(", ", "x")
-    assert [(part, why) for part, _, why in found] == [
+    assert [(part, why) for part, _, why in faults] == [
         ("shape", f"shape is {claimed}, the instruction's is 16x8x16|give shape = [16, 8, 16]")
     ]
     out = run(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))[1]
