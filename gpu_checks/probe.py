@@ -160,6 +160,7 @@ def _choose_signatures(options: argparse.Namespace) -> list[Signature]:
 def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argparse.Namespace) -> int:
     started = time.monotonic()
     results: dict[str, RecordingSummary | Unavailable] = {}
+    probed: Mapping[str, RecordingSummary | Unavailable] = results  # what an interruption tells of
     waiting = deque(groups_of(chosen))
     try:
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:

@@ -261,6 +261,21 @@ def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interruption_behind_the_last_instruction_is_told_as_any_other(on, capsys, monkeypatch, tmp_path):
+    on("simulated")
+
+    class Interrupted(probe.Progress):
+        def __exit__(self, *error):
+            super().__exit__(*error)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(probe, "Progress", Interrupted)  # seam: an interruption
+    assert probe.main([F64, "--trials", "2", "--jobs", "1", "-o", str(tmp_path)]) == 130
+    out, err = capsys.readouterr()
+    assert err.endswith("probe: interrupted: 0 of 1 not done\n") and "RECORDED" in out
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped, tmp_path, capsys):
     on("simulated")
     probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
