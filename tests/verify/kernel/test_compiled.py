@@ -2,6 +2,7 @@
 """`module.py::function`: what a launch specialises, and errors in one line; with Triton at hand, a whole run."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -112,6 +113,23 @@ C = { dims = "mn", type = "f32", out = true }
 [triton]
 constants = { BM = 64, BN = 64 }
 """
+
+
+@pytest.mark.parametrize("inside", [[], ["outer", "inner"]])
+def test_a_file_imports_what_lies_beside_it_or_in_its_package(inside: list[str], tmp_path: Path) -> None:
+    folder = tmp_path.joinpath(*inside)
+    folder.mkdir(parents=True, exist_ok=True)
+    for at in range(len(inside)):
+        tmp_path.joinpath(*inside[: at + 1], "__init__.py").touch()
+    (folder / "helpers.py").write_text("FACTOR = 3\n")
+    (folder / "json.py").write_text(f"from {'.' * bool(inside)}helpers import FACTOR\nWHOSE = 'the user'\n")
+    code = (
+        "import sys; from pathlib import Path; from verify.kernel.claims.triton_child import import_file;"
+        "module = import_file(Path(sys.argv[1])); print(module.__name__, module.WHOSE, module.FACTOR)"
+    )
+    command = [sys.executable, "-c", code, str(folder / "json.py")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.stdout, run.stderr) == (f"{'.'.join([*inside, 'json'])} the user 3\n", "")
 
 
 def test_the_arguments_of_a_function_are_read_without_running_it(tmp_path: Path) -> None:

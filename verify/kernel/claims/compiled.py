@@ -182,6 +182,8 @@ def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
     """Say what the child says; UsageError where it has no kernel."""
     with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TRITON_CACHE_DIR": home}
+        if "PYTHONPATH" in os.environ:  # where a user's modules may be
+            environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
         command = [python, "-B", str(CHILD)]
         given, out, errors = (Path(home, name) for name in ("request", "answer", "errors"))
         given.write_text(json.dumps(request), encoding="utf-8")

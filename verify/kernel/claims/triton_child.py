@@ -8,6 +8,8 @@ import importlib
 import importlib.util
 import json
 import sys
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -29,12 +31,7 @@ def compile_function(request: dict[str, Any]) -> dict[str, Any]:
     triton = importlib.import_module("triton")
     source = importlib.import_module("triton.compiler").ASTSource
     target = importlib.import_module("triton.backends.compiler").GPUTarget
-    spec = importlib.util.spec_from_file_location("kernels", request["file"])
-    if spec is None or spec.loader is None:
-        return {"error": f"cannot import {request['file']}"}
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["kernels"] = module
-    spec.loader.exec_module(module)
+    module = import_file(Path(request["file"]))
     function = getattr(module, request["function"], None)
     while function is not None and not isinstance(function, triton.JITFunction) and hasattr(function, "fn"):
         function = function.fn  # autotuners and heuristics
@@ -63,6 +60,24 @@ def compile_function(request: dict[str, Any]) -> dict[str, Any]:
         "version": triton.__version__,
         "divisible": divisible,
     }
+
+
+def import_file(file: Path) -> ModuleType:
+    """Import a file as its own Python does: what lies beside it, or in its package, can be imported from it."""
+    folder, names = file.parent, [file.stem]
+    while (folder / "__init__.py").exists():
+        folder, names = folder.parent, [folder.name, *names]
+    sys.path.insert(0, str(folder))
+    if len(names) > 1:
+        importlib.import_module(".".join(names[:-1]))
+    # Not by name: a file may be called as a module of Python's is.
+    spec = importlib.util.spec_from_file_location(".".join(names), file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot import {file}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 if __name__ == "__main__":
