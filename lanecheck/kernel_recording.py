@@ -63,14 +63,16 @@ class ScriptItem(pytest.Item):
     """The run of a script; it fails where the script does."""
 
     def runtest(self) -> None:
-        """Run the script from its folder, as Python would."""
+        """Run the script from its folder, as Python would: without arguments."""
         sys.path.insert(0, str(self.path.parent))
+        arguments, sys.argv = sys.argv, [str(self.path)]
         try:
             left = runpy.run_path(str(self.path), run_name="__main__")
             assert NAME not in left, f"{NAME} is for tests, and a script runs once"
         except SystemExit as end:
             assert not end.code, f"the script ends with exit code {end.code}"
         finally:
+            sys.argv = arguments
             sys.path.remove(str(self.path.parent))
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -15,17 +15,28 @@ from verify.capture.recording.device import run_benchmarks
 
 ABSENT = [name for name in ("torch", "triton") if importlib.util.find_spec(name) is None]
 SCRIPT = """
+import argparse
 import torch
 import triton
 import triton.language as tl
+import triton.profiler as proton
+import triton.profiler.viewer as proton_viewer
 
 @triton.jit
 def double(x, out, n, BLOCK: tl.constexpr):
     o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + o, tl.load(x + o, mask=o < n) * 2, mask=o < n)
 
-x = torch.rand(70, device="cuda")
+proton.start("double", hook="triton")
+parser = argparse.ArgumentParser()
+parser.add_argument("--n", type=int, default=70)
+n = parser.parse_args().n
+x = torch.rand(n, device="cuda")
 out = torch.empty_like(x)
+with proton.scope("once"):
+    pass
+proton.finalize()
+tree, metrics = proton_viewer.parse(["time/ms"], "double.hatchet")
 double[(3,)](x, out, 70, BLOCK=32)
 print("right" if torch.allclose(out, x * 3) else "wrong")
 double[(3,)](x, out, 70, BLOCK=32)
@@ -69,7 +80,8 @@ def test_a_script_is_run_as_a_test_is(tmp_path: Path) -> None:
     assert code == 0, text
     assert "PASSED gemm.py::script[launch 2: values]" in text
     assert "1 compared, 1 safety only, 0 not captured; for sm_90a, without a GPU; seed 1" in text
-    assert f"the test {NOT_DECISIVE} (gemm.py:14)" in text
+    line = SCRIPT[: SCRIPT.index('print("right"')].count("\n") + 1
+    assert f"the test {NOT_DECISIVE} (gemm.py:{line})" in text
 
 
 def test_code_is_run_in_ci_if_that_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from types import SimpleNamespace
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 # target -> (multiprocessors, bytes of shared memory of a CTA, name), of CUDA's deviceQuery
@@ -21,6 +22,7 @@ GPUS = {
     120: (170, 101376, "NVIDIA GeForce RTX 5090"),
 }
 MEMORY = 80 << 30  # bytes
+PROFILER = "triton.profiler", "triton.profiler.viewer"
 
 
 class UnknownTarget(ValueError):
@@ -122,6 +124,30 @@ class Idle:
         return lambda *args, **kwargs: None
 
 
+class Blas:
+    """What takes the place of cuBLAS, which Triton loads from CUDA's libraries: its products are torch's."""
+
+    def __init__(self, workspace: Any) -> None:
+        """Take the memory that cuBLAS would work in."""
+
+    def matmul(self, a: Any, b: Any, c: Any) -> None:
+        """Write c = a * b^T."""
+        c.copy_(a @ b.T)
+
+    def gemm(self, a: Any, b: Any, c: Any, d: Any, alpha: float, beta: float) -> None:
+        """Write d = alpha * a * b^T + beta * c."""
+        d.copy_(alpha * (a @ b.T) + beta * c)
+
+
+class Profiler(ModuleType):
+    """What takes the place of Triton's profiler and its viewer: nothing is measured, and nothing read."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return (lambda *args, **kwargs: ([], [])) if name == "parse" else (lambda *args, **kwargs: Idle())
+
+
 def run_once(function: Any, *args: Any, quantiles: Any = None, **kwargs: Any) -> Any:
     """Call a function once in place of a benchmark; returns a time for each quantile."""
     function()
@@ -196,6 +222,12 @@ def install_device(gpu: TargetGpu) -> None:
         module: Any = importlib.import_module(name)
         module.inference_mode = make_inference_mode(torch.no_grad)
     triton.runtime.driver.set_active(Driver(gpu))
+    libraries: Any = importlib.import_module("triton._C.libtriton")
+    if hasattr(libraries.nvidia, "cublas"):
+        libraries.nvidia.cublas.CublasLt = Blas
     testing: Any = importlib.import_module("triton.testing")
     testing.do_bench = testing.do_bench_cudagraph = run_once
     testing.Mark.run = run_benchmarks
+    profiler, viewer = (Profiler(name) for name in PROFILER)
+    sys.modules.update(zip(PROFILER, (profiler, viewer), strict=True))
+    triton.profiler, profiler.viewer = profiler, viewer  # type: ignore[attr-defined]
