@@ -42,22 +42,22 @@ class Bench:
     def write(self, made: Any) -> tuple[str, Any]:
         """The text of a recorded array, and the numbers of this text; raises Unchecked."""
         side = self.arrays.read_array(made)
-        table = json.loads(json.dumps({str(at): one for at, one in enumerate(self.recorder.contents)}))
+        table = json.loads(json.dumps({str(at): content for at, content in enumerate(self.recorder.contents)}))
         writer = Writer(Contents(table, lambda launch: frozenset()), -1, [self.given])
         names = tuple(name if extent > 1 else "" for name, extent in zip(NAMES[made.ndim], made.shape, strict=True))
         writer.sizes.update({name: extent for name, extent in zip(names, made.shape, strict=True) if name})
         text = writer.write(TensorReading.of(side), names)
         own = [name for name in names if name]
         _, value = read_claim(f"Z[{','.join(own) or 'i'}] = {text}", double=True)
-        axes = {index: at for at, index in enumerate([*own, *(one for one in writer.sizes if one not in own)])}
+        axes = {index: at for at, index in enumerate([*own, *(name for name in writer.sizes if name not in own)])}
         places = ViewPlaces(self.given.offset, self.given.shape, self.given.strides).each
         numbers = np.asarray(self.x).view(np.ndarray).ravel()[places].reshape(self.given.shape or 1)
-        found = evaluate(value, {"X": numbers}, axes, writer.sizes)
-        found = np.broadcast_to(found, [*(writer.sizes[one] for one in own), *[1] * (len(axes) - len(own))])
-        return text, found.reshape(made.shape)
+        evaluated = evaluate(value, {"X": numbers}, axes, writer.sizes)
+        evaluated = np.broadcast_to(evaluated, [*(writer.sizes[name] for name in own), *[1] * (len(axes) - len(own))])
+        return text, evaluated.reshape(made.shape)
 
     def uses(self) -> list[str]:
-        return [one["how"] for one in self.recorder.events if one["kind"] == "use"]
+        return [event["how"] for event in self.recorder.events if event["kind"] == "use"]
 
 
 @pytest.fixture
@@ -100,23 +100,23 @@ def call(name: str, row: TorchOperation, x: Any) -> list[Any]:
         return [function(x, axis=1), function(x, axis=0, keepdims=True), function(x)]
     elif len(row.parameters) == 1 or row.triangle:
         given = [[x], *([x, 1] for _ in row.triangle)]
-    return [function(*one) for one in given]
+    return [function(*arguments) for arguments in given]
 
 
 ORDINARY = [
-    one for one in NUMPY if not (one[1].constant or one[1].random or one[1].joins)
+    pair for pair in NUMPY if not (pair[1].constant or pair[1].random or pair[1].joins)
 ]  # these are in test_parts.py
 
 
 @pytest.mark.parametrize(("name", "row"), ORDINARY, ids=[name for name, _ in ORDINARY])
 def test_a_row_is_what_numpy_computes(bench: Bench, name: str, row: TorchOperation) -> None:
     for made in call(name, row, bench.x):
-        found = bench.write(made)[1]
-        np.testing.assert_allclose(found, made.view(np.ndarray), rtol=1e-6 if made.dtype == np.float32 else 1e-7)
-        assert name in {one.get("op") for one in bench.recorder.contents}
+        written = bench.write(made)[1]
+        np.testing.assert_allclose(written, made.view(np.ndarray), rtol=1e-6 if made.dtype == np.float32 else 1e-7)
+        assert name in {content.get("op") for content in bench.recorder.contents}
 
 
-FILLERS = [one for one in NUMPY if one[1].constant or one[1].random]
+FILLERS = [pair for pair in NUMPY if pair[1].constant or pair[1].random]
 
 
 @pytest.mark.parametrize(("name", "row"), FILLERS, ids=[name for name, _ in FILLERS])
@@ -182,9 +182,9 @@ def test_an_expression_has_the_numbers_of_numpy(bench: Bench, name: str) -> None
     compute, wanted = RIGHT[name]
     made = compute(bench.x)
     assert isinstance(made, RecordedArray)
-    text, found = bench.write(made)
+    text, written = bench.write(made)
     assert wanted in ("", text)
-    np.testing.assert_allclose(found, made.view(np.ndarray), rtol=1e-7)
+    np.testing.assert_allclose(written, made.view(np.ndarray), rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -259,9 +259,9 @@ def test_a_tensor_of_an_array_is_the_array(bench: Bench, monkeypatch: pytest.Mon
     with make_mode(recorder, arrays):
         tensor = getattr(torch, word)(bench.x)
         made = (tensor * 2).numpy()
-    text, found = bench.write(made)
+    text, written = bench.write(made)
     assert text == "(X[m,n] * 2)"
-    np.testing.assert_allclose(found, 2 * bench.x.view(np.ndarray))
+    np.testing.assert_allclose(written, 2 * bench.x.view(np.ndarray))
     assert recorder.contents[recorder.read_tensor(tensor)["content"]]["op"] == f"torch.{word}"
     bench.x[0, 0] = 9.0
     later = recorder.contents[recorder.read_tensor(tensor)["content"]]

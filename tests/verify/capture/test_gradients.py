@@ -67,24 +67,29 @@ class Recorded:
         names = tuple("abcd"[axis] for axis in range(len(reading.shape)))
         writer.sizes.update(zip(names, reading.shape, strict=True))
         _, value = read_claim(f"Z[{','.join(names) or 'i'}] = {writer.write(reading, names)}", double=True)
-        numbers = {one.name: read_array(one, self.numbers[one.name].detach()) for one in self.arrays if one.named}
-        axes = {index: at for at, index in enumerate([*names, *(one for one in writer.sizes if one not in names)])}
-        found = evaluate(value, numbers, axes, writer.sizes)
-        found = found.reshape(found.shape[: len(names)]) if found.ndim else found
-        return np.broadcast_to(found, reading.shape)
+        numbers = {
+            array.name: read_array(array, self.numbers[array.name].detach()) for array in self.arrays if array.named
+        }
+        axes = {index: at for at, index in enumerate([*names, *(name for name in writer.sizes if name not in names)])}
+        evaluated = evaluate(value, numbers, axes, writer.sizes)
+        evaluated = evaluated.reshape(evaluated.shape[: len(names)]) if evaluated.ndim else evaluated
+        return np.broadcast_to(evaluated, reading.shape)
 
 
 def gradients(torch: Any, name: str, given: list[Any], kwargs: Any = None) -> list[tuple[Any, Any]]:
     """(what the text of a gradient gives, what torch gives) for each tensor of a call."""
-    leaves = [one.detach().clone().requires_grad_() if isinstance(one, torch.Tensor) else one for one in given]
+    leaves = [
+        argument.detach().clone().requires_grad_() if isinstance(argument, torch.Tensor) else argument
+        for argument in given
+    ]
     result = call(torch, name)(*leaves, **(kwargs or {}))
     adjoint = torch.rand_like(result)
     result.backward(adjoint)
     pairs = []
-    for leaf in (one for one in leaves if isinstance(one, torch.Tensor)):
+    for leaf in (argument for argument in leaves if isinstance(argument, torch.Tensor)):
         log = Recorded()
-        read = {id(one): log.keep(one, True) for one in leaves if isinstance(one, torch.Tensor)}
-        made = log.compute(name, [read.get(id(one), one) for one in leaves], result, kwargs)
+        read = {id(argument): log.keep(argument, True) for argument in leaves if isinstance(argument, torch.Tensor)}
+        made = log.compute(name, [read.get(id(argument), argument) for argument in leaves], result, kwargs)
         args = [made, log.keep(adjoint, False), read[id(leaf)]]
         pairs.append((log.evaluate(log.compute("torch.autograd.grad", args, leaf.grad)), leaf.grad.numpy()))
     return pairs
@@ -105,8 +110,8 @@ def test_a_gradient_is_what_torch_computes(name: str, row: TorchOperation) -> No
         with pytest.raises(Unchecked, match="derivative"):
             gradients(torch, name, given)
         return
-    for found, wanted in gradients(torch, name, given):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5 if wanted.dtype == np.float64 else 1e-2, atol=1e-7)
+    for written, wanted in gradients(torch, name, given):
+        np.testing.assert_allclose(written, wanted, rtol=1e-5 if wanted.dtype == np.float64 else 1e-2, atol=1e-7)
 
 
 @needs_torch
@@ -130,14 +135,14 @@ def test_a_gradient_of_other_shapes_is_what_torch_computes(name: str, shapes: An
     given = [torch.rand(shape, dtype=torch.float64) for shape in shapes]
     if name.endswith("_norm"):
         given[1:1] = [[4]]
-    for found, wanted in gradients(torch, name, given, kwargs):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
+    for written, wanted in gradients(torch, name, given, kwargs):
+        np.testing.assert_allclose(written, wanted, rtol=1e-5, atol=1e-7)
 
 
 def square(log: Recorded, x: Any, flags: tuple[bool, bool]) -> Any:
     """The gradient of x * x, of which some factors were detached."""
     reading = log.keep(x, True)
-    factors = [{"reading": {**reading["reading"], "grad": one}} for one in flags]
+    factors = [{"reading": {**reading["reading"], "grad": flag}} for flag in flags]
     made = log.compute("torch.Tensor.mul", factors, x)
     made["reading"]["grad"] = True
     return log.evaluate(log.compute("torch.autograd.grad", [made, None, reading], x))
@@ -165,5 +170,5 @@ def test_a_gradient_flows_through_what_the_kernel_is_given_too() -> None:
     log.numbers["Y"] = x
     made = log.compute("torch.Tensor.mul", [copy, copy], x)
     made["reading"]["grad"] = True
-    found = log.evaluate(log.compute("torch.autograd.grad", [made, None, first], x))
-    np.testing.assert_allclose(found, 2 * x.numpy())
+    written = log.evaluate(log.compute("torch.autograd.grad", [made, None, first], x))
+    np.testing.assert_allclose(written, 2 * x.numpy())

@@ -120,7 +120,7 @@ def record(compute: Callable[[Any, Any], Any]) -> tuple[str, np.ndarray[Any, Any
     with make_mode(recorder, ArrayRecorder(recorder)):
         made = compute(torch, x)
     side = recorder.read_tensor(made)
-    table = json.loads(json.dumps({str(at): one for at, one in enumerate(recorder.contents)}))
+    table = json.loads(json.dumps({str(at): content for at, content in enumerate(recorder.contents)}))
     contents = Contents(table, lambda launch: frozenset())
     array = GivenArray("X", TensorReading.of(given))
     writer = Writer(contents, -1, [array])
@@ -129,18 +129,18 @@ def record(compute: Callable[[Any, Any], Any]) -> tuple[str, np.ndarray[Any, Any
     text = writer.write(TensorReading.of(side), names)
     own = [name for name in names if name]
     _, value = read_claim(f"Z[{','.join(own)}] = {text}", double=True)
-    axes = {index: at for at, index in enumerate([*own, *(one for one in writer.sizes if one not in own)])}
-    found = evaluate(value, {"X": read_array(array, x)}, axes, writer.sizes)
-    found = np.broadcast_to(found, [*(writer.sizes[one] for one in own), *[1] * (len(axes) - len(own))])
-    return text, found.reshape(tuple(made.shape)), made.numpy()
+    axes = {index: at for at, index in enumerate([*own, *(name for name in writer.sizes if name not in own)])}
+    evaluated = evaluate(value, {"X": read_array(array, x)}, axes, writer.sizes)
+    evaluated = np.broadcast_to(evaluated, [*(writer.sizes[name] for name in own), *[1] * (len(axes) - len(own))])
+    return text, evaluated.reshape(tuple(made.shape)), made.numpy()
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_the_text_has_the_numbers_of_torch(name: str) -> None:
     compute, wanted = RIGHT[name]
-    text, found, made = record(compute)
+    text, written, made = record(compute)
     assert wanted in ("", text)
-    np.testing.assert_allclose(found, made, rtol=1e-7)
+    np.testing.assert_allclose(written, made, rtol=1e-7)
 
 
 MASKING = [(name, row) for name, row in ROWS if row.relation or row.choice or row.triangle or row.range]
@@ -158,15 +158,15 @@ def test_a_row_of_masks_is_what_torch_computes(name: str, row: TorchOperation) -
             made = function(x, 1 - x)
         elif row.choice:
             given = {"a": x if "fill" not in name else 3.0, "b": x * 2, "condition": x > 0.5}
-            return function(*(given[one] for one in row.parameters))
+            return function(*(given[parameter] for parameter in row.parameters))
         else:
             made = function(x, 1) if row.triangle else function(5) > 2
         if row.triangle:
             return made
         return torch.where(made, x, x * 2)
 
-    _, found, made = record(compute)
-    np.testing.assert_allclose(found, made, rtol=1e-12)
+    _, written, made = record(compute)
+    np.testing.assert_allclose(written, made, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", WRONG)

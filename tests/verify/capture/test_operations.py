@@ -62,7 +62,7 @@ def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int], sizes: dic
         return np.arange(sizes[node.name]).reshape([-1 if at == axes[node.name] else 1 for at in range(len(axes))])
     if isinstance(node, Element):
         value = take_places(arrays[node.name], node.indices, sizes or {})
-        node = Element(node.name, tuple(NAME.findall(one)[0] for one in node.indices))
+        node = Element(node.name, tuple(NAME.findall(index)[0] for index in node.indices))
         order = sorted(range(value.ndim), key=lambda axis: axes[node.indices[axis]])
         shape = [1] * len(axes)
         for axis, index in enumerate(node.indices):
@@ -76,10 +76,10 @@ def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int], sizes: dic
 
 def call(torch: Any, name: str) -> Any:
     """The function of a name that torch.overrides.resolve_name gives."""
-    found = importlib.import_module("torch.nn.functional") if name.startswith("torch.nn.") else torch
+    function = importlib.import_module("torch.nn.functional") if name.startswith("torch.nn.") else torch
     for word in name.removeprefix("torch.nn.functional.").removeprefix("torch.").split("."):
-        found = getattr(found, word)
-    return found
+        function = getattr(function, word)
+    return function
 
 
 def arguments(torch: Any, name: str, row: TorchOperation) -> list[Any]:
@@ -118,15 +118,15 @@ def read_array(array: GivenArray, tensor: Any) -> np.ndarray[Any, Any]:
 def evaluate_written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[Any, Any]:
     """The numbers of the text that is written for a call."""
     table, arrays, encoded = {}, [], []
-    for one in given:
-        if isinstance(one, torch.Tensor):
+    for argument in given:
+        if isinstance(argument, torch.Tensor):
             number = len(table)
-            table[str(number)] = {"kind": "source", "at": "", "dtype": str(one.dtype).removeprefix("torch.")}
-            reading = describe(number, one)
+            table[str(number)] = {"kind": "source", "at": "", "dtype": str(argument.dtype).removeprefix("torch.")}
+            reading = describe(number, argument)
             arrays.append(GivenArray("ABCD"[number], TensorReading.of(reading)))
             encoded.append({"reading": reading})
         else:
-            encoded.append(one)
+            encoded.append(argument)
     made = len(table)
     reading = describe(made, result)
     layout = {key: reading[key] for key in ("offset", "shape", "strides")}
@@ -139,12 +139,12 @@ def evaluate_written(torch: Any, name: str, given: list[Any], result: Any) -> np
     text = writer.write(TensorReading.of(reading), names)
     _, value = read_claim(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
     numbers = {}
-    for array, one in zip(arrays, (one for one in given if isinstance(one, torch.Tensor)), strict=True):
-        numbers[array.name] = read_array(array, one)
-    axes = {index: at for at, index in enumerate([*names, *(one for one in writer.sizes if one not in names)])}
-    found = evaluate(value, numbers, axes)
-    found = found.reshape(found.shape[: len(names)]) if found.ndim else found
-    return np.broadcast_to(found, tuple(result.shape))
+    for array, argument in zip(arrays, (tensor for tensor in given if isinstance(tensor, torch.Tensor)), strict=True):
+        numbers[array.name] = read_array(array, argument)
+    axes = {index: at for at, index in enumerate([*names, *(name for name in writer.sizes if name not in names)])}
+    evaluated = evaluate(value, numbers, axes)
+    evaluated = evaluated.reshape(evaluated.shape[: len(names)]) if evaluated.ndim else evaluated
+    return np.broadcast_to(evaluated, tuple(result.shape))
 
 
 @needs_torch
@@ -158,7 +158,7 @@ def test_a_row_is_what_torch_computes(name: str, row: TorchOperation) -> None:
         check_filled(torch, name, row, function)
         return
     for given in variants(torch, name, row):
-        copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
+        copies = [argument.clone() if isinstance(argument, torch.Tensor) else argument for argument in given]
         wanted = function(torch.empty_like(given[0]), *copies) if name.endswith("copy_") else function(*copies)
         exact = 1e-6 if wanted.dtype in (torch.float32, torch.float64) else 1e-2
         np.testing.assert_allclose(evaluate_written(torch, name, given, wanted), wanted.double().numpy(), rtol=exact)

@@ -42,8 +42,8 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 @needs_torch
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_part_is_what_torch_reads(name: str) -> None:
-    found, wanted = take(VIEWS[name])
-    np.testing.assert_array_equal(found, wanted)
+    written, wanted = take(VIEWS[name])
+    np.testing.assert_array_equal(written, wanted)
 
 
 @needs_torch
@@ -59,7 +59,7 @@ def test_joined_tensors_are_what_torch_joins(name: str, dim: int) -> None:
     torch: Any = importlib.import_module("torch")
     log, parts = Recorded(), [torch.rand(3, 4, dtype=torch.float64) for _ in range(3)]
     wanted = call(torch, name)(parts, dim)
-    made = log.compute(name, [[log.keep(one, False) for one in parts], dim], wanted)
+    made = log.compute(name, [[log.keep(part, False) for part in parts], dim], wanted)
     np.testing.assert_array_equal(log.evaluate(made), wanted.numpy())
 
 
@@ -68,8 +68,8 @@ def test_joined_tensors_are_what_torch_joins(name: str, dim: int) -> None:
 def test_joined_arrays_are_what_numpy_joins(name: str) -> None:
     torch: Any = importlib.import_module("torch")
     log, parts = Recorded(), [torch.rand(3, 4, dtype=torch.float64) for _ in range(2)]
-    wanted = getattr(np, name.rpartition(".")[2])([one.numpy() for one in parts], axis=1)
-    made = log.compute(name, [[log.keep(one, False) for one in parts]], torch.tensor(wanted), {"axis": 1})
+    wanted = getattr(np, name.rpartition(".")[2])([part.numpy() for part in parts], axis=1)
+    made = log.compute(name, [[log.keep(part, False) for part in parts]], torch.tensor(wanted), {"axis": 1})
     np.testing.assert_array_equal(log.evaluate(made), wanted)
 
 
@@ -79,7 +79,7 @@ def test_joined_parts_of_which_one_begins_elsewhere_are_refused() -> None:
     log, parts = Recorded(), [torch.rand(4, dtype=torch.float64), torch.rand(6, dtype=torch.float64)]
     wanted = torch.cat(parts)
     with pytest.raises(Unchecked, match="begins at no multiple of its extent"):
-        log.evaluate(log.compute("torch.cat", [[log.keep(one, False) for one in parts]], wanted))
+        log.evaluate(log.compute("torch.cat", [[log.keep(part, False) for part in parts]], wanted))
 
 
 @needs_torch

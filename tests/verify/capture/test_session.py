@@ -65,7 +65,7 @@ def test_arrays_that_the_text_never_stores_to_are_inputs(log: Log, monkeypatch: 
     real = session.check
 
     def look(ptx: str, claim: Any, **keys: Any) -> Any:
-        seen.append({one.name for one in claim.launches[0].arrays if one.out})
+        seen.append({array.name for array in claim.launches[0].arrays if array.out})
         return real(ptx, claim, **keys)
 
     monkeypatch.setattr(session, "check", look)
