@@ -60,7 +60,8 @@ def test_a_script_is_copied_with_other_sizes(tmp_path: Path) -> None:
     made = list(list_scripts(suite, tmp_path, home))
     names = "\n".join(suite["names"].values())
     assert [copy.read_text().removeprefix(f"{names}\n") for _, _, copy in made] == [
-        "(256, 256)", "(512, 512)", "[256, 256]", "[512, 512]", "validate(256, 256, 256,\nvalidate(512, 512, 512,",
+        "(256, 256)", "(512, 512)", "[256, 256]", "[512, 512]",
+        "validate(256, 256, 256,\nvalidate(512, 512, 512,\nreps=1, warmup_reps=0",
     ]  # fmt: skip
     assert len({name for _, name, _ in made}) == 5
 
