@@ -45,12 +45,15 @@ _SPECIAL = {  # infinities, NaNs with payloads and signs, quiet and signalling, 
     "e5m2": (0x7F, 0x7C, 0xFC, 0x7B, 0x01, 0x04, 0x3C, 0xBC, 0x7D),
 }  # fmt: skip
 _EXPONENT = {"f16": (10, 15), "bf16": (7, 127), "f32": (23, 127), "f64": (52, 1023)}  # bits below, bias
-PACKED = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
+PACKED = {
+    "f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "e4m3", "e5m2x2": "e5m2",
+    "u16x2": "u16", "s16x2": "s16",
+}  # fmt: skip
 # The width of each type: PTX ISA 5.2, fundamental, alternate and packed types.
 BITS = {
     **{f"{letter}{bits}": bits for letter in "bus" for bits in (8, 16, 32, 64, 128)},
     **{"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "tf32": 32, "e4m3": 8, "e5m2": 8, "pred": 1},
-    **{"f16x2": 32, "bf16x2": 32, "f32x2": 64, "e4m3x2": 16, "e5m2x2": 16},
+    **{"f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "f32x2": 64, "e4m3x2": 16, "e5m2x2": 16},
 }
 
 

@@ -111,6 +111,8 @@ def compute_result(opcode: str, operands: Sequence[int]) -> int:  # noqa: PLR091
     head, *words = opcode.split(".")
     kind = words[-1]
     if head in INTEGERS and not is_float(PACKED.get(kind, kind)):
+        if kind in PACKED:
+            return lanewise(lambda *bits: calculate(head, words, PACKED[kind], bits), kind, kind, operands)
         return calculate(head, words, kind, operands)
     if head in BITWISE:
         return bit_operation(head, words, "b32" if head in ("prmt", "lop3", "fns") else kind, operands)

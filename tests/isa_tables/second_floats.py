@@ -15,7 +15,10 @@ FORMATS = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "tf32": (8, 10), "f64
            "e5m2": (5, 2)}  # fmt: skip
 CANONICAL = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "tf32": 0x7FFFFFFF, "e4m3": 0x7F, "e5m2": 0x7F}
 BITS = {"f16": 16, "bf16": 16, "f32": 32, "tf32": 32, "f64": 64, "e4m3": 8, "e5m2": 8, "pred": 1}
-PACKED = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
+PACKED = {
+    "f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "e4m3", "e5m2x2": "e5m2",
+    "u16x2": "u16", "s16x2": "s16",
+}  # fmt: skip
 
 
 class Open(Exception):
@@ -24,7 +27,7 @@ class Open(Exception):
 
 def bits_of(kind: str) -> int:
     if kind in PACKED:
-        return 2 * BITS[PACKED[kind]]
+        return 2 * bits_of(PACKED[kind])
     return BITS[kind] if kind in BITS else int(kind[1:])
 
 

@@ -19,8 +19,8 @@ from verify.kernel.claims.claim import claim_of
 
 CLASSES = (
     "field", "extremum", "quotient", "function", "copysign", "test", "convert", "pack", "compare", "set", "select",
-    "sign_select", "integer", "divide", "high", "product24", "carry", "count", "count_from", "mask", "extract",
-    "insert", "bitwise", "lookup", "shift", "funnel", "permute", "dot", "half_dot",
+    "sign_select", "integer", "integer_pair", "divide", "high", "product24", "carry", "count", "count_from", "mask",
+    "extract", "insert", "bitwise", "lookup", "shift", "funnel", "permute", "dot", "half_dot",
 )  # fmt: skip
 LANES = 64
 BATCH = 400  # forms of a kernel
@@ -51,7 +51,10 @@ EDGES = {
 }  # fmt: skip
 TABLES = (0x00, 0xFF, 0x80, 0xFE, 0x96, 0xE8, 0xCA, 0x1B, 0x01, 0x5A)  # of lop3
 MAGNITUDES = {"f16": (5, 10, 15), "bf16": (8, 7, 127), "f32": (8, 23, 127), "f64": (11, 52, 1023)}
-PACKED = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "b8", "e5m2x2": "b8"}
+PACKED = {
+    "f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "b8", "e5m2x2": "b8",
+    "u16x2": "u16", "s16x2": "s16",
+}  # fmt: skip
 HEAD = """.version 8.8
 .target sm_100
 .address_size 64

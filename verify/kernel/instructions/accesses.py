@@ -6,7 +6,7 @@ Main declarations: `fetch` and `deposit` (bytes at an address of each thread, in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
 from verify.kernel.data.distinct import list_distinct, sort_distinct
 from verify.kernel.data.registers import ROOM, Word, join_octets, octets, widest, word
-from verify.kernel.data.values import SIZE, Bits, Ids, Mask
+from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.integers import keep_bits, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Operand, PtxInstruction, Register, Symbol, Vector
 from verify.kernel.state.bound import Run
@@ -89,51 +89,48 @@ def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None
 
 def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -> Run:
     puts, read = [machine.writer(each) for each in destination.items], machine.reader(source)
-    part = size // len(puts)
 
     def execute(mask: Mask | None) -> None:
-        packed = read()
-        if packed.ids is not None and packed.kind and packed.width == size and not part % SIZE[packed.kind]:
-            each = part // SIZE[packed.kind]
-            for place, put in enumerate(puts):
-                put(Word.of(packed.ids[:, place * each : (place + 1) * each], packed.kind), mask)
-            return
-        labels = None if packed.plain else packed.wide(size)
-        for place, put in enumerate(puts):
-            bits = keep_bits(packed.bits >> np.uint64(8 * part * place), 8 * part)
-            if labels is None:
-                put(Word(bits), mask)
-            else:
-                put(word(bits, labels[:, place * part : (place + 1) * part]), mask)
+        for put, part in zip(puts, split_word(read(), len(puts), size), strict=True):
+            put(part, mask)
 
     return execute
+
+
+def split_word(packed: Word, count: int, size: int) -> list[Word]:
+    """Return the equal parts of a register of `size` bytes, lowest first."""
+    part = size // count
+    if packed.ids is not None and packed.kind and packed.width == size and not part % SIZE[packed.kind]:
+        each = part // SIZE[packed.kind]
+        return [Word.of(packed.ids[:, at * each : (at + 1) * each], packed.kind) for at in range(count)]
+    bits = [keep_bits(packed.bits >> np.uint64(8 * part * at), 8 * part) for at in range(count)]
+    if packed.plain:
+        return [Word(each) for each in bits]
+    labels = packed.wide(size)
+    return [word(each, labels[:, at * part : (at + 1) * part]) for at, each in enumerate(bits)]
 
 
 def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> Run:
     put, reads = machine.writer(destination), [machine.reader(each) for each in source.items]
-    part = size // len(reads)
+    return lambda mask: put(join_words(machine.values, [read() for read in reads], size), mask)
 
-    def execute(mask: Mask | None) -> None:
-        parts = [read() for read in reads]
-        if parts[0].kind and {(each.kind, each.width) for each in parts} == {(parts[0].kind, part)}:
-            ids = [each.ids for each in parts if each.ids is not None]
-            put(Word.of(np.concatenate(_same_rows(ids), 1), parts[0].kind), mask)
-            return
-        if size > ROOM:
-            plain = np.concatenate(_same_rows([octets(each.bits, part) for each in parts]), 1)
-            labels = np.concatenate(_same_rows([each.wide(part) for each in parts]), 1)
-            put(widest(machine.values, plain, labels), mask)
-            return
-        bits = np.zeros(1, np.uint64)
-        for place, each in enumerate(parts):
-            bits = bits | keep_bits(each.bits, 8 * part) << np.uint64(8 * part * place)
-        if all(each.plain for each in parts):
-            put(Word(bits), mask)
-            return
+
+def join_words(values: Values, parts: Sequence[Word], size: int) -> Word:
+    """Return the register of `size` bytes that consists of equal parts, lowest first."""
+    part = size // len(parts)
+    if parts[0].kind and {(each.kind, each.width) for each in parts} == {(parts[0].kind, part)}:
+        ids = [each.ids for each in parts if each.ids is not None]
+        return Word.of(np.concatenate(_same_rows(ids), 1), parts[0].kind)
+    if size > ROOM:
+        plain = np.concatenate(_same_rows([octets(each.bits, part) for each in parts]), 1)
         labels = np.concatenate(_same_rows([each.wide(part) for each in parts]), 1)
-        put(word(bits, labels), mask)
-
-    return execute
+        return widest(values, plain, labels)
+    bits = np.zeros(1, np.uint64)
+    for place, each in enumerate(parts):
+        bits = bits | keep_bits(each.bits, 8 * part) << np.uint64(8 * part * place)
+    if all(each.plain for each in parts):
+        return Word(bits)
+    return word(bits, np.concatenate(_same_rows([each.wide(part) for each in parts]), 1))
 
 
 def _same_rows(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -15,7 +15,7 @@ from verify.kernel.data.quotients import floor_quotient, integers_of, scale
 from verify.kernel.data.registers import Word, combine_predicates, join_octets, negate, octets, settle, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.bit_fields import mask_integer
-from verify.kernel.instructions.integers import Signed, by_number, extend_sign, keep_bits, without_meaning
+from verify.kernel.instructions.integers import Signed, by_number, extend_sign, keep_bits, plain, without_meaning
 from verify.kernel.instructions.signs import sign_changed
 from verify.kernel.ptx.source import WIDTHS, PtxInstruction
 from verify.kernel.state.bound import Run
@@ -243,4 +243,17 @@ def permute(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     return execute
 
 
-BINDS: dict[str, Bind] = {"bitwise": bitwise, "shift": shift, "permute": permute}
+def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits:
+    number, bits = int(table[0]), np.zeros_like(a + b + c)
+    for row in range(8):
+        if number >> row & 1:
+            bits |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+    return bits
+
+
+BINDS: dict[str, Bind] = {
+    "bitwise": bitwise,
+    "shift": shift,
+    "permute": permute,
+    "lookup": plain(_looked_up, "lop3 of data"),
+}

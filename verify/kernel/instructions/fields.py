@@ -26,7 +26,10 @@ from verify.kernel.state.bound import Run
 from verify.kernel.state.findings import NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine
 
-PACKED = {"f32x2": "f32", "f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
+PACKED = {
+    "f32x2": "f32", "f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2",
+    "u16x2": "u16", "s16x2": "s16",
+}  # fmt: skip
 _PRODUCT = parse("a * b", {"a": False, "b": False}).tree
 _ROUNDINGS = {"rn", "rz", "rm", "rp"}
 _ROUNDED = {"min", "max", "abs", "sqrt"}  # functions whose bits the ISA defines

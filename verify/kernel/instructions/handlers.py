@@ -20,9 +20,10 @@ from verify.kernel.state.machine import Bind, Machine
 
 # module of this folder -> the classes of opcodes that it binds; a kernel loads those that it has
 MODULES: Mapping[str, str] = {
-    "integers": "integer divide high product24 mask count_from count lookup",
+    "integers": "integer divide high product24 mask count_from count",
+    "pairs": "integer_pair",
     "bit_fields": "extract insert funnel",
-    "bit_operations": "bitwise shift permute",
+    "bit_operations": "bitwise shift permute lookup",
     "fields": "copysign test field extremum function quotient",
     "conversions": "convert pack",
     "carries": "carry",
@@ -68,7 +69,7 @@ _LOST = (
 )
 _COMPUTES = {
     name for name, module in HOMES.items()
-    if module in ("integers", "bit_fields", "bit_operations", "fields", "conversions", "carries", "comparisons")
+    if module in "integers pairs bit_fields bit_operations fields conversions carries comparisons".split()
 }  # fmt: skip
 PURE = frozenset({*_COMPUTES, *_MOVES})  # classes that write registers alone
 ON_DATA = frozenset({*_COMPUTES, *MODULES["dot"].split(), "vote", "reduce", "match"})

@@ -65,31 +65,36 @@ def _ring(tree: Tree, more: Collection[str] = ()) -> bool:
 
 def integer(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
     """Arithmetic by the row's formula."""
+    put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
+    compute = bind_formula(machine, inst, meaning, [meaning.types[role] for role, _, _ in meaning.row.operands])
+    return lambda mask: put(compute([read() for read in reads], mask), mask)
+
+
+def bind_formula(
+    machine: Machine, inst: PtxInstruction, meaning: Meaning, types: Sequence[str]
+) -> Callable[[Sequence[Word], Mask | None], Word]:
+    """Return the function of a row's formula: from operands of these types, behind the result's, to the result."""
     formula = meaning.row.value
     if formula is None:
         raise Unclear(inst.line, "the opcode table has no formula for it")
-    roles = [role for role, _, _ in meaning.row.operands]
-    types = [meaning.types[role] for role in roles]
-    put, width = machine.writer(inst.operands[0]), WIDTHS[types[0]]
-    reads = [machine.reader(operand) for operand in inst.operands[1:]]
+    roles, width = [role for role, _, _ in meaning.row.operands], WIDTHS[types[0]]
     low, high = _limits(inst, types[0])
     tree, ring, head = formula.tree, _ring(formula.tree), meaning.head
     on_data = tree if _ring(tree, (">>",)) else None
     same = ring and low is None and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
-    def execute(mask: Mask | None) -> None:
-        sources = [settle(read(), machine.values) for read in reads]
+    def compute(operands: Sequence[Word], mask: Mask | None) -> Word:
+        sources = [settle(each, machine.values) for each in operands]
         if any(each.data(mask) for each in sources):
             if head in ("min", "max", "abs"):
                 made = extremum_of_data(machine, head, sources, types[0])
-                put(_clamp(machine, made, types[0]) if low == 0 else made, mask)
-            elif low is None:
-                put(_on_data(machine, sources, types, roles, on_data), mask)
-            else:  # a clamp is the identity if the operands and the result are shown to lie within the type
-                bounded = [_as_number(machine, each, kind) for each, kind in zip(sources, types[1:], strict=True)]
-                made = _on_data(machine, bounded, types, roles, tree if ring else None)
-                put(_as_number(machine, made, types[0]), mask)
-            return
+                return _clamp(machine, made, types[0]) if low == 0 else made
+            if low is None:
+                return _on_data(machine, sources, types, roles, on_data)
+            # a clamp is the identity if the operands and the result are shown to lie within the type
+            bounded = [_as_number(machine, each, kind) for each, kind in zip(sources, types[1:], strict=True)]
+            made = _on_data(machine, bounded, types, roles, tree if ring else None)
+            return _as_number(machine, made, types[0])
         if same:
             named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], sources, strict=True)}
         else:
@@ -98,9 +103,9 @@ def integer(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
         result = evaluate(tree, named)
         if low is not None:
             result = np.clip(result, low, high)
-        put(Word(keep_bits(np.asarray(result).astype(np.uint64, copy=False), width)), mask)
+        return Word(keep_bits(np.asarray(result).astype(np.uint64, copy=False), width))
 
-    return execute
+    return compute
 
 
 def _limits(inst: PtxInstruction, kind: str) -> tuple[int | None, int | None]:
@@ -430,14 +435,6 @@ def _found_bit(meaning: Meaning, mask: Bits, base: Bits, offset: Bits) -> Bits:
     return np.array(chosen, np.uint64)
 
 
-def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits:
-    number, bits = int(table[0]), np.zeros_like(a + b + c)
-    for row in range(8):
-        if number >> row & 1:
-            bits |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
-    return bits
-
-
 BINDS: dict[str, Bind] = {
     "integer": integer,
     "divide": divide,
@@ -446,5 +443,4 @@ BINDS: dict[str, Bind] = {
     "mask": plain(_mask, "a mask or an extension by data"),
     "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: keep_bits(base, 32) > 31),
     "count": plain(count_bits, "a count of bits of data"),
-    "lookup": plain(_looked_up, "lop3 of data"),
 }

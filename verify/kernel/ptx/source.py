@@ -11,7 +11,7 @@ from verify.core.errors import UsageError
 # Bits of a register of each type: PTX ISA 5.2, fundamental, alternate and packed types.
 WIDTHS = {
     **{f"{letter}{bits}": bits for letter in "busf" for bits in (8, 16, 32, 64)},
-    **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "b128": 128, "tf32": 32},
+    **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "b128": 128, "tf32": 32},
 }
 STRONG = frozenset("acquire release acq_rel relaxed volatile mmio".split())
 
