@@ -23,7 +23,7 @@ NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "it changes what a later wait orders": (r"cluster[.]arrive[.]relaxed",),
     "the same function of bits": (
-        r"redux.*add[.]s32", r"^shr[.]u16", r"^cvt[.]u8[.][us](8|16)",
+        r"redux.*add[.]s32", r"^shr[.]u16", r"^cvt[.]u8[.][us](8|16)", r"^add[.]s16x2",
     ),
     "the low bits and the carry of signed numbers are those of unsigned ones": (
         r"^add(c|[.]cc).*[.]s(32|64)", r"^sub(c|[.]cc).*[.]s(32|64)", r"^mad(c|.*[.]cc).*[.]s(32|64)",

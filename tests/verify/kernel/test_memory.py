@@ -86,6 +86,17 @@ def test_a_copy_has_a_size_that_its_cache_allows(old: str, new: str, words: str)
     assert outcome.status == "UNKNOWN" and words in tell(outcome)
 
 
+@pytest.mark.parametrize(("size", "status"), [(0, "VERIFIED"), (4, "UNKNOWN")])
+def test_the_address_of_a_copy_of_no_bytes_may_be_anything(size: int, status: str) -> None:
+    """A pipelined kernel prefetches past its last tile: a remainder by zero, of which it copies nothing."""
+    past = (
+        f"mov.u32 %r22, {size}; mov.u32 %r23, 0; rem.u32 %r23, %r1, %r23; mul.wide.u32 %d9, %r23, 4; "
+        "add.s64 %d9, %d5, %d9; cp.async.ca.shared.global [%r20], [%d9], 4, %r22;"
+    )
+    text = COPIED.replace("cp.async.ca.shared.global [%r20], [%d5], 4;", past)
+    assert run_once(text, {**ADDED, "claim": "C[i] = B[i]"}).status == status
+
+
 TWO = SHARED.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r2;").replace("bar.sync 0;", "bar.sync 0; //here")
 
 

@@ -382,7 +382,9 @@ def copy(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
                 text = f"{int(sizes.max())} bytes of the source for {count} of the destination: undefined"
                 machine.findings.add("size of a copy", Severity.MEMORY, text, "9.7.9.25.3.1")
                 sizes = np.minimum(sizes, count)
-        addresses = np.broadcast_to(source(mask), machine.count)[threads]
+        reads = np.zeros(machine.count, bool)
+        reads[threads[sizes > 0]] = True  # without bytes of the source its address may be anything
+        addresses = np.broadcast_to(source(reads), machine.count)[threads] if reads.any() else threads
         ends: list[Ended] = []  # told when the copies have ended
         for size in sort_distinct(sizes):
             here = sizes == size
