@@ -61,8 +61,10 @@ def test_without_triton_or_a_function_the_error_is_one_line(
     nothing = [*files, "--python", "/nowhere/python"]
     assert main(nothing) == 2 and capsys.readouterr().err.count("\n") == 1
     assert main(["absent.py::scale", *files[1:]]) == 2 and capsys.readouterr().err.count("\n") == 1
-    Path(files[2]).write_text(CLAIM.replace('"sm_80"', '"gfx90a"'))
-    assert main(files) == 2 and "sm_80" in capsys.readouterr().err
+    for target in ("gfx90a", "sm_9000"):
+        Path(files[2]).write_text(CLAIM.replace('"sm_80"', f'"{target}"'))
+        assert main(files) == 2
+        assert "triton.target: expected one of sm_75, sm_80, sm_86" in (told := capsys.readouterr().err), told
 
 
 @pytest.mark.parametrize("instead", ["", 'triton = "sm_80"\n', "triton = 80\n"])

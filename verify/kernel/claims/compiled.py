@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from isa_tables.targets import known_targets
 from lanecheck.console.children import describe_end, read_last_lines, run_child
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.claims.claim import KernelClaim, claim_of
@@ -50,8 +51,8 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
                 f"triton.{key}", f"expected {', '.join(f'{name} ({kind.__name__})' for name, kind in KEYS.items())}"
             )
     target = re.fullmatch(r"sm_(\d+)[af]?", said.get("target", TARGET))
-    if target is None:
-        raise SpecError("triton.target", f"expected a target as sm_80, found {said['target']!r}")
+    if target is None or target[0] not in known_targets():
+        raise SpecError("triton.target", f"expected one of {', '.join(known_targets())}; found {said['target']!r}")
     constants = said.get("constants", {})
     if "grid" in table:
         table["grid"] = _with_constants(table["grid"], constants)
