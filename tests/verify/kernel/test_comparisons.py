@@ -28,6 +28,27 @@ def test_a_float_that_is_data_chooses(body: str, right: str, wrong: str) -> None
     assert any("value" in each or "unknown" in each for each in findings(body, f"C[i] = {wrong}"))
 
 
+PICK = "{{ .reg .pred p; {compare} selp.f32 z,{first},{second},p; }}"
+
+
+@pytest.mark.parametrize(
+    ("compare", "first", "second"), [("setp.num.f32 p,x,x;", "x", "y"), ("setp.nan.f32 p,x,y;", "y", "x")]
+)
+def test_data_are_numbers_and_no_nan(compare: str, first: str, second: str) -> None:
+    """Triton's tf32x3 replaces each NaN of a partial sum by 0."""
+    body = PICK.format(compare=compare, first=first, second=second)
+    assert findings(body, "C[i] = A[i]") == []
+    assert any("value" in each for each in findings(body, "C[i] = B[i]"))
+
+
+@pytest.mark.parametrize(
+    "other", ["mov.b32 y,0x7fc00000;", "lg2.approx.f32 y,y; popc.b32 y,y;"], ids=["NaN", "unknown"]
+)
+def test_what_is_compared_with_a_nan_or_without_a_meaning_is_no_number(other: str) -> None:
+    body = other + PICK.format(compare="setp.num.f32 p,x,y;", first="x", second="0f00000000")
+    assert findings(body, "C[i] = A[i]") != []
+
+
 @pytest.mark.parametrize(
     ("body", "right", "wrong", "kind", "load"),
     [

@@ -65,7 +65,7 @@ def test_a_lane_that_stores_another_sum_races(text: str) -> None:
 def test_lanes_that_store_values_without_a_meaning_are_unknown(text: str, lanes: str) -> None:
     """A choice by data has no meaning here, so nothing tells whether these are equal, as they are."""
     choice = f"and.b32 %r7, %r1, {lanes}; setp.eq.u32 %p1, %r7, {lanes}; @!%p1 bra E;\n"
-    choice += "setp.num.f32 %p2, %f1, %f1; selp.f32 %f1, %f1, %f4, %p2; E:\n"
+    choice += "setp.eq.f32 %p2, %f1, %f1; selp.f32 %f1, %f1, %f4, %p2; E:\n"
     outcome = run(text, choice)
     assert outcome.status == "UNKNOWN", tell(outcome)
     assert "write of values that have no meaning" in tell(outcome)

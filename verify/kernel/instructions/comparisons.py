@@ -195,7 +195,7 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
     predicate = _compared_as_numbers(machine, left, right, kind, relation, plain)
-    if not machine.values.levels or kind not in FORMATS or kind not in SIZE:
+    if kind not in FORMATS or kind not in SIZE or not (machine.values.levels or relation in ("num", "nan")):
         return predicate
     known, truth = compare_known(machine.values, left, right, kind, relation)
     if not known.any():
@@ -208,10 +208,16 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
 
 
 def compare_known(values: Values, left: Word, right: Word, kind: str, relation: str) -> tuple[Mask, Mask]:
-    """Return in which threads infinities and signs decide a relation of floats for all data, and what it is there."""
+    """Return in which threads a relation of floats is decided for all data, and what it is there.
+
+    Infinities and signs decide an order. What has a meaning is a number: no NaN is among the data that are compared.
+    """
     ids = np.broadcast_arrays(*(each.elements(values, kind, SIZE[kind])[:, 0] for each in (left, right)))
     values.flush()
     a, b = ids
+    clear = (values.marks("cause", a) == 0) & (values.marks("cause", b) == 0)
+    if relation in ("num", "nan"):
+        return clear, np.full(clear.shape, relation == "num")
     left_level, right_level = (_RANK[values.marks("level", each)] for each in ids)
     sign, against = (values.marks("sign", each) for each in ids)
     zero, nil = (_is_zero(values, each) for each in ids)
@@ -220,9 +226,6 @@ def compare_known(values: Values, left: Word, right: Word, kind: str, relation: 
     above = (sign == levels.POSITIVE) & nil & (left_level == 0)
     below = (against == levels.POSITIVE) & zero & (right_level == 0)
     order = np.where(above, 1, np.where(below, -1, order))
-    clear = (values.marks("cause", a) == 0) & (values.marks("cause", b) == 0)
-    if relation in ("num", "nan"):
-        return clear, np.full(clear.shape, relation == "num")
     return (known | above | below) & clear, np.asarray(_RELATIONS[relation](order, 0))
 
 
