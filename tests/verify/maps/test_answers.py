@@ -24,11 +24,11 @@ GOOD: dict[str, Any] = {
 
 
 def test_a_whole_answer_is_a_map_with_its_inverse_in_the_same_columns():
-    found = read_answer({"name": "C", "map": GOOD})
-    assert isinstance(found, ForeignMap)
-    assert found.map.inputs == (Axis("lane", 2), Axis("value", 1)) and found.map(0, 0) == (1,)
-    assert found.inverse == found.map and (found.ptx, found.operand) == ("mma.sync", "C")
-    assert found.select == {"A_space": "reg", "F": 1} and found.map.origin.text == "mma.py: C"
+    answer = read_answer({"name": "C", "map": GOOD})
+    assert isinstance(answer, ForeignMap)
+    assert answer.map.inputs == (Axis("lane", 2), Axis("value", 1)) and answer.map(0, 0) == (1,)
+    assert answer.inverse == answer.map and (answer.ptx, answer.operand) == ("mma.sync", "C")
+    assert answer.select == {"A_space": "reg", "F": 1} and answer.map.origin.text == "mma.py: C"
 
 
 @pytest.mark.parametrize(

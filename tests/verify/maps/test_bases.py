@@ -38,8 +38,8 @@ def test_each_spelling_is_the_map(text: str) -> None:
     ("operand"), [MMA.operands["A"], MMA.operands["B"], MMA.operands["C"], WGMMA.operands["D"]], ids=lambda o: o.name
 )
 def test_a_linear_map_is_written_and_read_back(operand: isa_tables.Operand) -> None:
-    found = FragmentMap.from_operand(operand)
-    assert of_operand(read_bases(spell_bases(found)), found.outputs) == found
+    m = FragmentMap.from_operand(operand)
+    assert of_operand(read_bases(spell_bases(m)), m.outputs) == m
 
 
 def test_the_first_point_that_prevents_bases_is_named() -> None:

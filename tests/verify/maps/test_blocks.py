@@ -55,7 +55,7 @@ def test_owners_and_inputs_are_those_of_a_list(layout: Layout, stop: int) -> Non
     counts = Counter(listed)
     assert search.count_owners(m, stop).tolist() == [counts[number] for number in range(stop)]
     for number in (listed[-1], stop):
-        at = [m.point(place) for place, one in enumerate(listed) if one == number]
+        at = [m.point(place) for place, element in enumerate(listed) if element == number]
         assert [search.find_inputs(m, (number,), most) for most in (1, 2)] == [at[:1], at[:2]]
 
 
@@ -73,14 +73,14 @@ class WrongAtItsEnd(StridedMap):
     """A layout with a last point that plain integers have wrong."""
 
     def image(self, thread: int, value: int) -> tuple[int, ...]:
-        (found,) = super().image(thread, value)
-        return (found + (thread == value == 3),)
+        (coordinate,) = super().image(thread, value)
+        return (coordinate + (thread == value == 3),)
 
     def mismatch(self) -> None:
         return None
 
 
 def test_a_wrong_point_is_an_error_of_ours() -> None:
-    found = search.find_out_of_bounds(WrongAtItsEnd(Layout((4, 4), (1, 4)), line(16)))
-    assert isinstance(found, Counterexample) and not found.reproduced
-    assert found.statement == f"T3 V3: m 16 by itself, m 15 among all points: {WRONG_EVALUATION}"
+    fault = search.find_out_of_bounds(WrongAtItsEnd(Layout((4, 4), (1, 4)), line(16)))
+    assert isinstance(fault, Counterexample) and not fault.reproduced
+    assert fault.statement == f"T3 V3: m 16 by itself, m 15 among all points: {WRONG_EVALUATION}"

@@ -70,26 +70,26 @@ def by_gcc(texts: list[str], folder: Path) -> list[str]:
 def by_us(text: str) -> list[str]:
     """The same by the expression's meaning."""
     _, value = meaning(parse(text, C).result, TYPES, text)
-    found = []
+    values = []
     for point in POINTS:
         try:
-            found.append(str((INT64 := value(dict(zip(TYPES, point, strict=True)))) - (1 << 64) * (INT64 >= 1 << 63)))
+            values.append(str((INT64 := value(dict(zip(TYPES, point, strict=True)))) - (1 << 64) * (INT64 >= 1 << 63)))
         except Undefined:
-            found.append("undefined")
-    return found
+            values.append("undefined")
+    return values
 
 
 def readable(count: int, seed: int) -> list[str]:
     rng = Random(seed)
-    found: list[str] = []
-    while len(found) < count:
+    texts: list[str] = []
+    while len(texts) < count:
         text = generate(rng, "c")
         try:
             meaning(parse(text, C).result, TYPES, text)
         except ExpressionError:
             continue
-        found.append(text)
-    return found
+        texts.append(text)
+    return texts
 
 
 def compare_values(count: int, seed: int, folder: Path) -> int:

@@ -17,10 +17,10 @@ class Index:
 
 
 def test_a_function_is_tabulated_at_every_point_and_an_inverse_in_the_same_columns():
-    found = tabulate(
+    table = tabulate(
         {"inputs": [("lane", 2)], "outputs": [("m", 3)], "of": lambda lane: (2 * lane,), "back": lambda m: (m // 2,)}
     )
-    assert found == {
+    assert table == {
         "inputs": [("lane", 2)],
         "outputs": [("m", 3)],
         "pairs": [[0, 0], [1, 2]],

@@ -47,10 +47,10 @@ def of_us(text: str, a: str, b: str) -> Meaning:
     return meaning(parse(text, C).result, {"a": TYPES[a], "b": TYPES[b]}, text)
 
 
-def value_at(found: Meaning, a: int, b: int) -> int | None:
+def value_at(meant: Meaning, a: int, b: int) -> int | None:
     """The value at a point, as 64 bits with a sign; None where it is undefined."""
     try:
-        value = found[1]({"a": a, "b": b})
+        value = meant[1]({"a": a, "b": b})
     except Undefined:
         return None
     return value - (1 << 64) * (value >= 1 << 63)
@@ -116,14 +116,14 @@ def test_every_operation_has_gccs_type_values_and_undefined_points(tmp_path: Pat
     theirs = by_gcc(tmp_path)
     differing, points, undefined = [], 0, 0
     for text, a, b in operations():
-        found = of_us(text, a, b)
+        meant = of_us(text, a, b)
         sign, bits = next(theirs)
         type_ = f"{'int' if sign == 'i' else 'uint'}{bits}"
-        if (found[0].signed, found[0].bits) != (sign == "i", bits) and found[0].name != "bool":
-            differing.append(f"{text} of {a}, {b}: {found[0].name}, gcc {type_}")
+        if (meant[0].signed, meant[0].bits) != (sign == "i", bits) and meant[0].name != "bool":
+            differing.append(f"{text} of {a}, {b}: {meant[0].name}, gcc {type_}")
         for x, y in product(edges(TYPES[a]), edges(TYPES[b])):
             mark, value = next(theirs)
-            ours = value_at(found, x, y)
+            ours = value_at(meant, x, y)
             points, undefined = points + 1, undefined + (mark == "?")
             if ours != (value if mark == "=" else None):
                 differing.append(f"{text} at {x} ({a}), {y} ({b}): {ours}, gcc {value if mark == '=' else 'undefined'}")
@@ -217,12 +217,12 @@ def test_every_operator_has_nvccs_values_where_c_defines_them(tmp_path: Path) ->
     for text, a, b in operations():
         if any(f"{function}(" in text for function in syntax.FUNCTIONS):
             continue  # no constant expressions: the next test
-        found = of_us(text, a, b)
+        meant = of_us(text, a, b)
         for x, y in product(edges(TYPES[a], few=True), edges(TYPES[b], few=True)):
-            if (value := value_at(found, x, y)) is not None:
+            if (value := value_at(meant, x, y)) is not None:
                 expected = constant(TYPES["int64"], value)
                 lines.append(f"static_assert((long long)({with_points(text, a, b, x, y)}) == {expected});")
-        type_ = IN_C[promote(found[0]).name]
+        type_ = IN_C[promote(meant[0]).name]
         same = f"static_assert(std::is_same_v<decltype(+({text})), {type_}>);"
         lines.append(f"inline void g{len(lines)}({IN_C[a]} a, {IN_C[b]} b) {{ {same} }}")
     compile_source(tmp_path, "\n".join(lines))
@@ -231,8 +231,8 @@ def test_every_operator_has_nvccs_values_where_c_defines_them(tmp_path: Path) ->
 
 def cuda_takes(function: str, types: list[Type]) -> bool:
     """Whether CUDA's overloads of a function decide between themselves: elsewhere the call is ambiguous."""
-    kinds = [promote(one) for one in types]
-    return all(one.signed for one in kinds) if function == "abs" else len({one.bits for one in kinds}) == 1
+    kinds = [promote(type_) for type_ in types]
+    return all(kind.signed for kind in kinds) if function == "abs" else len({kind.bits for kind in kinds}) == 1
 
 
 @pytest.mark.long
@@ -243,14 +243,14 @@ def test_every_function_has_nvccs_values_where_cuda_has_an_overload(tmp_path: Pa
         if function not in syntax.FUNCTIONS:
             continue
         given = [a, b][: syntax.FUNCTIONS[function]]
-        takes = cuda_takes(function, [TYPES[one] for one in given])
-        listed = ", ".join(IN_C[one] for one in given)
+        takes = cuda_takes(function, [TYPES[argument] for argument in given])
+        listed = ", ".join(IN_C[argument] for argument in given)
         lines.append(f"static_assert(decltype({function}_of<{listed}>(0))::value == {str(takes).lower()});")
-        found = of_us(text, a, b)
+        meant = of_us(text, a, b)
         if not takes or (function == "abs" and promote(TYPES[a]) != INT):
             continue  # abs of 64 bits: the report says that CUDA's differs
         for x, y in product(edges(TYPES[a], few=True), edges(TYPES[b], few=True)):
-            if (value := value_at(found, x, y)) is not None:
+            if (value := value_at(meant, x, y)) is not None:
                 name = f"f{len(wanted)}"
                 lines.append(f'extern "C" __device__ long long {name}() {{ return {with_points(text, a, b, x, y)}; }}')
                 wanted[name] = value
@@ -285,10 +285,10 @@ IN_PYTHON = [
 
 def evaluate_text(text: str, a: int, b: int) -> object:
     try:
-        found = eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs, "int": int}}, {"a": a, "b": b})
+        value = eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs, "int": int}}, {"a": a, "b": b})
     except (ArithmeticError, ValueError, TypeError):
         return "error"
-    return type(found), found
+    return type(value), value
 
 
 @pytest.mark.parametrize("text", IN_PYTHON)
@@ -297,10 +297,10 @@ def test_every_operation_has_pythons_values_and_types(text: str) -> None:
     for a, b in product(PYTHON_VALUES, PYTHON_VALUES):
         try:
             value = ours({"a": a, "b": b})
-            found: object = type(value), value
+            outcome: object = type(value), value
         except Undefined as error:
-            found = "large" if "64 bits" in str(error) or "a shift by" in str(error) else "error"
-        if found == "large":  # here alone: nothing is computed of it
+            outcome = "large" if "64 bits" in str(error) or "a shift by" in str(error) else "error"
+        if outcome == "large":  # here alone: nothing is computed of it
             assert abs(b) > 60 or abs(eval(text, {"a": a, "b": b})) >= 1 << 64
         else:
-            assert found == evaluate_text(text, a, b), (text, a, b)
+            assert outcome == evaluate_text(text, a, b), (text, a, b)

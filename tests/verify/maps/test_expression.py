@@ -111,13 +111,13 @@ def test_names_that_are_no_variables() -> None:
 
 
 def test_a_point_is_computed_again_in_the_way_in_which_the_text_was_read() -> None:
-    found = index("lane + 8 // i", "0")  # without a language // begins a comment in C
-    assert found.evaluator()((2, 0)) == found.recompute((2, 0)) == (10, 0)
+    function = index("lane + 8 // i", "0")  # without a language // begins a comment in C
+    assert function.evaluator()((2, 0)) == function.recompute((2, 0)) == (10, 0)
 
 
 def test_the_arithmetic_of_a_point_is_written_out() -> None:
-    found = index("g + 8*(i/2)", "int t = lane % 4; t*2 + i%2", g="lane/4")
-    assert found.written_out((5, 3), "c") == "m: g + 8*(3/2) = 9, n: t*2 + 3%2 = 3"
+    function = index("g + 8*(i/2)", "int t = lane % 4; t*2 + i%2", g="lane/4")
+    assert function.written_out((5, 3), "c") == "m: g + 8*(3/2) = 9, n: t*2 + 3%2 = 3"
     assert index("(-lane) * (lane)", "0").written_out((2, 0), "python") == "m: (-2) * (2) = -4, n: 0 = 0"
 
 
@@ -143,8 +143,8 @@ def test_what_is_undefined_first_is_named() -> None:
 
 
 def test_each_text_is_computed_for_the_values_of_its_own_names() -> None:
-    found = index("lane % 16", "i * 2 + 0 * lane").map("c", "int")
-    assert all(found(lane, i) == (lane % 16, 2 * i) for lane in range(32) for i in range(4))
+    m = index("lane % 16", "i * 2 + 0 * lane").map("c", "int")
+    assert all(m(lane, i) == (lane % 16, 2 * i) for lane in range(32) for i in range(4))
     assert index("7", "i").map("c")(31, 3) == (7, 3)
     local = index("int g = i; g + h", "lane % 8", h="lane / 8").map("c", "int")
     assert all(local(lane, i) == (i + lane // 8, lane % 8) for lane in range(32) for i in range(4))

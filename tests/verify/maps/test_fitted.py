@@ -25,18 +25,18 @@ def table(layout: Layout | ComposedLayout) -> list[list[int]]:
 @pytest.mark.parametrize("text", MAPS + SWIZZLED)
 def test_the_layout_of_a_table_has_its_numbers(text: str) -> None:
     rows = table(read_layout(text))
-    found = layout_of(rows)
-    assert table(read_layout(found)) == rows
-    assert found.startswith("Sw") == (text in SWIZZLED)
+    fitted = layout_of(rows)
+    assert table(read_layout(fitted)) == rows
+    assert fitted.startswith("Sw") == (text in SWIZZLED)
 
 
 @pytest.mark.parametrize("text", MAPS[:4] + SWIZZLED)
 def test_a_table_with_one_other_number_has_no_layout(text: str) -> None:
     rows = table(read_layout(text))
     for t, v in [(-1, -1), (0, 0), (len(rows) // 2, -1)]:
-        other = [list(row) for row in rows]
-        other[t][v] += 1000
-        assert layout_of(other) == ""
+        changed = [list(row) for row in rows]
+        changed[t][v] += 1000
+        assert layout_of(changed) == ""
 
 
 def test_random_tables_have_the_layout_that_numpy_finds() -> None:

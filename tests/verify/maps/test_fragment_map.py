@@ -84,12 +84,12 @@ def test_coordinates_are_reordered_and_renamed_by_name() -> None:
 def test_an_image_outside_the_tile_has_no_number(image: tuple[int, int]) -> None:
     """x + X*y would be the number of another image."""
     tile = [Axis("m", 16), Axis("n", 8)]
-    one = FragmentMap.tabulate(lambda lane, value: image, [Axis("lane", 1), Axis("value", 1)], tile)
-    assert one.rows() == [[image]]
+    single = FragmentMap.tabulate(lambda lane, value: image, [Axis("lane", 1), Axis("value", 1)], tile)
+    assert single.rows() == [[image]]
     with pytest.raises(MapError, match=rf"lane 0, value 0 has \(m={image[0]}, n={image[1]}\), outside the tile"):
-        one.elements()
+        single.elements()
     with pytest.raises(MapError, match=rf"\(m={image[0]}, n={image[1]}\) is outside the tile"):
-        one.element(image)
+        single.element(image)
 
 
 def test_each_point_has_a_source() -> None:
@@ -120,7 +120,7 @@ def test_a_map_with_a_point_outside_is_not_total() -> None:
     inputs, outputs = [Axis("lane", 2), Axis("value", 2)], [Axis("m", 8)]
     inside = [((lane, value), (lane,)) for lane in range(2) for value in range(2)]
     assert FragmentMap.from_pairs(inputs, outputs, inside).total
-    for other in ((2, 0), (-1, 0), (0, 2)):
-        assert not FragmentMap.from_pairs(inputs, outputs, [*inside[:3], (other, (0,))]).total
+    for outside in ((2, 0), (-1, 0), (0, 2)):
+        assert not FragmentMap.from_pairs(inputs, outputs, [*inside[:3], (outside, (0,))]).total
     assert not FragmentMap.from_pairs(inputs, outputs, inside[:3]).total
     assert not FragmentMap.from_pairs(inputs, outputs, [*inside, ((0, 0), (5,))]).total

@@ -32,25 +32,27 @@ MISSING = {
 @pytest.fixture
 def marks(monkeypatch):
     """The marks by which the processes of each child are found."""
-    found = []
-    monkeypatch.setattr(children.secrets, "token_hex", lambda size: found.append(f"test-{time.time_ns()}") or found[-1])
-    return found
+    tokens = []
+    monkeypatch.setattr(
+        children.secrets, "token_hex", lambda size: tokens.append(f"test-{time.time_ns()}") or tokens[-1]
+    )
+    return tokens
 
 
 @pytest.mark.long
 def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path, marks):
     path = write(tmp_path, HOSTILE)
     head, *answered = isolation.answers(path, sys.executable, 1.0, 60.0)
-    maps = [read_answer(one) for one in answered]
-    assert [one.name for one in maps] == head["maps"] and len(maps) == 21
-    missing = {one.name: one.why for one in maps if isinstance(one, MissingMap)}
+    maps = [read_answer(answer) for answer in answered]
+    assert [m.name for m in maps] == head["maps"] and len(maps) == 21
+    missing = {m.name: m.why for m in maps if isinstance(m, MissingMap)}
     assert missing.keys() == MISSING.keys()
     for name, why in MISSING.items():
         assert why in missing[name], name
-    [liar] = [one for one in maps if one.name == "liar"]
+    [liar] = [m for m in maps if m.name == "liar"]
     assert isinstance(liar, ForeignMap) and set(liar.map.images.values()) == {((1, 1),)}
     rights = {"first", "prints", "daemon", "child of a child", "last"}
-    assert all(isinstance(one, ForeignMap) and len(one.map) == 128 for one in maps if one.name in rights)
+    assert all(isinstance(m, ForeignMap) and len(m.map) == 128 for m in maps if m.name in rights)
     assert not children.find_marked(marks[0])
 
 
@@ -107,8 +109,8 @@ def maps():
 
 def test_a_child_that_is_no_longer_read_is_ended_with_all_that_it_started(tmp_path, marks):
     text = HOSTILE.replace('    yield "first", fragment\n', '    yield "first", fragment\n    daemon()\n')
-    found = isolation.answers(write(tmp_path, text), sys.executable, 1.0, 60.0)
-    next(found)
+    answers = isolation.answers(write(tmp_path, text), sys.executable, 1.0, 60.0)
+    next(answers)
     assert children.find_marked(marks[0])
-    found.close()
+    answers.close()
     assert not children.find_marked(marks[0])

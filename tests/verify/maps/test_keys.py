@@ -51,9 +51,9 @@ def first_of_two(lane: int, value: int) -> tuple[int, int]:
     return (3, 1)[lane], value
 
 
-def names(**others: DeclaredName) -> InputCoordinates:
+def names(**more: DeclaredName) -> InputCoordinates:
     return InputCoordinates(
-        (Axis("lane", 16), Axis("value", 8)), {"lane": DeclaredName(first), "i": DeclaredName(second), **others}
+        (Axis("lane", 16), Axis("value", 8)), {"lane": DeclaredName(first), "i": DeclaredName(second), **more}
     )
 
 
@@ -125,7 +125,7 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
         {
             "key": ["g"],
             "inputs": [(Axis("thread", 2), Axis("value", 1))],
-            "columns": [[one.copy() for one in COLUMNS]],  # the key names the program that makes them
+            "columns": [[column.copy() for column in COLUMNS]],  # the key names the program that makes them
             "outputs": [RENAMED, RESIZED],
             "locate": [lambda lane, value: first_of_two(lane, value)[:2]],
         },
@@ -146,33 +146,33 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
         },
     ),
 }  # fmt: skip
-CASES = [(make, name, number) for make, (_, others) in CLASSES.items() for name in others
-         for number in range(len(others[name]))]  # fmt: skip
+CASES = [(make, name, number) for make, (_, alternatives) in CLASSES.items() for name in alternatives
+         for number in range(len(alternatives[name]))]  # fmt: skip
 
 
-def is_equal_function(one: Map, other: Map) -> bool:
-    if (one.inputs, one.outputs) != (other.inputs, other.outputs):
+def is_equal_function(left: Map, right: Map) -> bool:
+    if (left.inputs, left.outputs) != (right.inputs, right.outputs):
         return False
-    return all(one.at(*point) == other.at(*point) for point in {*one.domain, *other.domain})
+    return all(left.at(*point) == right.at(*point) for point in {*left.domain, *right.domain})
 
 
 def subclasses(base: type[Map]) -> set[type[Map]]:
-    return {base, *(below for one in base.__subclasses__() for below in subclasses(one))}
+    return {base, *(below for derived in base.__subclasses__() for below in subclasses(derived))}
 
 
 def test_every_class_of_maps_and_every_argument_is_changed() -> None:
-    ours = {one for one in subclasses(Map) if one.__module__.startswith("verify.")} - {Map}
+    ours = {kind for kind in subclasses(Map) if kind.__module__.startswith("verify.")} - {Map}
     assert ours == {*CLASSES}
-    for make, (given, others) in CLASSES.items():
-        assert list(inspect.signature(make).parameters) == list(given) == list(others)
+    for make, (given, alternatives) in CLASSES.items():
+        assert list(inspect.signature(make).parameters) == list(given) == list(alternatives)
 
 
 @pytest.mark.parametrize(("make", "name", "number"), CASES)
 def test_another_argument_is_another_key_or_an_equal_function(make: Callable[..., Map], name: str, number: int) -> None:
-    given, others = CLASSES[make]
-    one, other = make(**given), make(**{**given, name: others[name][number]})
-    assert one.key == make(**given).key and hash(one.key) == hash(make(**given).key)
-    assert one.key != other.key or is_equal_function(one, other)
+    given, alternatives = CLASSES[make]
+    kept, changed = make(**given), make(**{**given, name: alternatives[name][number]})
+    assert kept.key == make(**given).key and hash(kept.key) == hash(make(**given).key)
+    assert kept.key != changed.key or is_equal_function(kept, changed)
 
 
 @pytest.mark.parametrize("make", [StridedMap, BasesMap, FragmentMap])

@@ -17,8 +17,8 @@ TILE = Axis("m", 16), Axis("n", 8)
 
 def test_a_block_has_what_each_point_has() -> None:
     m = BasesMap(BASES, TILE)
-    found = list(zip(*(column.tolist() for column in m.block(0, len(m))), strict=True))
-    assert found == [m(*point) for point in grid(m.inputs)] and m(5, 3) == (9, 3)
+    images = list(zip(*(column.tolist() for column in m.block(0, len(m))), strict=True))
+    assert images == [m(*point) for point in grid(m.inputs)] and m(5, 3) == (9, 3)
     assert m.mismatch() is None and m.at(32, 0) == ()
 
 
@@ -27,12 +27,12 @@ def test_a_bug_in_either_evaluation_is_a_mismatch(name: str, monkeypatch: pytest
     right = getattr(BasesMap, name)
 
     def wrong(self: BasesMap, *given: int) -> Any:
-        found = right(self, *given)
-        return tuple((x ^ 1, y) for x, y in found) if name == "at" else (found[0] ^ 1, found[1])
+        computed = right(self, *given)
+        return tuple((x ^ 1, y) for x, y in computed) if name == "at" else (computed[0] ^ 1, computed[1])
 
     monkeypatch.setattr(BasesMap, name, wrong)
-    found = BasesMap(BASES, TILE).mismatch()
-    assert found is not None and not found.reproduced and WRONG_EVALUATION in found.statement
+    mismatch = BasesMap(BASES, TILE).mismatch()
+    assert mismatch is not None and not mismatch.reproduced and WRONG_EVALUATION in mismatch.statement
 
 
 @pytest.mark.parametrize("basis", [(1,), (1, 2.0), (True, 0)])

@@ -30,11 +30,11 @@ def with_maps(atom: BoundAtom, maps: Mapping[str, Map]) -> BoundAtom:
     return replace(atom, parts=tuple(part._replace(map=maps[part.name]) for part in atom.parts))
 
 
-def as_maps(**others: str) -> BoundAtom:
+def as_maps(**texts: str) -> BoundAtom:
     """The atom with each layout as a map; some of them others."""
     plain = prepare(ENTRY)
     maps = {
-        part.name: of_layout(read_layout(others.get(part.name, part.text)), tuple(map(Axis, part.axes, part.extent)))
+        part.name: of_layout(read_layout(texts.get(part.name, part.text)), tuple(map(Axis, part.axes, part.extent)))
         for part in plain.parts
     }
     atom = with_maps(plain, maps)
@@ -44,14 +44,16 @@ def as_maps(**others: str) -> BoundAtom:
 
 def verdicts(subject: BoundAtom) -> dict[tuple[str, str], Verdict]:
     rows = [row for row in PROPERTIES if "mma" in row.says]
-    found = AtomChecker().verdicts(rows, subject)
-    return {(verdict.claim.part, verdict.claim.prop.key): verdict for verdict in found}
+    listed = AtomChecker().verdicts(rows, subject)
+    return {(verdict.claim.part, verdict.claim.prop.key): verdict for verdict in listed}
 
 
 def test_maps_have_the_verdicts_of_their_layouts() -> None:
     plain, points = verdicts(prepare(ENTRY)), verdicts(as_maps())
     assert plain.keys() == points.keys()
-    assert {key: one.status for key, one in plain.items()} == {key: one.status for key, one in points.items()}
+    assert {key: verdict.status for key, verdict in plain.items()} == {
+        key: verdict.status for key, verdict in points.items()
+    }
     (evidence,) = points["C", "equals_isa"].evidence
     assert (evidence.check, evidence.method, evidence.points) == (Check.ISA, "by enumeration", 128)
     assert points["", "product"].status.value == points["", "relation"].status.value == "AGREES"
@@ -69,8 +71,8 @@ def test_maps_have_the_verdicts_of_their_layouts() -> None:
 def test_a_wrong_map_is_refuted_as_its_layout_is(operand: str, text: str, refuted: set[tuple[str, str]]) -> None:
     wrong = replace(ENTRY, operands={**ENTRY.operands, operand: text})
     plain, points = verdicts(prepare(wrong)), verdicts(as_maps(**{operand: text}))
-    of_plain = {key for key, one in plain.items() if one.status.value == "REFUTED"}
-    of_map = {key for key, one in points.items() if one.status.value == "REFUTED"}
+    of_plain = {key for key, verdict in plain.items() if verdict.status.value == "REFUTED"}
+    of_map = {key for key, verdict in points.items() if verdict.status.value == "REFUTED"}
     assert refuted <= of_map
     assert of_plain == of_map
 
@@ -81,9 +83,9 @@ def test_replicas_are_compared_too() -> None:
     maps = {
         part.name: of_layout(read_layout(part.text), tuple(map(Axis, part.axes, part.extent))) for part in plain.parts
     }
-    found = verdicts(with_maps(plain, maps))
-    assert {one.status.value for one in found.values()} <= {"PROVED", "AGREES", "UNCHECKED"}
-    assert found["A", "equals_isa"].status.value == "PROVED"
+    by_part = verdicts(with_maps(plain, maps))
+    assert {verdict.status.value for verdict in by_part.values()} <= {"PROVED", "AGREES", "UNCHECKED"}
+    assert by_part["A", "equals_isa"].status.value == "PROVED"
     wrong = {
         **maps,
         "A": maps["A"].then(FragmentMap.tabulate(lambda m, k: (m ^ 1, k), maps["A"].outputs, maps["A"].outputs)),

@@ -93,8 +93,8 @@ def plant_in_block(name: str, planted: pytest.MonkeyPatch) -> None:
         right = IndexFunction._images  # seam: the images of many points, which a block and the table of them are
 
         def images(self: IndexFunction, points: Sequence[Any], texts: Any) -> list[Any]:
-            found = right(self, points, texts)
-            return [(one[0] ^ 1, one[1]) for one in found] if len(points) > 1 else found
+            computed = right(self, points, texts)
+            return [(image[0] ^ 1, image[1]) for image in computed] if len(points) > 1 else computed
 
         planted.setattr(IndexFunction, "_images", images)
         return
@@ -143,7 +143,7 @@ CASES = [
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_without_a_bug_each_is_verified(name: str) -> None:
     find, properties, run = SUBJECTS[name]
-    status = {one.claim.prop.key: one.status for one in find().verdicts}
+    status = {verdict.claim.prop.key: verdict.status for verdict in find().verdicts}
     assert {status[key] for key in properties} == {Status.PROVED} and run() == 0
 
 
@@ -152,7 +152,7 @@ def test_a_bug_in_one_evaluation_ends_in_exit_3(name: str, bug: str, monkeypatch
     """And each property alone is a contradiction, whatever the others are."""
     find, properties, run = SUBJECTS[name]
     BUGS[bug](name, monkeypatch)
-    contradicted = {one.claim.prop.key for one in find().verdicts if one.contradiction}
+    contradicted = {verdict.claim.prop.key for verdict in find().verdicts if verdict.contradiction}
     assert contradicted >= set(properties)
     assert run() == 3
 
@@ -175,12 +175,12 @@ def test_a_bug_in_an_evaluation_of_a_formula_ends_in_exit_3(
     right = getattr(IsaFormula, name)
 
     def wrong(self: IsaFormula, *given: int) -> Any:
-        found = right(self, *given)
-        return tuple((x ^ 1, y) for x, y in found) if name == "at" else exchange(found)
+        computed = right(self, *given)
+        return tuple((x ^ 1, y) for x, y in computed) if name == "at" else exchange(computed)
 
     monkeypatch.setattr(IsaFormula, name, wrong)
     (case,) = of_operand(LAYOUTS[kind], MMA, "C", None, {Check.ISA}).cases
-    assert [one.claim.prop.key for one in case.verdicts if one.contradiction] == ["equals_isa"]
+    assert [verdict.claim.prop.key for verdict in case.verdicts if verdict.contradiction] == ["equals_isa"]
     assert layout.main([LAYOUTS[kind], "--ptx", MMA, "--operand", "C"]) == 3
 
 
@@ -213,16 +213,16 @@ def test_a_bug_in_an_evaluation_of_a_program_ends_in_exit_3(
     right = getattr(ArrayMap, name)
 
     def wrong(self: ArrayMap, *given: int) -> Any:
-        found = right(self, *given)
-        return tuple((x ^ 1,) for (x,) in found) if name == "at" else exchange(found)
+        computed = right(self, *given)
+        return tuple((x ^ 1,) for (x,) in computed) if name == "at" else exchange(computed)
 
     monkeypatch.setattr(ArrayMap, name, wrong)
     assert run() == 3
     (subject,) = json.loads(capsys.readouterr().out)["subjects"]
     contradicted = {
-        one["property"]
-        for one in subject["verdicts"]
-        for evidence in one["evidence"]
+        verdict["property"]
+        for verdict in subject["verdicts"]
+        for evidence in verdict["evidence"]
         if evidence["counterexample"] and WRONG_EVALUATION in evidence["counterexample"]["statement"]
     }
     assert contradicted == properties
@@ -231,20 +231,20 @@ def test_a_bug_in_an_evaluation_of_a_program_ends_in_exit_3(
 # Bugs at one point, or in a reading that both evaluations of a map must not share
 
 LANES = [(lane, i, lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2) for lane in range(32) for i in range(4)]
-PYTHON = "def found(lane, i):\n    return lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2\n"
+PYTHON = "def place(lane, i):\n    return lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2\n"
 WORDS = {  # every way to give a map of an operand
     "bases": ["--bases", BASES],
     "expressions": ["--row", ROW, "--col", COLUMN, "--lang", "c"],
     "inverse expressions": ["--lane", "row%8*4 + col/2", "--value", "row/8*2 + col%2", "--lang", "c"],
     "a table": ["--table", "c.csv"],
-    "a function": ["--function", "c.py::found", "--allow-exec"],
+    "a function": ["--function", "c.py::place", "--allow-exec"],
 }
 
 
 @pytest.fixture
 def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "c.csv").write_text("lane,i,row,col\n" + "".join(",".join(map(str, one)) + "\n" for one in LANES))
+    (tmp_path / "c.csv").write_text("lane,i,row,col\n" + "".join(",".join(map(str, row)) + "\n" for row in LANES))
     (tmp_path / "c.py").write_text(PYTHON)
 
 
@@ -254,17 +254,17 @@ def run_index(name: str) -> int:
 
 def change_at(right: Any, where: tuple[int, ...]) -> Any:
     """An evaluation of one point that is wrong at one."""
-    return lambda self, *point: tuple((one[0] ^ (point == where), *one[1:]) for one in right(self, *point))
+    return lambda self, *point: tuple((image[0] ^ (point == where), *image[1:]) for image in right(self, *point))
 
 
 def change_block(right: Any, number: int) -> Any:
     """An evaluation of many points that is wrong at one."""
 
     def block(self: Any, start: int, stop: int) -> tuple[Any, ...]:
-        first, *others = (column.copy() for column in right(self, start, stop))
+        first, *rest = (column.copy() for column in right(self, start, stop))
         if start <= number < stop:
             first[number - start] ^= 1
-        return (first, *others)
+        return (first, *rest)
 
     return block
 
@@ -293,7 +293,7 @@ def test_a_bug_in_an_evaluation_of_a_table_ends_in_exit_3(
         planted.setattr(FragmentMap, name, bug)
         assert run_index(kind) in (0, 3)  # a search may not ask `at` for the point
     everywhere = {
-        "at": lambda self, *point: tuple((one[0] ^ 1, *one[1:]) for one in right(self, *point)),
+        "at": lambda self, *point: tuple((image[0] ^ 1, *image[1:]) for image in right(self, *point)),
         "block": lambda self, start, stop: exchange(right(self, start, stop)),
     }
     monkeypatch.setattr(FragmentMap, name, everywhere[name])
@@ -320,8 +320,8 @@ def test_a_bug_at_one_point_of_expressions_ends_in_exit_3(
     right = IndexFunction._images  # seam: the images of all points
 
     def images(self: IndexFunction, points: Sequence[Any], texts: Any) -> list[Any]:
-        found = right(self, points, texts)
-        return [(one[0] + 64 * (at == place and len(points) > 1), *one[1:]) for at, one in enumerate(found)]
+        computed = right(self, points, texts)
+        return [(image[0] + 64 * (at == place and len(points) > 1), *image[1:]) for at, image in enumerate(computed)]
 
     monkeypatch.setattr(IndexFunction, "_images", images)  # seam: the evaluation of a block
     assert index.main(EXPRESSIONS[kind]) == 3

@@ -136,18 +136,18 @@ def test_a_bug_in_the_reading_of_the_proof_ends_in_exit_3(monkeypatch: pytest.Mo
 
 def test_keys_hold_what_a_map_depends_on_and_no_place() -> None:
     """Another field is another key or an equal function."""
-    make = {kind: one().key for kind, one in CLASSES.items()}
+    make = {kind: build().key for kind, build in CLASSES.items()}
     assert len(set(make.values())) == len(CLASSES)
     layout = Layout.parse(PLAIN)
     same = StridedMap(layout, TILE, origin=MapOrigin("another text", "file.toml", 7))
     assert same.key == CLASSES["plain"]().key
-    others = [
+    changed = [
         StridedMap(Layout.parse("(16,8):(8,1)"), TILE),
         StridedMap(layout, (Axis("m", 16), Axis("k", 8))),
         StridedMap(layout, (Axis("m", 8), Axis("n", 16))),
         StridedMap(layout, TILE, ("lane", "value")),
     ]
-    assert len({one.key for one in (same, *others)}) == 5
+    assert len({m.key for m in (same, *changed)}) == 5
     formulas = [
         IsaFormula(locate, "f", range(16), 8, TILE),
         IsaFormula(locate, "g", range(16), 8, TILE),
@@ -156,19 +156,19 @@ def test_keys_hold_what_a_map_depends_on_and_no_place() -> None:
         IsaFormula(locate, "f", range(16), 8, TILE, ("lane", "value")),
         IsaFormula(locate, "f", range(16), 8, (Axis("m", 16), Axis("k", 8))),
     ]
-    assert len({one.key for one in formulas}) == len(formulas)
+    assert len({formula.key for formula in formulas}) == len(formulas)
 
 
 def test_the_key_of_a_table_has_its_pairs_and_no_line() -> None:
     inputs, outputs = (Axis("lane", 2), Axis("value", 1)), (Axis("m", 4),)
     pairs = [((0, 0), (3,)), ((1, 0), (1,))]
-    one = FragmentMap.from_pairs(inputs, outputs, pairs, MapOrigin("", "a.csv"), {(0, 0): 7})
-    assert one.key == FragmentMap.from_pairs(inputs, outputs, pairs[::-1], MapOrigin("lane*2", "b.csv")).key
-    others = [
+    table = FragmentMap.from_pairs(inputs, outputs, pairs, MapOrigin("", "a.csv"), {(0, 0): 7})
+    assert table.key == FragmentMap.from_pairs(inputs, outputs, pairs[::-1], MapOrigin("lane*2", "b.csv")).key
+    changed = [
         FragmentMap.from_pairs(inputs, outputs, pairs[:1]),
         FragmentMap.from_pairs(inputs, outputs, [*pairs, ((0, 0), (2,))]),
         FragmentMap.from_pairs(inputs[::-1], outputs, [((0, 0), (3,)), ((0, 1), (1,))]),
         FragmentMap.from_pairs(inputs, (Axis("m", 5),), pairs),
         FragmentMap.from_pairs(inputs, (Axis("n", 4),), pairs),
     ]
-    assert len({one.key, *(other.key for other in others)}) == 6
+    assert len({table.key, *(m.key for m in changed)}) == 6

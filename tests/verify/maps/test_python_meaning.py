@@ -40,10 +40,10 @@ def compare_values(count: int, seed: int) -> None:
         if "<<" in text and "2147483647" in text:  # Python would fill the memory
             continue
         for values in POINTS:
-            found = ours(text, values)
-            large += found == "too large"
-            if found != "too large":
-                assert found == pythons(text, values), (text, values)
+            value = ours(text, values)
+            large += value == "too large"
+            if value != "too large":
+                assert value == pythons(text, values), (text, values)
                 same += 1
     assert same > count
     assert large < same / 4

@@ -29,20 +29,20 @@ def register(value: int, lane: int | None = None, bits: int = 16) -> str:
 
 def by_element(name: str = "B", bits: int = 16) -> list[list[str]]:
     """The table of a matrix: a register in each cell."""
-    found = FragmentMap.from_operand(OPERANDS[name])
-    rows, cols = found.outputs
+    m = FragmentMap.from_operand(OPERANDS[name])
+    rows, cols = m.outputs
     head = [f"{name}[{rows.name.upper()}][{cols.name.upper()}]", *map(str, range(cols.extent))]
-    cells = [register(*found.owners(element)[0][::-1], bits) for element in found.inverse().domain]
+    cells = [register(*m.owners(element)[0][::-1], bits) for element in m.inverse().domain]
     return [head, *([str(r), *cells[r * cols.extent : (r + 1) * cols.extent]] for r in range(rows.extent))]
 
 
 def by_lane(name: str = "B", bits: int = 16) -> list[list[str]]:
     """The table of the lanes: an element in each cell."""
-    found = FragmentMap.from_operand(OPERANDS[name])
-    head = ["lane", *(register(value, None, bits) for value in range(found.inputs[1].extent))]
+    m = FragmentMap.from_operand(OPERANDS[name])
+    head = ["lane", *(register(value, None, bits) for value in range(m.inputs[1].extent))]
     return [
         head,
-        *([str(t), *("{}[{}][{}]".format(name, *found(t, v)) for v in range(len(head) - 1))] for t in range(32)),
+        *([str(t), *("{}[{}][{}]".format(name, *m(t, v)) for v in range(len(head) - 1))] for t in range(32)),
     ]
 
 

@@ -27,11 +27,11 @@ def test_a_right_map_has_no_counterexample() -> None:
 
 def test_one_changed_point_is_found_by_every_property() -> None:
     wrong = change_images(v3=(1, 2))
-    found = search.find_difference(wrong, C)
-    assert found is not None
-    assert found.inputs == {"lane": 5, "value": 3}
-    assert found.statement == "lane 5, value 3: map (m=1, n=2), ISA (m=9, n=3); (m=1, n=2) belongs to lane 5, value 0"
-    assert found.unique
+    fault = search.find_difference(wrong, C)
+    assert fault is not None
+    assert fault.inputs == {"lane": 5, "value": 3}
+    assert fault.statement == "lane 5, value 3: map (m=1, n=2), ISA (m=9, n=3); (m=1, n=2) belongs to lane 5, value 0"
+    assert fault.unique
     collision = search.find_owner_fault(wrong, 1)
     assert collision is not None
     assert collision.statement == "lane 5, value 0 and lane 5, value 3 both have (m=1, n=2)"
@@ -43,10 +43,10 @@ def test_one_changed_point_is_found_by_every_property() -> None:
 
 def test_an_image_outside_the_tile_is_found() -> None:
     wrong = change_images(v3=(1, 8), v2=(-1, 0))
-    found = search.find_out_of_bounds(wrong)
-    assert found is not None
-    assert found.statement == "lane 5, value 2 has (m=-1, n=0), outside 16x8"
-    assert found.damage == ("2 of 128 points fall outside",)
+    fault = search.find_out_of_bounds(wrong)
+    assert fault is not None
+    assert fault.statement == "lane 5, value 2 has (m=-1, n=0), outside 16x8"
+    assert fault.damage == ("2 of 128 points fall outside",)
     assert search.find_owner_fault(wrong, 1) is not None
 
 
@@ -61,13 +61,13 @@ def test_owners_are_counted() -> None:
 
 def test_a_map_of_another_size_is_found() -> None:
     fewer = FragmentMap.from_pairs(C.inputs, C.outputs, list(C.pairs())[:-1])
-    found = search.find_size_fault(fewer, (LANE, VALUE))
-    assert found is not None
-    assert found.statement == "lane 31, value 3 has no image"
+    fault = search.find_size_fault(fewer, (LANE, VALUE))
+    assert fault is not None
+    assert fault.statement == "lane 31, value 3 has no image"
     small = FragmentMap.tabulate(lambda lane, value: (0, 0), (LANE, Axis("value", 2)), (ROW, COL))
-    other = search.find_size_fault(small, (LANE, VALUE))
-    assert other is not None
-    assert other.statement == "the map has 32 lanes x 2 values, 32 lanes x 4 values wanted"
+    of_small = search.find_size_fault(small, (LANE, VALUE))
+    assert of_small is not None
+    assert of_small.statement == "the map has 32 lanes x 2 values, 32 lanes x 4 values wanted"
     several = FragmentMap.from_pairs(C.inputs, C.outputs, [*C.pairs(), ((0, 0), (3, 3))])
     many = search.find_size_fault(several, (LANE, VALUE))
     assert many is not None

@@ -21,8 +21,8 @@ F32 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 
 def points(mnemonic: str, name: str) -> list[object]:
     """The map of an operand, point by point."""
-    found = FragmentMap.from_operand(isa_tables.instruction(mnemonic).operands[name])
-    return [found.images[point] for point in grid(found.inputs)]
+    m = FragmentMap.from_operand(isa_tables.instruction(mnemonic).operands[name])
+    return [m.images[point] for point in grid(m.inputs)]
 
 
 @pytest.mark.long
@@ -32,8 +32,8 @@ def points(mnemonic: str, name: str) -> list[object]:
 def test_all_that_it_may_mean_have_one_map(short: str, operand: str) -> None:
     meant = expand(short)
     chosen = find_instruction("ptx", short, [operand], isa_tables.instruction).signature.mnemonic
-    assert len(meant) > 1 and chosen == meant[0] and ("f32" in chosen) == any("f32" in one for one in meant)
-    assert all(points(one, operand) == points(chosen, operand) for one in meant)
+    assert len(meant) > 1 and chosen == meant[0] and ("f32" in chosen) == any("f32" in name for name in meant)
+    assert all(points(name, operand) == points(chosen, operand) for name in meant)
 
 
 def test_maps_that_differ_are_listed_once_each_f32_first() -> None:
@@ -42,7 +42,7 @@ def test_maps_that_differ_are_listed_once_each_f32_first() -> None:
     text = str(raised.value)
     assert text.startswith(f"ptx: A of mma.m16n8k16 may be 3 maps, give one: {F32} (2 more alike), ")
     listed = [word for word in text.replace(",", "").split() if word.startswith("mma.sync")]
-    assert len({str(points(one, "A")) for one in listed}) == len(listed) == 3
+    assert len({str(points(name, "A")) for name in listed}) == len(listed) == 3
 
 
 def test_elements_of_another_width_are_another_map_where_widths_count() -> None:

@@ -37,8 +37,8 @@ def halves(steps: Callable[[], st.SearchStrategy[Any]]) -> st.SearchStrategy[tup
     mode = st.lists(st.tuples(EXTENTS, steps()), min_size=1, max_size=3)
     return st.tuples(mode, mode).map(
         lambda both: (
-            tuple(tuple(n for n, _ in one) if len(one) > 1 else one[0][0] for one in both),
-            tuple(tuple(d for _, d in one) if len(one) > 1 else one[0][1] for one in both),
+            tuple(tuple(n for n, _ in pairs) if len(pairs) > 1 else pairs[0][0] for pairs in both),
+            tuple(tuple(d for _, d in pairs) if len(pairs) > 1 else pairs[0][1] for pairs in both),
         )
     )
 
@@ -47,11 +47,11 @@ def halves(steps: Callable[[], st.SearchStrategy[Any]]) -> st.SearchStrategy[tup
 def swizzled(draw: st.DrawFn) -> Layout | ComposedLayout:
     """A layout behind up to three swizzles with offsets, the first large enough for negative strides."""
     shape, stride = draw(halves(lambda: STRIDES))
-    found: Layout | ComposedLayout = Layout(shape, stride)
-    least = sum((n - 1) * min(0, d) for n, d in zip(leaves(found.shape), leaves(stride), strict=True))
+    layout: Layout | ComposedLayout = Layout(shape, stride)
+    least = sum((n - 1) * min(0, d) for n, d in zip(leaves(layout.shape), leaves(stride), strict=True))
     for number, (swizzle, offset) in enumerate(draw(SWIZZLES)):
-        found = ComposedLayout(Swizzle(*swizzle), offset - (0 if number else least), found)
-    return found
+        layout = ComposedLayout(Swizzle(*swizzle), offset - (0 if number else least), layout)
+    return layout
 
 
 @st.composite
@@ -89,12 +89,12 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.one_of(st.tuples(LAYOUTS, TILES), st.tuples(swizzled(), LINES)), st.sampled_from([1, 1, 2, 3]))
 @settings(max_examples=100)
 def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copies: int) -> None:
-    kept, *others = ways(*on_tile)
-    for other in others:
-        assert search.find_out_of_bounds(kept) == search.find_out_of_bounds(other)
-        assert search.find_owner_fault(kept, copies) == search.find_owner_fault(other, copies)
-        assert search.find_missing_owner(kept) == search.find_missing_owner(other)
-        assert list(kept.pairs()) == list(other.pairs()) and len(kept) == len(other) and other.total
+    kept, *rest = ways(*on_tile)
+    for computed in rest:
+        assert search.find_out_of_bounds(kept) == search.find_out_of_bounds(computed)
+        assert search.find_owner_fault(kept, copies) == search.find_owner_fault(computed, copies)
+        assert search.find_missing_owner(kept) == search.find_missing_owner(computed)
+        assert list(kept.pairs()) == list(computed.pairs()) and len(kept) == len(computed) and computed.total
 
 
 @pytest.mark.long
@@ -102,8 +102,8 @@ def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copi
 @settings(max_examples=100)
 def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> None:
     axes = 2 if isinstance(pair[0], Layout) else axes
-    (kept, computed), (other, by_blocks) = (ways(one, (5,) * axes) for one in pair)
-    wrong = search.find_difference(kept, other, "other")
+    (kept, computed), (second, by_blocks) = (ways(layout, (5,) * axes) for layout in pair)
+    wrong = search.find_difference(kept, second, "other")
     assert (
         wrong
         == search.find_difference(computed, by_blocks, "other")
@@ -113,8 +113,8 @@ def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> 
 
 
 @given(swizzled(), coordinated(), st.integers(-4, 40), st.integers(-4, 40))
-def test_owners_are_counted_again(one: Any, two: Layout, x: int, y: int) -> None:
-    for layout in (one, two):
+def test_owners_are_counted_again(first: Any, second: Layout, x: int, y: int) -> None:
+    for layout in (first, second):
         _, computed = ways(layout, (6, 6))
         assert computed.count((x, y)) == Map.count(computed, (x, y))
 
@@ -122,8 +122,8 @@ def test_owners_are_counted_again(one: Any, two: Layout, x: int, y: int) -> None
 def test_an_operand_has_as_many_points_as_a_map_may_keep() -> None:
     text = "Sw<3,3,3> o (2048,1024):(1024,1)"
     assert of_text(text, "", {"m": 2048, "n": 1024}) == (None, f"{text}: more than 1048576 points")
-    found, fault = of_text("Sw<3,3,3> o (1024,1024):(1024,1)", "", {"m": 1024, "n": 1024})
-    assert found is not None and not fault
+    m, fault = of_text("Sw<3,3,3> o (1024,1024):(1024,1)", "", {"m": 1024, "n": 1024})
+    assert m is not None and not fault
 
 
 RIGHT_AND_WRONG = [
@@ -151,11 +151,11 @@ OTHER_SIZES = ("--equals (128,129):(128,1)", "--equals (4,4):(4,1)")  # which is
 def test_reports_are_alike(
     text: str, option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    name, other = option.split(" ", 1)
+    name, value = option.split(" ", 1)
     said = []
     for block in (1000, 1 << 18):
         monkeypatch.setattr(blocks, "BLOCK", block)
-        said.append((command.main([text, name, other]), capsys.readouterr().out))
+        said.append((command.main([text, name, value]), capsys.readouterr().out))
     assert said[0] == said[1] and said[0][0] in (0, 1)
 
 
@@ -202,15 +202,15 @@ def test_more_points_than_a_map_keeps_are_searched(monkeypatch: pytest.MonkeyPat
 def test_operands_of_an_atom_are_searched_alike(c: str, refuted: int, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = registry()["SM80_16x8x16_F32F16F16F32_TN"]
     a = "((4,8),(2,2,2)):((2@1,1@0),(1@1,8@0,8@1))"
-    found = []
+    findings = []
     for searchable in (True, False):
         monkeypatch.setattr(StridedMap, "searchable", searchable)
         checker = AtomChecker(frozenset({Check.ISA}))  # each has evidence of its own
         verdicts = checker.verify(replace(entry, operands={**entry.operands, "A": a, "C": f"Sw<0,0,0> o {c}"}))
-        found.append([(v.claim, v.status, v.counterexample) for v in verdicts])
+        findings.append([(v.claim, v.status, v.counterexample) for v in verdicts])
         engines = {e.engine for v in verdicts if v.claim.part == "C" for e in v.evidence if e.method == search.METHOD}
         assert engines == {"Python" if searchable else "plain integers"}
-    assert found[0] == found[1] and [status.value for _, status, _ in found[0]].count("REFUTED") == refuted
+    assert findings[0] == findings[1] and [status.value for _, status, _ in findings[0]].count("REFUTED") == refuted
 
 
 TRUE_TABLE, TRUE_VALUES = Linear.table, Batch.values
@@ -235,10 +235,10 @@ def swizzled_again(self: Batch, values: Any, dtype: Any) -> Any:
 
 def one_wrong(self: Batch, start: int = 0, stop: int | None = None, narrow: bool = False) -> Any:
     """One number of a layout of two modes, at a point that is not compared, is that of its neighbour."""
-    found = TRUE_VALUES(self, start, stop, narrow).copy()
-    if self.rank == 2 and start <= 5000 < start + len(found) and len(found) > 6000:
-        found[5000 - start] = found[5001 - start]
-    return found
+    numbers = TRUE_VALUES(self, start, stop, narrow).copy()
+    if self.rank == 2 and start <= 5000 < start + len(numbers) and len(numbers) > 6000:
+        numbers[5000 - start] = numbers[5001 - start]
+    return numbers
 
 
 def image_of_the_next(self: StridedMap, thread: int, value: int) -> Any:
@@ -261,8 +261,8 @@ def test_an_error_of_an_evaluation_contradicts(
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     monkeypatch.setattr(owner, name, wrong)
-    key, other = option.split(" ", 1)
-    assert command.main([text, key, other]) == 3
+    key, value = option.split(" ", 1)
+    assert command.main([text, key, value]) == 3
     output = capsys.readouterr().out
     assert "CONTRADICTION" in output and "plain arithmetic does not reproduce this" in output
 
@@ -275,8 +275,8 @@ def test_an_error_of_few_points_refutes_nothing(
     """One wrong number of a right layout is found, and plain integers do not reproduce it."""
     monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     monkeypatch.setattr(Batch, name, wrong)
-    key, other = option.split(" ", 1)
-    assert command.main([SWIZZLED, key, other]) == 3
+    key, value = option.split(" ", 1)
+    assert command.main([SWIZZLED, key, value]) == 3
 
 
 @pytest.mark.parametrize("option", ["--onto 600x600", "--onto 600x599", "--equals (600,(2,300)):(600,(1,2))"])
@@ -285,10 +285,10 @@ def test_an_error_in_a_plain_layout_contradicts(
     option: str, owner: type, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
-    key, other = option.split(" ", 1)
-    assert command.main(["(600,600):(600,1)", key, other]) == int(other == "600x599")
+    key, value = option.split(" ", 1)
+    assert command.main(["(600,600):(600,1)", key, value]) == int(value == "600x599")
     monkeypatch.setattr(owner, name, wrong)
-    assert command.main(["(600,600):(600,1)", key, other]) == 3
+    assert command.main(["(600,600):(600,1)", key, value]) == 3
 
 
 def change_blocks(change: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -326,8 +326,8 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 
 
 def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, found = ways(Layout((4, 4), (1, 4)), (4, 4))
-    assert search.find_missing_owner(found) is None
+    _, computed = ways(Layout((4, 4), (1, 4)), (4, 4))
+    assert search.find_missing_owner(computed) is None
     monkeypatch.setattr(blocks, "read_block", change_blocks(lambda block: np.where(block == 5, 6, block)))
-    wrong = search.find_missing_owner(found)
+    wrong = search.find_missing_owner(computed)
     assert wrong is not None and (wrong.statement, wrong.reproduced) == ("(m=1, n=1) has no owner", False)

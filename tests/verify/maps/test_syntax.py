@@ -100,9 +100,9 @@ def test_literals_of_both_languages(text: str, language: str, value: int) -> Non
 
 def test_declarations_of_both_languages() -> None:
     c = parse("const unsigned int g = lane >> 2u; // the row\nauto h = g * 2;\nreturn g + h;", C)
-    assert [(one.name, one.type) for one in c.declarations] == [("g", "unsigned"), ("h", "")]
+    assert [(declaration.name, declaration.type) for declaration in c.declarations] == [("g", "unsigned"), ("h", "")]
     python = parse("g = lane >> 2  # the row\nh = g * 2; return g + h", PYTHON)
-    assert [one.name for one in python.declarations] == ["g", "h"]
+    assert [declaration.name for declaration in python.declarations] == ["g", "h"]
     assert python.result == c.result
 
 

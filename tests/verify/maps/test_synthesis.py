@@ -26,9 +26,9 @@ def tabulate(image: object, lanes: int = 32, values: int = 4, tile: tuple[Axis, 
     return FragmentMap.tabulate(image, (Axis("lane", lanes), Axis("value", values)), tile)  # type: ignore[arg-type]
 
 
-def text(found: FragmentMap, name: str) -> str:
+def text(m: FragmentMap, name: str) -> str:
     """The text of one form, or why there is none."""
-    (form,) = synthesis.forms(found, [name])
+    (form,) = synthesis.forms(m, [name])
     return form.text or form.why
 
 

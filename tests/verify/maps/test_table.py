@@ -26,9 +26,9 @@ def csv(header: str = "lane,i,row,col") -> str:
 
 
 def test_a_table_is_a_map_with_its_lines() -> None:
-    found = from_csv(csv(), "c.csv", COLUMNS)
-    assert found == C
-    assert found.source((5, 3)) == "c.csv:25"
+    table = from_csv(csv(), "c.csv", COLUMNS)
+    assert table == C
+    assert table.source((5, 3)) == "c.csv:25"
     assert from_csv(csv("LANE, i, M, N"), "c.csv", COLUMNS) == C
     turned = "\n".join(["col,row,i,lane", *(",".join(map(str, (n, m, i, t))) for (t, i), (m, n) in C.pairs())])
     assert from_csv(f"\ufeff# a comment\n\n{turned}\n".lstrip("\ufeff"), "c.csv", COLUMNS) == C
