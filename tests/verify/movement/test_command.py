@@ -255,7 +255,7 @@ def test_a_hand_over_names_the_provenance_of_its_formulas(
     first = capsys.readouterr().out.splitlines()[0]
     assert first.partition("isa: ")[2].partition("   ")[0] == headline
     movement.main([*words, "--format", "json"])
-    claims = [claim for one in json.loads(capsys.readouterr().out)["subjects"] for claim in one["verdicts"]]
+    claims = [claim for subject in json.loads(capsys.readouterr().out)["subjects"] for claim in subject["verdicts"]]
     provenance = next(claim["provenance"] for claim in claims if " every lane " in claim["claim"])
     assert [part.partition(":")[0] for part in provenance.split(" | ")] == origins
     movement.main([*words, "--format", "html", "-v"])

@@ -93,9 +93,9 @@ def test_a_wrong_hand_over_is_refuted(case: str, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(("trans", "major"), [("", "MN"), (".trans", "K")])
 def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = check(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
-    found = by_property(report)
-    assert code == 1 and found["hand_over"]["status"] == "PROVED" and found["major"]["status"] == "REFUTED"
-    assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
+    verdicts = by_property(report)
+    assert code == 1 and verdicts["hand_over"]["status"] == "PROVED" and verdicts["major"]["status"] == "REFUTED"
+    assert verdicts["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsy
 def test_the_repair_turns_the_rows(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
     """No repair where .trans moves parts of elements; else the command with the repair is verified."""
     code, report = check(capsys, *words)
-    found = by_property(report)["major"]["counterexample"]["repair"] or ""
-    assert code == 1 and found.endswith(repair) and bool(found) == bool(repair)
+    printed = by_property(report)["major"]["counterexample"]["repair"] or ""
+    assert code == 1 and printed.endswith(repair) and bool(printed) == bool(repair)
     if repair:
-        other = [word.replace(".x4.", ".x4.trans.") for word in words]
-        other = other[: other.index("--rows")] if "--rows" in other else other
-        assert check(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
+        repaired = [word.replace(".x4.", ".x4.trans.") for word in words]
+        repaired = repaired[: repaired.index("--rows")] if "--rows" in repaired else repaired
+        assert check(capsys, *repaired, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
 
 
 SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which needs rows of both halves of m
@@ -161,8 +161,10 @@ def test_rows_that_memory_has_side_by_side_are_verified(words: list[str], capsys
 
 def test_halves_of_wide_elements_stay_neighbours_in_a_placed_tile(capsys: pytest.CaptureFixture[str]) -> None:
     for shared, code in (("Sw<2,2,3> o (16,8):(16,1)", 0), ("(16,8):(1,16)", 1)):
-        found, report = check(capsys, "--from", X4, "--to", TF32, "--shared", shared)
-        assert found == code and by_property(report)["whole_accesses"]["status"] == ("REFUTED" if code else "PROVED")
+        exit_code, report = check(capsys, "--from", X4, "--to", TF32, "--shared", shared)
+        assert exit_code == code and by_property(report)["whole_accesses"]["status"] == (
+            "REFUTED" if code else "PROVED"
+        )
 
 
 def test_stored_elements_have_different_places(capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,9 +179,9 @@ def test_stored_elements_have_different_places(capsys: pytest.CaptureFixture[str
 
 def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = check(capsys, "--from", X2, "--to", F16)
-    found = by_property(report)
-    assert code == 1 and found["hand_over"]["status"] == "UNCHECKED"
-    wrong = found["count"]["counterexample"]
+    verdicts = by_property(report)
+    assert code == 1 and verdicts["hand_over"]["status"] == "UNCHECKED"
+    wrong = verdicts["count"]["counterexample"]
     assert "has 4 values of 16 bits in each lane, A of" in wrong["statement"]
     assert wrong["repair"] == "issue it 2 times as often (--times)"
 
@@ -188,12 +190,12 @@ def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) ->
 def test_stores_of_a_wide_accumulator_are_issued_as_often_as_it_takes(n: int, times: int) -> None:
     """Row r of matrix j of warp w's store t is row 16w + 8(j % 2) + r of the tile, from column 16t + 8(j / 2) on."""
     given = {"from": f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16", "to": ST, "narrow": 16, "times": times}
-    found = bind.bind(spec.of_options(given)).over
-    assert found is not None and not found.miscount
+    hand_over = bind.bind(spec.of_options(given)).over
+    assert hand_over is not None and not hand_over.miscount
     for t, w, j, r in np.ndindex(times, 4, 4, 8):
         row, column = 16 * w + 8 * (j % 2) + r, 16 * t + 8 * (j // 2)
-        assert found.rows(r + 8 * j + 32 * w + 128 * t) == row + 64 * column
-    assert [found.columns(c) for c in range(8)] == [64 * c for c in range(8)]
+        assert hand_over.rows(r + 8 * j + 32 * w + 128 * t) == row + 64 * column
+    assert [hand_over.columns(c) for c in range(8)] == [64 * c for c in range(8)]
 
 
 @pytest.mark.long

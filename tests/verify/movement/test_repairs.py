@@ -40,8 +40,8 @@ def check_repairs(capsys: pytest.CaptureFixture[str], words: dict[str, str]) -> 
     """Return the exit code and the repairs that are printed."""
     code = movement.main([*(word for pair in words.items() for word in pair), "--format", "json"])
     verdicts = json.loads(capsys.readouterr().out)["subjects"][0]["verdicts"]
-    found = [one["counterexample"] for one in verdicts if one["counterexample"]]
-    return code, [repair for one in found if one["repair"] for repair in one["repair"].split("; or ")]
+    faults = [verdict["counterexample"] for verdict in verdicts if verdict["counterexample"]]
+    return code, [repair for fault in faults if fault["repair"] for repair in fault["repair"].split("; or ")]
 
 
 def apply_repair(words: dict[str, str], repair: str) -> dict[str, str]:

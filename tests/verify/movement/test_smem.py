@@ -53,8 +53,8 @@ def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsy
 )
 def test_a_tile_starts_where_it_may(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, report = check(capsys, *words)
-    found = by_property(report)
-    wrong = [(found[prop]["counterexample"] or {"statement": ""})["statement"] for prop in ("base", "room")]
+    verdicts = by_property(report)
+    wrong = [(verdicts[prop]["counterexample"] or {"statement": ""})["statement"] for prop in ("base", "room")]
     assert expected in "".join(wrong) and bool(expected) == any(wrong)
 
 
@@ -118,9 +118,9 @@ def test_mutants_of_the_swizzle_are_refuted(swizzle: str, capsys: pytest.Capture
 
 def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = check(capsys, *access(ROWS, threads="(32,8):(64,1)"))
-    found = by_property(report)
-    assert code == 1 and found["free_of_bank_conflicts"]["status"] == "UNCHECKED"
-    assert found["whole_accesses"]["counterexample"]["statement"] == (
+    verdicts = by_property(report)
+    assert code == 1 and verdicts["free_of_bank_conflicts"]["status"] == "UNCHECKED"
+    assert verdicts["whole_accesses"]["counterexample"]["statement"] == (
         "T0 V1 lies at element 64, V0 at 0: expected 1 further on"
     )
     assert check(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
@@ -133,28 +133,28 @@ def test_the_solver_needs_no_composition_of_the_layouts(
     """Lane (3, 0) has index 27, whose digits carry: no layout is the composition of tile and access."""
     words = ["--access", "((4,2),2):((9,1),3)", "--element", "32", "--how", "store"]
     code, report = check(capsys, "--shared", f"(6,10):(1,{stride})", *words)
-    found = by_property(report)
-    assert code == (status == "REFUTED") and found["free_of_bank_conflicts"]["status"] == status
+    verdicts = by_property(report)
+    assert code == (status == "REFUTED") and verdicts["free_of_bank_conflicts"]["status"] == status
     for prop in ("whole_accesses", "disjoint", "free_of_bank_conflicts"):
-        assert {e["check"]: e["status"] for e in found[prop]["evidence"]}["proof"] == found[prop]["status"]
+        assert {e["check"]: e["status"] for e in verdicts[prop]["evidence"]}["proof"] == verdicts[prop]["status"]
 
 
 def test_a_load_whose_phases_merge_is_checked_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
     """Pairs of lanes share an address: eight lanes access 64 bytes, the next eight the same banks again."""
     threads = "((2,4,2,2),8):((0,128,1,2),16)"
     code, report = check(capsys, "--shared", "(16,64):(64,1)", "--access", threads, "--element", "16", "--width", "128")
-    found = by_property(report)["free_of_bank_conflicts"]
-    assert code == 0 and not found["contradiction"]
-    assert [e["status"] for e in found["evidence"]][:2] == ["PROVED", "PROVED"]
+    verdict = by_property(report)["free_of_bank_conflicts"]
+    assert code == 0 and not verdict["contradiction"]
+    assert [e["status"] for e in verdict["evidence"]][:2] == ["PROVED", "PROVED"]
 
 
 def test_narrow_accesses_are_checked_at_every_byte_of_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes 0, 3, 132, 135 lie in words 0, 0, 33, 33; one byte further in 0, 1, 33, 34, and 1 and 33 conflict."""
     words = ["--access", "(4,1):(1,0)", "--element", "8"]
     code, report = check(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
-    found = by_property(report)["free_of_bank_conflicts"]
-    assert code == 1 and not found["contradiction"]
-    assert [e["status"] for e in found["evidence"]][:2] == ["REFUTED", "REFUTED"]
+    verdict = by_property(report)["free_of_bank_conflicts"]
+    assert code == 1 and not verdict["contradiction"]
+    assert [e["status"] for e in verdict["evidence"]][:2] == ["REFUTED", "REFUTED"]
     assert check(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
 
 
@@ -170,9 +170,9 @@ def test_copies_of_one_word_conflict_and_stores_do_not(
     how: str, code: int, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--access", "((2,16),8):((0,8),1)", "--element", "16", "--width", "128", "--how", how]
-    found, report = check(capsys, "--shared", "128:1", *words)
+    exit_code, report = check(capsys, "--shared", "128:1", *words)
     free = by_property(report)["free_of_bank_conflicts"]
-    assert found == code and not free["contradiction"]
+    assert exit_code == code and not free["contradiction"]
     assert {e["check"]: e["status"] for e in free["evidence"]}["proof"] == free["status"]
     assert expected in (free["status"], *([free["counterexample"]["statement"]] if code else []))
 
@@ -184,10 +184,10 @@ def test_the_rows_of_matrices_are_stored_as_they_are_loaded(
     """Eight rows of 16 bytes, 128 bytes apart: an H200 took as many wavefronts for stmatrix as for ldmatrix."""
     for how in ("ldmatrix", "stmatrix"):
         words = ["--access", "(32,8):(1,32)", "--element", "16", "--how", how]
-        found, report = check(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
+        exit_code, report = check(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
         free = by_property(report)["free_of_bank_conflicts"]
         statuses = {e["check"]: e["status"] for e in free["evidence"]}
-        assert found == code and statuses["isa"] == statuses["proof"] == free["status"]
+        assert exit_code == code and statuses["isa"] == statuses["proof"] == free["status"]
         assert statuses["gpu"] == {"Sw<3,3,3> o ": "AGREES", "": "REFUTED"}.get(swizzle, "UNCHECKED")
 
 

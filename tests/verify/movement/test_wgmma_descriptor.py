@@ -28,18 +28,18 @@ def test_a_given_descriptor_is_compared_as_it_is(
     words: list[str], expected: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = check(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
-    found = by_property(report)["descriptor"]
-    assert code == bool(expected) and not found["contradiction"]
-    wrong = found["counterexample"] or {"statement": "", "repair": ""}
+    verdict = by_property(report)["descriptor"]
+    assert code == bool(expected) and not verdict["contradiction"]
+    wrong = verdict["counterexample"] or {"statement": "", "repair": ""}
     assert expected in wrong["statement"] and repair in wrong["repair"]
 
 
 def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """All but the first group of eight rows of 64."""
     _, report = check(capsys, "--descriptor", SW128, "--sbo", "512", "--element", "16", "--major", "K")
-    found = by_property(report)["descriptor"]
-    assert found["counterexample"]["damage"] == ["3584 of 4096 elements lie elsewhere"]
-    assert found["evidence"][0]["points"] == 64 * 64
+    verdict = by_property(report)["descriptor"]
+    assert verdict["counterexample"]["damage"] == ["3584 of 4096 elements lie elsewhere"]
+    assert verdict["evidence"][0]["points"] == 64 * 64
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ DESCRIBED = {
 @pytest.mark.parametrize("tile", DESCRIBED)
 def test_the_descriptor_of_a_canonical_layout_is_proved(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = check(capsys, "--descriptor", tile, "--element", "16")
-    found = by_property(report)["descriptor"]
-    assert code == 0 and DESCRIBED[tile] in found["claim"]
-    assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
+    verdict = by_property(report)["descriptor"]
+    assert code == 0 and DESCRIBED[tile] in verdict["claim"]
+    assert [e["status"] for e in verdict["evidence"]] == ["PROVED", "PROVED"]
 
 
 WIDER = {  # than the swizzle: one part of it after the other
@@ -95,9 +95,9 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
 ) -> None:
     element, width, starts = WIDER[tile]
     code, report = check(capsys, "--descriptor", tile, "--element", element)
-    found = by_property(report)["descriptor"]
-    assert code == 0 and f"from a start address for each {width} along k ({starts})" in found["claim"]
-    assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
+    verdict = by_property(report)["descriptor"]
+    assert code == 0 and f"from a start address for each {width} along k ({starts})" in verdict["claim"]
+    assert [e["status"] for e in verdict["evidence"]] == ["PROVED", "PROVED"]
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_parts_that_are_no_canonical_layouts_are_refuted(
     tile: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = check(capsys, "--descriptor", tile, "--element", "16")
-    found = by_property(report)["descriptor"]
-    assert code == 1 and found["status"] == "REFUTED" and expected in found["counterexample"]["statement"]
-    assert {e["status"] for e in found["evidence"]} == {"REFUTED"} and not found["contradiction"]
+    verdict = by_property(report)["descriptor"]
+    assert code == 1 and verdict["status"] == "REFUTED" and expected in verdict["counterexample"]["statement"]
+    assert {e["status"] for e in verdict["evidence"]} == {"REFUTED"} and not verdict["contradiction"]
 
 
 @pytest.mark.parametrize(
