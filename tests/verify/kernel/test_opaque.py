@@ -105,7 +105,7 @@ def compare_both(form: Form, concrete: Machine, opaque: Machine, draw: random.Ra
         concrete.registers[number] = Word(numbers)
         named = f" {concrete.kernel.names[number]}"
         used = form.text.partition(" ")[2]
-        data = named.strip() in used and width <= 64 and form.row.meaning != "permute"
+        data = named.strip() in used and width <= 64
         opaque.registers[number] = hide(opaque, Word(numbers), width, draw) if data else Word(numbers)
     for machine in (concrete, opaque):
         machine.registers[-2:] = [Word((lane % 2).astype(np.uint64))] * 2

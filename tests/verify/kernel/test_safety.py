@@ -430,3 +430,13 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t2, 32;"""
     (outcome,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 32}, claimed=False), seed=1)
     assert outcome.status == status, outcome.findings
     assert status == "SAFE" or "offset of the second half" in outcome.findings[0].text
+
+
+@pytest.mark.parametrize(("most", "status"), [(252, "SAFE"), (508, "UNKNOWN")])
+def test_bytes_that_data_choose_are_any_number(most: int, status: str) -> None:
+    """Triton looks fp4 up in a register by `prmt`, whose selector is the data."""
+    outcome = safety(
+        f"ld.global.u32 %r2, [%d4]; prmt.b32 %r3, 1234, 5678, %r2; and.b32 %r3, %r3, {most}; cvt.u64.u32 %d6, %r3; "
+        "add.s64 %d6, %d1, %d6; ld.global.u8 %r4, [%d6]; st.global.u32 [%d5], %r4;"
+    )
+    assert outcome.status == status, outcome.findings

@@ -33,23 +33,19 @@ Rule = Callable[[Sequence[Interval]], Interval]
 # Types whose values are integers or bare bits: PTX ISA 5.2.1.
 _INTEGERS = frozenset(f"{letter}{width}" for letter in "bus" for width in (8, 16, 32, 64))
 _LANES = frozenset({"vote", "reduce", "match"})
-_REGULAR = frozenset({"permute"})  # classes that move bytes, of data too
 
 
 def guard_data(machine: Machine, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
     """Return an instruction that computes registers, so that it takes opaque data too."""
     name, values = meaning.row.meaning, machine.values
-    if not isinstance(values, OpaqueValues) or name in _REGULAR or len(inst.operands) < 2:
+    if not isinstance(values, OpaqueValues) or len(inst.operands) < 2:
         return run
     if meaning.types.get("d") == "pred" and name == "bitwise":
         return run
     if name in _LANES:
         return _of_lanes(machine, values, inst, run, max(WIDTHS.get(meaning.types.get("d", ""), 32) // 8, 1))
-    if name == "select":
-        return _select(machine, values, inst, meaning, run)
-    if name == "compare":
-        return _compare(machine, values, inst, meaning, run)
-    return _compute(machine, values, inst, meaning, run)
+    guard = {"select": _select, "compare": _compare, "permute": _permute}.get(name, _compute)
+    return guard(machine, values, inst, meaning, run)
 
 
 def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> Mask | None:
@@ -109,6 +105,12 @@ def _compute(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meani
                 machine.write(each, machine.unknown("is a carry of data", 8), target)
 
     return execute
+
+
+def _permute(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
+    """prmt: it moves bytes, of data too; where data choose them, its result is any number."""
+    choose, read = _compute(machine, values, inst, meaning, run), machine.reader(inst.operands[-1])
+    return lambda mask: choose(mask) if read().data(mask) else run(mask)
 
 
 def _apply(values: OpaqueValues, rule: Rule, rows: Sequence[OperandRows], size: int, count: int, there: Mask) -> Word:
