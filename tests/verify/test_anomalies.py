@@ -63,13 +63,13 @@ def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.Captu
 def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureFixture[str]) -> None:
     """C++ keeps (2,2,1):(64,8,512) for N = 8 where the DSL prints (2,2):(64,8): a false alarm, dismissed."""
     atom = mma("SM90_64x8x16_F16F16F16_SS")
-    other = "((4,8,4),(2,2)):((128,1,16),(64,8))"
+    shorter = "((4,8,4),(2,2)):((128,1,16),(64,8))"
     assert atom.operands["C"] == "((4,8,4),(2,2,1)):((128,1,16),(64,8,512))"
-    assert layout_command.main([atom.operands["C"], "--equals", other, "-v"]) == 0
+    assert layout_command.main([atom.operands["C"], "--equals", shorter, "-v"]) == 0
     out = capsys.readouterr().out
-    assert f"  -    PROVED    is the same function as {other}" in out
+    assert f"  -    PROVED    is the same function as {shorter}" in out
     assert "exhaustive, 512 points, Python: written differently, equal at every point" in out
-    assert verdict_on(replace(atom, operands={**atom.operands, "C": other}), "C", EQUALS).status is Status.PROVED
+    assert verdict_on(replace(atom, operands={**atom.operands, "C": shorter}), "C", EQUALS).status is Status.PROVED
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),(2,2)):((128,1,16),(8,64))"]) == 1
     assert "T0 V1: layout element 64, the other element 8" in capsys.readouterr().out
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),2):((128,1,16),64)"]) == 1
@@ -108,8 +108,8 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
 def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, often: str) -> None:
     verdict = verdict_on(mma(name), operand, OWNERSHIP)
     assert verdict.claim.text.endswith(often) and verdict.status is Status.PROVED
-    other = {"2 owners": 1, "one owner": 2, "4 owners": 2}[often]
-    wrong = verdict_on(replace(mma(name), copies={operand: other}), "", SIGNATURE)
+    copies = {"2 owners": 1, "one owner": 2, "4 owners": 2}[often]
+    wrong = verdict_on(replace(mma(name), copies={operand: copies}), "", SIGNATURE)
     assert wrong.status is Status.REFUTED
 
 
@@ -144,8 +144,8 @@ def test_b3_row_addresses_are_given_several_times(
 ) -> None:
     out = read_printed(capsys, name, "-v")
     assert f"{side}  PROVED    names each of {often}" in out
-    other = {"Src": "Dst", "Dst": "Src"}[side]
-    assert f"{other}  PROVED    names each of {often.split(maxsplit=1)[0]} bits once" in out
+    opposite = {"Src": "Dst", "Dst": "Src"}[side]
+    assert f"{opposite}  PROVED    names each of {often.split(maxsplit=1)[0]} bits once" in out
 
 
 def test_b5_copies_into_tensor_memory_with_gaps_and_broadcast(capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,15 +132,15 @@ def test_a_tile_that_is_none_is_a_spec_error(onto):
 @each("kind", [kind for kind in kinds.KINDS if kind.name not in ("campaign", "foreign")], ids=lambda kind: kind.name)
 def test_check_verifies_the_example_of_every_kind(kind: Kind[Any]) -> None:
     options = {"onto": (16, 8)} if kind.name == "layout" else {}
-    what = [one for one in kind.example if one not in ("--onto", "16x8")]
-    found = lanecheck.check(*what, **options)
-    assert found.check() and lanecheck.check(*what, kind=kind.name, **options).exit() is Exit.OK
+    what = [word for word in kind.example if word not in ("--onto", "16x8")]
+    report = lanecheck.check(*what, **options)
+    assert report.check() and lanecheck.check(*what, kind=kind.name, **options).exit() is Exit.OK
     assert lanecheck.check(*what, require=["gpu"], **options).exit() in (Exit.OK, Exit.UNDECIDED)
 
 
 def test_check_takes_paths_values_and_several_kinds() -> None:
-    found = lanecheck.check(EXAMPLES / "movement.toml", NAME)
-    assert found.check() and found.cases[-1].name == NAME
+    report = lanecheck.check(EXAMPLES / "movement.toml", NAME)
+    assert report.check() and report.cases[-1].name == NAME
     assert lanecheck.check(registry()[NAME], kind="atom").check()
     assert lanecheck.check(Layout.parse("(4,8):(8,1)"), equals="(4,8):(8,1)").check()
     wrong = lanecheck.check("((4,8),8):((32,1),8)", onto=(8, 32))

@@ -76,10 +76,12 @@ def checker() -> AtomChecker:
 def test_a_product_by_an_instruction_that_copies_is_refuted_in_a_sentence(
     copying: str, beside: tuple[str, ...], tmp_path: Path, checker: AtomChecker
 ) -> None:
-    found = case(write_atom(tmp_path, json.dumps([*beside, copying])), checker)
+    outcome = case(write_atom(tmp_path, json.dumps([*beside, copying])), checker)
     reported = f"{copying} copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
-    wrong = [v.counterexample for v in found.verdicts if v.status is Status.REFUTED]
-    assert found.status == "REFUTED" and [one.statement for one in wrong if one is not None] == [reported]
+    wrong = [v.counterexample for v in outcome.verdicts if v.status is Status.REFUTED]
+    assert outcome.status == "REFUTED" and [
+        counterexample.statement for counterexample in wrong if counterexample is not None
+    ] == [reported]
 
 
 def test_no_shape_is_taken_from_an_instruction_that_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

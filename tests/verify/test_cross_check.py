@@ -60,8 +60,8 @@ def table(claimed: Labels) -> dict[tuple[int, int], list[int]]:
         where.setdefault((m, n), []).append(d)
     return {
         (a, b): where.get((m, n), [])
-        for (a, (m, k)), (b, (n, other)) in product(enumerate(slots["A"]), enumerate(slots["B"]))
-        if k == other
+        for (a, (m, k)), (b, (n, k_of_b)) in product(enumerate(slots["A"]), enumerate(slots["B"]))
+        if k == k_of_b
     }
 
 
@@ -112,8 +112,8 @@ def test_the_gpu_agrees_exactly_when_the_tables_do(
     hardware = labels(subject)
     assert not isinstance(hardware, str)
     claimed = relabel(hardware, joint)
-    for name, one, other in swaps:
+    for name, first, second in swaps:
         rows = claimed[name]
-        rows[[one, other], 0] = rows[[other, one], 0]
-    found = relabelling(subject, claimed, recording(hardware, numbering))
-    assert isinstance(found, int) == (table(claimed) == table(hardware))
+        rows[[first, second], 0] = rows[[second, first], 0]
+    outcome = relabelling(subject, claimed, recording(hardware, numbering))
+    assert isinstance(outcome, int) == (table(claimed) == table(hardware))

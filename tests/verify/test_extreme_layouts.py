@@ -169,8 +169,8 @@ def test_a_swizzle_beyond_what_is_counted_is_refused_by_name(capsys: pytest.Capt
 def test_a_swizzle_of_no_bits_is_the_identity_wherever_its_fields_are(capsys: pytest.CaptureFixture[str]) -> None:
     main = import_module("verify.movement.command").main
     plain = main(["--descriptor", PLAIN, "--element", "32", "--format", "json"]), capsys.readouterr().out
-    found = main(["--descriptor", f"Sw<0,60,2> o {PLAIN}", "--element", "32", "--format", "json"])
-    assert (found, capsys.readouterr().out.replace("Sw<0,60,2> o ", "")) == plain
+    code = main(["--descriptor", f"Sw<0,60,2> o {PLAIN}", "--element", "32", "--format", "json"])
+    assert (code, capsys.readouterr().out.replace("Sw<0,60,2> o ", "")) == plain
 
 
 @pytest.mark.slow

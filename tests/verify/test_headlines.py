@@ -179,18 +179,18 @@ def test_every_requested_check_must_be_made_on_the_main_claims_and_one_on_all_ot
 
 def test_a_gpu_contradicts_an_atom_only_where_all_else_confirms_it() -> None:
     equal, wrong = verdict_on(EQUALS, (ISA, PROVED)), verdict_on(RELATION, (GPU, REFUTED))
-    found = Case("atom", (equal, wrong))
-    assert found.status == "CONTRADICTION" and Report((found,)).exit() == 3 and len(found.contradictions) == 1
-    assert found.contradicts(wrong) and not found.contradicts(equal)
-    for other in (
+    verified = Case("atom", (equal, wrong))
+    assert verified.status == "CONTRADICTION" and Report((verified,)).exit() == 3 and len(verified.contradictions) == 1
+    assert verified.contradicts(wrong) and not verified.contradicts(equal)
+    for unconfirmed in (
         verdict_on(EQUALS, (ISA, UNCHECKED)),
         verdict_on(EQUALS),
         verdict_on(EQUALS, (PROOF, UNKNOWN)),
         verdict_on(SIGNATURE, (ISA, REFUTED)),
         verdict_on(SAME_BITS, (ISA, REFUTED)),
     ):
-        found = Case("atom", (equal, other, wrong))
-        assert found.status == "REFUTED" and not found.contradictions and Report((found,)).exit() == 1
+        verified = Case("atom", (equal, unconfirmed, wrong))
+        assert verified.status == "REFUTED" and not verified.contradictions and Report((verified,)).exit() == 1
     assert Case("atom", (wrong,)).status == "REFUTED"
     assert Case("atom", (equal, verdict_on(SAME_BITS, (ISA, REFUTED)))).status == "REFUTED"
 

@@ -26,9 +26,9 @@ COMMANDS = {
 def errors(path: Path) -> list[tuple[str, str]]:
     """The test cases of a file that are errors, with their messages."""
     (suite,) = ElementTree.parse(path).getroot()
-    found = [(case.get("classname", ""), error.get("message", "")) for case in suite for error in case.iter("error")]
-    assert suite.get("errors") == str(len(found))
-    return found
+    cases = [(case.get("classname", ""), error.get("message", "")) for case in suite for error in case.iter("error")]
+    assert suite.get("errors") == str(len(cases))
+    return cases
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_every_format_reports_it(form: str, file: Path, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "yours" in out and "place 2 goes to 0" in out
     if form == "json":
-        assert [one["status"] for one in json.loads(out)["subjects"]] == ["VERIFIED", "REFUTED"]
+        assert [subject["status"] for subject in json.loads(out)["subjects"]] == ["VERIFIED", "REFUTED"]
 
 
 @pytest.mark.parametrize("form", show.TEXTS)
@@ -138,7 +138,7 @@ def test_it_has_a_schema_and_a_table_of_the_docs() -> None:
 
 
 def test_two_kinds_that_recognize_a_text_equally_are_a_usage_error() -> None:
-    other: Kind[Rotation] = Kind(
+    turn: Kind[Rotation] = Kind(
         name="turn",
         singular="a turn",
         plural="turns",
@@ -146,7 +146,7 @@ def test_two_kinds_that_recognize_a_text_equally_are_a_usage_error() -> None:
         spelled=lambda _: Recognition(LIKELY, "it turns"),
     )
     assert kinds.find_surest("rotate 1 0", kinds.all()) is TOY
-    with kinds.register(other), pytest.raises(UsageError, match=r"a rotation \(it begins with rotate\) or a turn"):
+    with kinds.register(turn), pytest.raises(UsageError, match=r"a rotation \(it begins with rotate\) or a turn"):
         kinds.find_surest("rotate 1 0", kinds.all())
     assert kinds.find_surest("\0", kinds.all()) is None
 
@@ -163,7 +163,7 @@ def test_verbs_name_few_kinds_and_each_for_a_reason() -> None:
     home, names = Path(kinds.__file__).parent, {kind.name for kind in kinds.KINDS}
     verbs = ("check", "gate.py", "init.py", "listing.py", "lock", "show", "api.py")
     paths = [path for verb in verbs for path in ([home / verb] if ".py" in verb else (home / verb).rglob("*.py"))]
-    found = {
+    literals = {
         (path.name, node.value)
         for path in paths
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -172,13 +172,13 @@ def test_verbs_name_few_kinds_and_each_for_a_reason() -> None:
         if isinstance(node, ast.Constant) and node.value in names
     }
     # What is spelled as nothing else may be an atom's name, and --atoms gives the atoms that tilings name.
-    assert found - {(path, name) for path, name in found if path == "api.py"} == {("subjects.py", "atom")}
+    assert literals - {(path, name) for path, name in literals if path == "api.py"} == {("subjects.py", "atom")}
     # `verify_atom` and its kin, which docs/stability.md promises; `verify_kind` takes every kind, TOY too.
     kept = {"verify_kind", "verify_map", "verify_identify"}
     of_kinds = {name.removeprefix("verify_") for name in api.__all__ if name.startswith("verify_")} - {
         name.removeprefix("verify_") for name in kept
     }
-    assert {name for path, name in found if path == "api.py"} <= of_kinds <= names
+    assert {name for path, name in literals if path == "api.py"} <= of_kinds <= names
 
 
 def test_only_atoms_are_shipped_and_named_by_others() -> None:
@@ -205,8 +205,8 @@ def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:
 
 def test_no_key_is_a_sign_of_two_kinds() -> None:
     signed = [(kind, kind.signs) for kind in kinds.all() if kind.signs]
-    for (one, first), (other, second) in combinations(signed, 2):
-        assert not first.keys & second.keys, (one.name, other.name)
+    for (left, first), (right, second) in combinations(signed, 2):
+        assert not first.keys & second.keys, (left.name, right.name)
 
 
 def test_a_file_of_two_kinds_names_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,8 +235,8 @@ def evidence_of(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tup
     code = check.main([*words, "--format", "json", "-v"])
     return code, [
         claim
-        for one in json.loads(capsys.readouterr().out)["subjects"]
-        for claim in one["verdicts"]
+        for subject in json.loads(capsys.readouterr().out)["subjects"]
+        for claim in subject["verdicts"]
         if claim["evidence"]
     ]
 
@@ -269,11 +269,11 @@ def test_needs_and_gaps_hold_for_every_kind(
     words = arguments(kind, tmp_path)
     with every_row(needs=(lambda *_: "a need of the test",), alike=None):
         code, claims = evidence_of(words, capsys)
-    assert code == 4 and {one["status"] for one in claims} == {"UNCHECKED"}
-    assert all("a need of the test" in str(one) for one in claims)
+    assert code == 4 and {claim["status"] for claim in claims} == {"UNCHECKED"}
+    assert all("a need of the test" in str(claim) for claim in claims)
     with every_row(gaps=lambda *_: ("a gap of the test",), alike=None):
         code, claims = evidence_of(words, capsys)
-    assert all("a gap of the test" in str(one) for one in claims)
+    assert all("a gap of the test" in str(claim) for claim in claims)
 
 
 @pytest.mark.long
@@ -282,10 +282,14 @@ def test_require_holds_for_every_kind(kind: Kind[Any], tmp_path: Path, capsys: p
     """A check that was made of nothing is missing."""
     words = arguments(kind, tmp_path)
     _, claims = evidence_of(words, capsys)
-    made = {one["check"] for claim in claims for one in claim["evidence"] if one["status"] != "UNCHECKED"}
-    for one in {*Check} - made if kind.name != "law" else ():  # its option asks for a second solver
-        code = check.main([*words, "--require", one])
+    made = {
+        evidence["check"] for claim in claims for evidence in claim["evidence"] if evidence["status"] != "UNCHECKED"
+    }
+    for required in {*Check} - made if kind.name != "law" else ():  # its option asks for a second solver
+        code = check.main([*words, "--require", required])
         out, err = capsys.readouterr()
-        assert (code == 4 and "required but missing" in out) or (code == 2 and f"{one} is not among the checks" in err)
+        assert (code == 4 and "required but missing" in out) or (
+            code == 2 and f"{required} is not among the checks" in err
+        )
     if Check.ISA in made:
         assert check.main([*words, "--require", "isa"]) == 0

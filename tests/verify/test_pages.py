@@ -42,8 +42,8 @@ LIKE = 5.0  # the mean difference, of 255, up to which two screenshots are alike
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Browser]:
-    with browser() as one:
-        yield one
+    with browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +111,8 @@ def test_a_page_that_is_wrong_is_found(shown: Browser, tmp_path: Path) -> None:
     page.write_text("<p style='width: 99rem; color: #ddd'>wide and pale<img src=x.png>", encoding="utf-8")
     shown.open(address(page), 400)
     assert shown.sideways() > 1000 and shown.fetched()[-1] == (tmp_path / "x.png").as_uri()
-    found = {line.partition(":")[0] for line in shown.violations()}
-    assert {"color-contrast", "html-has-lang", "image-alt"} <= found
+    rules = {line.partition(":")[0] for line in shown.violations()}
+    assert {"color-contrast", "html-has-lang", "image-alt"} <= rules
 
 
 def test_a_page_follows_the_scheme(shown: Browser, pages: dict[str, Path]) -> None:
@@ -171,10 +171,10 @@ def test_a_permalink_shows_its_claim(shown: Browser, pages: dict[str, Path]) -> 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_page_looks_as_before(name: str, shown: Browser, pages: dict[str, Path]) -> None:
     shown.open(address(pages[name]))
-    found, kept = shown.picture(), SCREENSHOTS / f"{name}.png"
+    picture, kept = shown.picture(), SCREENSHOTS / f"{name}.png"
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
-        kept.write_bytes(found)
-    assert shown.difference(found, kept.read_bytes()) < LIKE
+        kept.write_bytes(picture)
+    assert shown.difference(picture, kept.read_bytes()) < LIKE
     shown.open(address(pages[name]), dark=True)
     assert shown.difference(shown.picture(), kept.read_bytes()) > 10 * LIKE
     shown.open("about:blank")

@@ -61,12 +61,12 @@ FOOLED = {  # the properties that one bug or another makes the arrays find wrong
 }  # fmt: skip
 
 
-def late(found: Any) -> Any:
-    return found + (np.arange(found.size).reshape(found.shape) == found.size - 1)
+def late(values: Any) -> Any:
+    return values + (np.arange(values.size).reshape(values.shape) == values.size - 1)
 
 
-def exchange(found: Any) -> Any:
-    return found[..., ::-1]
+def exchange(values: Any) -> Any:
+    return values[..., ::-1]
 
 
 def of_several_modes(bug: Callable[[Any], Any]) -> Callable[[Layout], Any]:
@@ -74,11 +74,11 @@ def of_several_modes(bug: Callable[[Any], Any]) -> Callable[[Layout], Any]:
     return lambda layout: bug(WHOLE(layout)) if len(leaves(layout.shape)) > 2 else WHOLE(layout)
 
 
-def within(found: Any) -> Any:
+def within(values: Any) -> Any:
     """One more at a point that isn't a digit's unit and not the last."""
-    found = found.copy()
-    found[min(3, len(found) - 2), min(3, found.shape[1] - 1)] += 1
-    return found
+    values = values.copy()
+    values[min(3, len(values) - 2), min(3, values.shape[1] - 1)] += 1
+    return values
 
 
 BUGS: dict[str, tuple[Any, str, Any]] = {
@@ -90,8 +90,8 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "the last of a composition is one more": (Linear, "at", lambda *given: late(AT(*given))),
     "compositions of nothing": (Linear, "at", lambda *given: AT(*given) * 0),
     "a point within is one more": (batched, "table", of_several_modes(within)),
-    "the last values of a table are left out": (batched, "table", of_several_modes(lambda found: found[:, :-1])),
-    "values are far from each other": (batched, "table", of_several_modes(lambda found: found << 20)),
+    "the last values of a table are left out": (batched, "table", of_several_modes(lambda values: values[:, :-1])),
+    "values are far from each other": (batched, "table", of_several_modes(lambda values: values << 20)),
     "the last value is left out": (Batch, "values", lambda *given, **how: VALUES(*given, **how)[..., :-1]),
     "values are one less": (Batch, "values", lambda *given, **how: VALUES(*given, **how) - 1),
     "swizzles left out": (evaluate, "_move_axis", lambda swizzle, field: field * 0),
@@ -113,18 +113,18 @@ def subjects() -> Iterator[tuple[str, Callable[[], Sequence[Verdict]]]]:
     yield "banks", lambda: [join(free, enumerate_accesses(None, None, access))]
     for table in MOVEMENTS:
         yield str(table), lambda table=table: MovementChecker(ISA).case(bind.bind(of_options(table))).verdicts
-    tilings = [one for one in load_tilings(ROOT / "examples" / "tilings.toml") if max(one.tile or (0,)) < 128]
+    tilings = [tiling for tiling in load_tilings(ROOT / "examples" / "tilings.toml") if max(tiling.tile or (0,)) < 128]
     for spec in (*tilings, TILED):
         yield spec.name, lambda spec=spec: properties.case(spec, atoms, Prover(ISA)).verdicts
 
 
 def of_isa(verdicts: Sequence[Verdict]) -> Iterator[tuple[Verdict, Any]]:
-    yield from ((one, e) for one in verdicts for e in one.evidence if e.check is Check.ISA)
+    yield from ((verdict, e) for verdict in verdicts for e in verdict.evidence if e.check is Check.ISA)
 
 
 def test_all_of_it_is_right_where_nothing_is_planted() -> None:
     for name, verdicts in subjects():
-        assert not [one for one, e in of_isa(verdicts()) if e.status is Status.REFUTED], name
+        assert not [verdict for verdict, e in of_isa(verdicts()) if e.status is Status.REFUTED], name
 
 
 @pytest.mark.long
@@ -135,11 +135,13 @@ def test_what_is_right_is_refuted_by_no_bug_in_the_arrays(monkeypatch: pytest.Mo
             patched.setattr(*planted)
             for name, verdicts in subjects():
                 try:
-                    found = [(one, e) for one, e in of_isa(verdicts()) if e.status is Status.REFUTED]
+                    refuted = [(verdict, e) for verdict, e in of_isa(verdicts()) if e.status is Status.REFUTED]
                 except (IndexError, ValueError):  # arrays of the wrong form: an internal error, which is no verdict
                     continue
-                wrong += [one for one, _ in found]
-                reproduced += [(bug, name, one.claim.prop.key) for one, e in found if e.counterexample.reproduced]
+                wrong += [verdict for verdict, _ in refuted]
+                reproduced += [
+                    (bug, name, verdict.claim.prop.key) for verdict, e in refuted if e.counterexample.reproduced
+                ]
     assert not reproduced
-    assert all(one.contradiction for one in wrong)
-    assert {one.claim.prop.key for one in wrong} == FOOLED
+    assert all(verdict.contradiction for verdict in wrong)
+    assert {verdict.claim.prop.key for verdict in wrong} == FOOLED

@@ -29,10 +29,10 @@ def swapped_digits(self: Layout, *coord: Any) -> Any:
 
 def swapped_table(self: Linear, dtype: Any) -> Any:
     """The same error in the evaluation of whole domains."""
-    found = TRUE_TABLE(self, dtype)
+    table = TRUE_TABLE(self, dtype)
     if self.extents[:2] != (2, 2):
-        return found
-    return found.reshape(*found.shape[:-1], -1, 4)[..., [0, 2, 1, 3]].reshape(found.shape)
+        return table
+    return table.reshape(*table.shape[:-1], -1, 4)[..., [0, 2, 1, 3]].reshape(table.shape)
 
 
 PLANTED = {

@@ -70,9 +70,9 @@ def turn(labels: Labels) -> Labels:
     return np.roll(labels, 1, axis=0)
 
 
-def bf16(found: Recording) -> Recording:
+def bf16(recorded: Recording) -> Recording:
     """What was recorded of another instruction, which distributes its elements alike."""
-    return replace(LIBRARY["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"][0], mnemonic=found.mnemonic)
+    return replace(LIBRARY["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"][0], mnemonic=recorded.mnemonic)
 
 
 FILES: list[tuple[str, Change, str]] = [
@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(validation, "kernel_hash", lambda one: hash_by_name(one.mnemonic))
+    monkeypatch.setattr(validation, "kernel_hash", lambda recorded: hash_by_name(recorded.mnemonic))
     right = recording(name)
     changed = change(right)
     pairs = int(np.prod([changed.operands[x].size // 4 for x in "AB"]))
@@ -129,10 +129,10 @@ def test_the_same_file_unchanged_is_read(tmp_path: Path, capsys: pytest.CaptureF
 def test_recordings_by_kernels_of_another_text_are_read_with_a_warning_for_each_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = "SM80_16x8x8_F32F16F16F32_TN"
-    old = [replace(recording(name), gpu="Planted", kernel_hash="0" * 64) for name in (TN, other)]
-    file = writer.write(tmp_path, "planted", [writer.to_lines(one) for one in old])
-    assert atom.main([TN, other, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
+    shorter = "SM80_16x8x8_F32F16F16F32_TN"
+    old = [replace(recording(name), gpu="Planted", kernel_hash="0" * 64) for name in (TN, shorter)]
+    file = writer.write(tmp_path, "planted", [writer.to_lines(recorded) for recorded in old])
+    assert atom.main([TN, shorter, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     said = f"{old[1].mnemonic}: recorded {OTHER_KERNELS} than today's: record it anew"
     warned = [line for line in err.splitlines() if " atoms, " not in line]  # a busy machine shows progress too

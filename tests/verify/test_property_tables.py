@@ -10,7 +10,7 @@ import pytest
 from tests.project.tables import tables
 from verify.core.verdict import Check
 
-TABLES = {f"{page} {table.sort}": table for page, found in tables().items() for table in found}
+TABLES = {f"{page} {table.sort}": table for page, listed in tables().items() for table in listed}
 
 
 @pytest.mark.parametrize("name", TABLES)

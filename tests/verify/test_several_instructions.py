@@ -126,10 +126,10 @@ def test_no_pair_of_mnemonics_fails_nor_is_verified_where_one_does_not_fit(check
         atom = as_atom(first)
         both = case(replace(atom, ptx=(first, second)), checker)
         try:
-            other = case(replace(atom, ptx=(second,)), checker).status
+            alone = case(replace(atom, ptx=(second,)), checker).status
         except AtomFileError as error:
-            other = str(error)
-        assert both.status != "VERIFIED" or other == "VERIFIED", (first, second)
+            alone = str(error)
+        assert both.status != "VERIFIED" or alone == "VERIFIED", (first, second)
         assert not both.contradiction, (first, second)
         assert both.status != "REFUTED" or any(second in line for line in refutations(both)), (first, second)
         reported.add(both.status)
@@ -218,8 +218,8 @@ def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: Ato
 
 # alternatives
 def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nested_list(tmp_path: Path) -> None:
-    one = write_atom(tmp_path, f'"{K16}"')
-    assert (one.ptx, one.mnemonics) == ((K16,), (K16,))
+    single = write_atom(tmp_path, f'"{K16}"')
+    assert (single.ptx, single.mnemonics) == ((K16,), (K16,))
     two = write_atom(tmp_path, f'[["{K16}", "{K8}"], "{K8}"]')
     assert two.ptx == (K16, K8) and two.mnemonics == (K16, K8) and two.spellings == {K16: (K8,)}
     assert write_atom(tmp_path, "[]").ptx == ()

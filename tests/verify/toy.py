@@ -46,10 +46,10 @@ class Rotation:
 def rotates(run: Run, rotation: Rotation, _: None) -> list[Evidence]:
     step, count = rotation.order[0], rotation.places
     wrong = next((at for at in range(count) if rotation.order[at] != (at + step) % count), None)
-    found = (
+    counterexample = (
         None if wrong is None else Counterexample({"place": wrong}, f"place {wrong} goes to {rotation.order[wrong]}")
     )
-    return [finding(Check.ISA, found, "every place", count)]
+    return [finding(Check.ISA, counterexample, "every place", count)]
 
 
 ROTATES = Property(

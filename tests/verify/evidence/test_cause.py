@@ -94,7 +94,7 @@ def test_two_mistakes_are_two_blocks_or_more(what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "count"),
+    ("text", "refuted", "count"),
     [
         ("((4,8),(2,2)):((32,1),(16,16))", ["in_bounds", "ownership"], 2),  # values that collide, too
         ("((4,8),(2,2)):((32,1),(16,200))", ["in_bounds", "ownership"], 1),
@@ -103,9 +103,9 @@ def test_two_mistakes_are_two_blocks_or_more(what: str) -> None:
         ("((4,8),(2,2)):((32,1),(16,0))", ["ownership"], 1),
     ],
 )
-def test_on_a_tile_alone_missing_elements_follow_from_those_outside(text: str, found: list[str], count: int) -> None:
+def test_on_a_tile_alone_missing_elements_follow_from_those_outside(text: str, refuted: list[str], count: int) -> None:
     case = verify_layout(text, onto=(16, 8)).cases[0]
-    assert list_refuted(case) == found and blocks(case) == count, case.text()
+    assert list_refuted(case) == refuted and blocks(case) == count, case.text()
 
 
 def atom(folder: Path, **layouts: str) -> Report:

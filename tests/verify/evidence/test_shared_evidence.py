@@ -64,7 +64,7 @@ def test_evidence_of_another_atom_is_what_a_fresh_run_finds(what: str, tmp_path:
     first, second = (write_atom(tmp_path, name, operands) for name in ("early_bird", "the_second"))
     run = AtomChecker()
     before, shared, fresh = run.verify(first), run.verify(second), AtomChecker().verify(second)
-    assert any(e.shared for one in shared for e in one.evidence), "nothing was shared"
+    assert any(e.shared for verdict in shared for e in verdict.evidence), "nothing was shared"
     assert list_facts(shared) == list_facts(fresh)
     for trace in ("early_bird", str(tmp_path)):
         assert not traces(before, trace) and not traces(shared, trace)
@@ -72,7 +72,7 @@ def test_evidence_of_another_atom_is_what_a_fresh_run_finds(what: str, tmp_path:
 
 def traces(verdicts: Sequence[Verdict], trace: str) -> list[str]:
     """The evidence, of whatever subject, in which a name or a file stands."""
-    each = (repr(e._replace(shared="")) for one in verdicts for e in one.evidence)
+    each = (repr(e._replace(shared="")) for verdict in verdicts for e in verdict.evidence)
     return [text for text in each if trace in text]
 
 
@@ -102,5 +102,5 @@ def test_evidence_of_another_movement_is_what_a_fresh_run_finds(tile: str) -> No
     run = MovementChecker()
     before, shared = (run.case(bind(spec)).verdicts for spec in specs)
     fresh = MovementChecker().case(bind(specs[1])).verdicts
-    assert list_facts(shared) == list_facts(fresh) and any(e.shared for one in shared for e in one.evidence)
+    assert list_facts(shared) == list_facts(fresh) and any(e.shared for verdict in shared for e in verdict.evidence)
     assert not traces(before, "early_bird") and not traces(shared, "early_bird")

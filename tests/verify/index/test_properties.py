@@ -70,7 +70,7 @@ RELABELLED = TEXT.partition("## Relabelled")[2].partition("```toml\n")[2].partit
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("line", "other", "problem"),
+    ("line", "edited", "problem"),
     [
         ('k = "(2,4,2):(1,4,2)"', 'k = "(2,4,2):(1,2,8)"', ""),  # a permutation, and not theirs
         ('k = "(2,4,2):(1,4,2)"', 'k = "8:1"', "relabel.k: 8:1 isn't a permutation, for A, of 0..15, its k"),
@@ -86,11 +86,11 @@ RELABELLED = TEXT.partition("## Relabelled")[2].partition("```toml\n")[2].partit
     ],
 )
 def test_another_relabelling_is_not_verified(
-    line: str, other: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, edited: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "maps.toml"
     assert line in RELABELLED
-    path.write_text(RELABELLED.replace(line, other), encoding="utf-8")
+    path.write_text(RELABELLED.replace(line, edited), encoding="utf-8")
     code = main(["index", str(path)])
     printed = capsys.readouterr()
     assert code in ((2,) if problem else (1, 2))

@@ -132,12 +132,12 @@ def list_pairs(row: Row) -> Iterator[tuple[Form, Form]]:
     """Yield (with, without): forms that differ in one word, one optional operand, or the `!` of one predicate."""
     base = choose_first(row)
     for at, part in enumerate(row.spelling.split(".")):
-        found = PART.fullmatch(part)
-        assert found is not None
-        listed = row.words.get(found[2] or "", (found[1],))
-        for word in listed if found[3] else (one for one in listed if one not in ("*", base.words[at])):
+        match = PART.fullmatch(part)
+        assert match is not None
+        listed = row.words.get(match[2] or "", (match[1],))
+        for word in listed if match[3] else (choice for choice in listed if choice not in ("*", base.words[at])):
             words = (*base.words[:at], word, *base.words[at + 1 :])
-            linked = frozenset({LINKED[found[2]]} if found[2] in LINKED else ())
+            linked = frozenset({LINKED[match[2]]} if match[2] in LINKED else ())
             yield Form(row, words, _operands(row, words, linked), word), base
     for role, kind, optional in row.operands:
         if optional and role not in LINKED.values():
@@ -148,7 +148,7 @@ def list_pairs(row: Row) -> Iterator[tuple[Form, Form]]:
         if kind == "pred":
             with_it = base
             if optional:
-                with_it = next(one for one, _ in others_of(row, linked_word))
+                with_it = next(form for form, _ in others_of(row, linked_word))
             there = [operand for operand, _, absent in row.operands if optional or not absent]
             place = there.index(role)
             turned = (*with_it.operands[:place], f"!{with_it.operands[place]}", *with_it.operands[place + 1 :])
@@ -159,33 +159,33 @@ def others_of(row: Row, name: str) -> Iterator[tuple[Form, Form]]:
     """Yield the forms that have a word of one list, each with the first form."""
     base = choose_first(row)
     for at, part in enumerate(row.spelling.split(".")):
-        found = PART.fullmatch(part)
-        if found is not None and found[2] == name:
+        match = PART.fullmatch(part)
+        if match is not None and match[2] == name:
             for word in row.words[name]:
                 words = (*base.words[:at], word, *base.words[at + 1 :])
                 yield Form(row, words, _operands(row, words, frozenset({LINKED[name]})), word), base
 
 
 def _word(row: Row, part: str, present: bool) -> str:
-    found = PART.fullmatch(part)
-    assert found is not None
-    if found[3] and not present:
+    match = PART.fullmatch(part)
+    assert match is not None
+    if match[3] and not present:
         return ""
-    if found[1] == "*":
+    if match[1] == "*":
         return REST[row.meaning]
-    return PLAINEST.get(row.meaning, {}).get(found[2], row.words[found[2]][0]) if found[2] else found[1]
+    return PLAINEST.get(row.meaning, {}).get(match[2], row.words[match[2]][0]) if match[2] else match[1]
 
 
 def _operands(row: Row, words: tuple[str, ...], present: frozenset[str]) -> tuple[str, ...]:
     """Return the operands of a form: those that are required, and these optional ones."""
-    found = meaning(".".join(word for word in words if word))
-    assert found is not None, words
+    decoded = meaning(".".join(word for word in words if word))
+    assert decoded is not None, words
     made = []
-    vector = VECTORS.get(found.words.get("vector", ""), 1)
+    vector = VECTORS.get(decoded.words.get("vector", ""), 1)
     for number, (role, kind, optional) in enumerate(row.operands):
         if optional and role not in present:
             continue
-        made.append(_operand(row, role, found.types.get(role, kind), number, vector, found.words))
+        made.append(_operand(row, role, decoded.types.get(role, kind), number, vector, decoded.words))
     return tuple(made)
 
 

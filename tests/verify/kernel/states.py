@@ -131,10 +131,10 @@ def _digest(machine: Machine, run: Interpretation, before: list[int], top: int) 
                     raise
     shared, order = machine.shared, machine.shared.order
     stored = [region.stored for region in run.regions if region.stored is not None]
-    for labels in (shared.labels, machine.local.labels, *(one.labels for one in stored)):
+    for labels in (shared.labels, machine.local.labels, *(memory.labels for memory in stored)):
         said.update(_labels(machine, labels, top))
     for each in (shared.plain, shared.generic, shared.pending, order.known, order.engine, machine.local.plain,
-                 machine.group, machine.pc, machine.state, *(one.plain for one in stored)):  # fmt: skip
+                 machine.group, machine.pc, machine.state, *(memory.plain for memory in stored)):  # fmt: skip
         said.update(each.tobytes())
     _tell_engines(machine, said)
     for copy in shared.copies:
@@ -161,10 +161,13 @@ def _tell_engines(machine: Machine, said: hashlib.blake2b) -> None:
                               if hasattr(getattr(barrier, name, None), "tobytes")]).encode())  # fmt: skip
     if (bulk := _unit(machine, Bulk)) is not None:
         said.update(bulk.reading.tobytes())
-        opened, closed = [*bulk.open.items()], [(thread, one) for thread, some in bulk.groups.items() for one in some]
-        for thread, one in (*opened, *closed):
-            said.update(repr((thread, len(opened), one.cells)).encode())
-            for stored, places in (*one.sent, *one.added):
+        opened, closed = (
+            [*bulk.open.items()],
+            [(thread, copies) for thread, some in bulk.groups.items() for copies in some],
+        )
+        for thread, copies in (*opened, *closed):
+            said.update(repr((thread, len(opened), copies.cells)).encode())
+            for stored, places in (*copies.sent, *copies.added):
                 said.update(places.tobytes() + (b"" if stored.adders is None else stored.adders.flying.tobytes()))
     if (tensors := _unit(machine, TensorMemory)) is not None:
         said.update(repr((tensors.pieces, sorted(tensors.open), tensors.products, tensors.fences.before)).encode())
@@ -204,8 +207,8 @@ def _labels(machine: Machine, labels: Any, top: int) -> bytes:
 def picks() -> np.ndarray:
     """The bits that registers hold: three in four at the edges of the types."""
     source = random.Random(5)
-    found = [source.choice((source.getrandbits(64), *[source.choice(EDGES)] * 3)) for _ in range(4096)]
-    return np.array(found, np.uint64)
+    drawn = [source.choice((source.getrandbits(64), *[source.choice(EDGES)] * 3)) for _ in range(4096)]
+    return np.array(drawn, np.uint64)
 
 
 def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None:
@@ -270,7 +273,7 @@ def _fill_matrices(machine: Machine, run: Interpretation) -> None:
         )
         machine.registers[names.index(f"%r{number}")] = Word(high << np.uint64(16) | low)
     machine.shared.labels[:] = 0
-    for plain in (machine.shared.plain, *(one.stored.plain for one in run.regions if one.stored is not None)):
+    for plain in (machine.shared.plain, *(region.stored.plain for region in run.regions if region.stored is not None)):
         plain.view(np.uint16)[:] = 0x3C00 + 64 * (np.arange(len(plain) // 2) * 7 % 37)
 
 
@@ -278,12 +281,12 @@ def _with_data(machine: Machine, run: Interpretation, form: Form) -> None:
     """Put values of the operands' types into the registers of a form, data by its type."""
     from isa_tables.semantics import meaning
 
-    found = meaning(form.opcode)
-    assert found is not None
+    decoded = meaning(form.opcode)
+    assert decoded is not None
     roles = [role for role, _, _ in form.row.operands]
     top = run.regions[0].first
     for place, operand in enumerate(machine.kernel.instructions[0].operands):
-        kind = found.types.get(roles[place], "") if place < len(roles) else ""
+        kind = decoded.types.get(roles[place], "") if place < len(roles) else ""
         kind = PACKED.get(kind, {"b8": "u8", "b16": "f16", "b32": "f32", "b64": "f64"}.get(kind, kind))
         if kind not in SIZE or not kind:
             continue

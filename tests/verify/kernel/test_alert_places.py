@@ -46,7 +46,7 @@ def test_a_warning_is_an_alert_that_fails_no_run() -> None:
     assert bool(report) and (alert.rule, alert.level) == ("letter", Level.WARNING)
     assert "equal values written twice" in alert.text and "CTA" not in alert.text and "CTA" in alert.exact
     strict = verify_safety(ptx.replace(old, old.replace("254", "238")), table, seed=1, strict=True)
-    assert not strict and [(one.rule, one.level) for one in alerts(strict)] == [("letter", Level.ERROR)]
+    assert not strict and [(raised.rule, raised.level) for raised in alerts(strict)] == [("letter", Level.ERROR)]
 
 
 def test_a_claim_that_cannot_be_read_has_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,8 +66,8 @@ def test_an_alert_is_the_same_with_other_sizes_and_another_seed(fault: str) -> N
         else:
             table["claim"] = "C[m,n] = sum_k A[m,k]*B[n,k] + sum_k A[m,k]*B[n,k]"
         report = verify_kernel(ptx, table, seed=number)
-        found = alerts(report)
-        assert found, fault
-        texts.add(tuple(alert.text for alert in found))
+        raised = alerts(report)
+        assert raised, fault
+        texts.add(tuple(alert.text for alert in raised))
         exact.add(render(report))
     assert len(texts) == 1 and len(exact) == 2

@@ -30,12 +30,12 @@ def test_a_law_that_holds_is_not_vacuous_and_all_its_mutants_are_false() -> None
 
 
 @pytest.mark.parametrize(
-    ("model", "found"), [("unsat", Status.VACUOUS), ("unknown", Status.UNKNOWN), ("sat", Status.UNKNOWN)]
+    ("model", "expected"), [("unsat", Status.VACUOUS), ("unknown", Status.UNKNOWN), ("sat", Status.UNKNOWN)]
 )
-def test_hypotheses_without_a_confirmed_model_are_no_pass(model: Any, found: Status) -> None:
+def test_hypotheses_without_a_confirmed_model_are_no_pass(model: Any, expected: Status) -> None:
     assert RIGHT.example is not None
     wrong = replace(RIGHT.example, status=model, values={name: -7 for name in RIGHT.example.values})
-    assert status(MET, replace(RIGHT, example=wrong)) == {found}
+    assert status(MET, replace(RIGHT, example=wrong)) == {expected}
     assert status(MET, replace(RIGHT, example=None)) == {Status.UNKNOWN}
     checker: Any = LawChecker()
     find = HOLDS.by(Check.PROOF)
@@ -43,11 +43,11 @@ def test_hypotheses_without_a_confirmed_model_are_no_pass(model: Any, found: Sta
     assert {e.status for e in find(checker, replace(RIGHT, example=wrong), None)} == {Status.UNCHECKED}
 
 
-@pytest.mark.parametrize(("mutant", "found"), [("unsat", Status.REFUTED), ("unknown", Status.UNKNOWN)])
-def test_one_mutant_that_is_not_shown_to_be_false_is_no_pass(mutant: Any, found: Status) -> None:
+@pytest.mark.parametrize(("mutant", "expected"), [("unsat", Status.REFUTED), ("unknown", Status.UNKNOWN)])
+def test_one_mutant_that_is_not_shown_to_be_false_is_no_pass(mutant: Any, expected: Status) -> None:
     kept = replace(RIGHT.mutants[0], status=mutant, values={})
     result: LawResult = replace(RIGHT, mutants=(kept, *RIGHT.mutants[1:]))
-    assert status(MUTANTS, result) == {found}
+    assert status(MUTANTS, result) == {expected}
 
 
 def test_an_open_statement_is_unknown_and_nothing_else_is_claimed_of_it() -> None:
@@ -57,7 +57,7 @@ def test_an_open_statement_is_unknown_and_nothing_else_is_claimed_of_it() -> Non
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("outcome", "expected"),
     [
         (WHOLE, Status.PROVED),
         (replace(WHOLE, unknown=("z3 gave up",)), Status.UNKNOWN),
@@ -67,8 +67,8 @@ def test_an_open_statement_is_unknown_and_nothing_else_is_claimed_of_it() -> Non
         (Stopped("does not end"), Status.UNKNOWN),
     ],
 )
-def test_code_is_proved_where_every_path_is(found: object, expected: Status) -> None:
-    assert status(PATHS, OperationResult("ours: coalesce", found)) == {expected}
+def test_code_is_proved_where_every_path_is(outcome: object, expected: Status) -> None:
+    assert status(PATHS, OperationResult("ours: coalesce", outcome)) == {expected}
 
 
 def test_small_layouts_agree_unless_one_is_wrong_and_prove_nothing() -> None:

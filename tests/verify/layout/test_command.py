@@ -79,7 +79,7 @@ def test_one_finding_has_one_wording_however_a_layout_is_written(text: str, opti
             ]
         )
     assert wordings[0] == wordings[1] and any(wordings[0])
-    assert not {"element", "map"} & {word for one in wordings[0] if one for word in one.inputs}
+    assert not {"element", "map"} & {word for wording in wordings[0] if wording for word in wording.inputs}
 
 
 def test_an_element_without_an_owner_is_named_alike_by_every_check(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,10 +100,10 @@ def test_of_a_wrong_table_nothing_follows_even_without_a_solver(monkeypatch: pyt
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("other", ["(512,512):(512,1)", "(512,512):(512,2)"])
-def test_the_picture_of_a_large_comparison_has_the_counterexample(other: str) -> None:
+@pytest.mark.parametrize("second", ["(512,512):(512,1)", "(512,512):(512,2)"])
+def test_the_picture_of_a_large_comparison_has_the_counterexample(second: str) -> None:
     """Behind this swizzle the first 255 threads are alike in the one, all but a value 0 unlike in the other."""
-    (case,) = layout.compare("Sw<1,14,3> o (512,512):(512,1)", other).cases
+    (case,) = layout.compare("Sw<1,14,3> o (512,512):(512,1)", second).cases
     wrong = case.verdicts[0].counterexample
     assert wrong is not None and case.picture is not None
     (panel,) = case.picture(WHOLE).panels

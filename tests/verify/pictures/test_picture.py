@@ -138,7 +138,7 @@ def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
         case = checker.case(registry()[name])
         picture = case.picture(WHOLE)
         if picture is not None:
-            wrong = any(cell.fault or cell.expected for one in picture.panels for cell in one.every())
+            wrong = any(cell.fault or cell.expected for panel in picture.panels for cell in panel.every())
             assert wrong == any(v.status.refuted and v.claim.prop.key in MAPS for v in case.verdicts), name
             seen += 1
     assert seen > 10
@@ -148,7 +148,7 @@ def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
 def test_every_wrong_atom_of_the_museum_is_drawn_as_wrong() -> None:
     for entry in atoms_of(MUSEUM).items:
         picture = draw(entry)
-        assert any(cell.fault or cell.expected for one in picture.panels for cell in one.every()) or picture.notes
+        assert any(cell.fault or cell.expected for panel in picture.panels for cell in panel.every()) or picture.notes
 
 
 def test_svg_has_every_cell_its_words_and_a_description(wrong: Picture) -> None:

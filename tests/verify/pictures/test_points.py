@@ -51,4 +51,4 @@ def test_each_thread_has_its_values_in_a_row() -> None:
     layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
     rows = points.rows(layout)
     assert rows == [[layout(thread, value) for value in range(4)] for thread in range(32)]
-    assert all(type(one) is int for row in rows for one in row)
+    assert all(type(element) is int for row in rows for element in row)

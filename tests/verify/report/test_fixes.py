@@ -53,7 +53,7 @@ def apply_fix(fix: Any) -> None:
 
 
 def list_fixes(log: Any) -> list[Any]:
-    return [fix for one in log["runs"][0]["results"] for fix in one.get("fixes", ())]
+    return [fix for alert in log["runs"][0]["results"] for fix in alert.get("fixes", ())]
 
 
 @pytest.mark.parametrize(("old", "new"), WRONG)
@@ -100,8 +100,8 @@ def test_a_kernel_that_is_no_file_has_no_fix(tmp_path: Path) -> None:
     from verify.kernel.report import verify_safety
 
     report = verify_safety(without("bar.sync", 0, TURN), LAUNCH, seed=1)
-    (found,) = [one for case in report.cases for one in case.verdicts if one.counterexample]
-    assert found.counterexample is not None and found.counterexample.repair and found.fixes == ()
+    (refuted,) = [verdict for case in report.cases for verdict in case.verdicts if verdict.counterexample]
+    assert refuted.counterexample is not None and refuted.counterexample.repair and refuted.fixes == ()
 
 
 @needs_schema

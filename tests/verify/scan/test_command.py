@@ -214,7 +214,9 @@ def test_the_json_has_the_places(scan: Scan, tmp_path: Path) -> None:
     code, _ = scan("--format", "json", "-o", str(tmp_path / "found.json"), mma_traits=("_64>>", "_32>>"))
     document = json.loads((tmp_path / "found.json").read_text())
     assert code == document["exit"] == 1
-    refuted = [one for case in document["subjects"] for one in case["verdicts"] if one["status"] == "REFUTED"]
+    refuted = [
+        verdict for case in document["subjects"] for verdict in case["verdicts"] if verdict["status"] == "REFUTED"
+    ]
     assert {(verdict["part"], verdict["place"]["line"]) for verdict in refuted if verdict["part"]} == {("B", 24)}
 
 

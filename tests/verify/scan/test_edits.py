@@ -38,7 +38,7 @@ def matches(text: str, pattern: str) -> list[re.Match[str]]:
 def words_of_mnemonics(text: str) -> list[re.Match[str]]:
     """The words behind the first of each mnemonic in the text."""
     quoted = matches(text, r'"[\s{]*((?:mma|ldmatrix|tcgen05)\.[\w.:]+)')
-    return [word for one in quoted for word in re.compile(r"\.[\w:]+").finditer(text, one.start(1), one.end(1))]
+    return [word for match in quoted for word in re.compile(r"\.[\w:]+").finditer(text, match.start(1), match.end(1))]
 
 
 def misspelt(text: str, dice: random.Random) -> Edit:

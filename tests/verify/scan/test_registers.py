@@ -66,7 +66,9 @@ def find_declared(scan: Scan, operation: str) -> dict | None:
     """The verdict on the arrays of one more operation in the example headers; None where there is none."""
     _, printed = scan("--format", "json", mma=("}  // namespace own", operation + "}  // namespace own"))
     cases = [case for case in json.loads(printed)["subjects"] if case["name"] == "OP"]
-    verdicts = [one for case in cases for one in case["verdicts"] if one["property"] == "declared_registers"]
+    verdicts = [
+        verdict for case in cases for verdict in case["verdicts"] if verdict["property"] == "declared_registers"
+    ]
     return verdicts[0] if verdicts else None
 
 

@@ -74,10 +74,10 @@ def scan_folder(where: Path, *options: str) -> tuple[int, dict]:
 def test_what_is_wrong_in_a_version_is_found_and_nothing_else(tag: str, extracted: Callable[[str], Path]) -> None:
     code, document = scan_folder(extracted(tag))
     wrong = {
-        (case["name"].partition("<")[0], one["part"]): one
+        (case["name"].partition("<")[0], verdict["part"]): verdict
         for case in document["subjects"]
-        for one in case["verdicts"]
-        if one["status"] in ("REFUTED", "RELABELLED")
+        for verdict in case["verdicts"]
+        if verdict["status"] in ("REFUTED", "RELABELLED")
     }
     assert code == 1 and wrong.keys() == WRONG[tag]
     assert {key for key, verdict in wrong.items() if verdict["status"] == "RELABELLED"} == wrong.keys() & ROWS

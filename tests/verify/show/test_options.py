@@ -171,7 +171,7 @@ C   = "((4,8),(2,2)):((32,1),(16,8))"
 
 
 @pytest.fixture(scope="module")
-def others(files: Path) -> Path:
+def sources(files: Path) -> Path:
     """The files of every picture."""
     (files / "relabelled.toml").write_text(RELABELLED)
     claim = ["--claim", "examples/kernel/fragment.toml", "--seed", "1", "--format", "json"]
@@ -186,9 +186,9 @@ def pictures(given: Words, folder: Path) -> list[Picture]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("what", DRAWN)
-def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> None:
+def test_rows_and_columns_are_those_of_the_whole(what: str, sources: Path) -> None:
     """Of each panel alone: with one option, with the other, with both; also where the end is beyond the map."""
-    (whole,) = pictures(DRAWN[what], others)
+    (whole,) = pictures(DRAWN[what], sources)
     assert whole.panels
     for panel in whole.panels:
         height, width = panel.whole
@@ -198,7 +198,7 @@ def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> Non
             words = [f"--rows={rows.start}:{height + 7}"] * bool(down)
             words += [f"--columns={columns.start}:{columns.stop}"] * bool(across)
             words += ["--operand", panel.name] * bool(panel.name)
-            (part,) = pictures([*DRAWN[what], *words], others)
+            (part,) = pictures([*DRAWN[what], *words], sources)
             assert part.panels == (panel.crop(down or range(height), across or range(width)),)
             assert (part.status, part.notes) == (whole.status, whole.notes)
 
@@ -206,19 +206,19 @@ def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> Non
 @pytest.mark.long
 @pytest.mark.parametrize("what", DRAWN)
 @pytest.mark.parametrize("option", ["--rows", "--columns"])
-def test_a_window_outside_is_one_line_with_the_extents(option: str, what: str, others: Path, shown: Shown) -> None:
-    (whole,) = pictures(DRAWN[what], others)
+def test_a_window_outside_is_one_line_with_the_extents(option: str, what: str, sources: Path, shown: Shown) -> None:
+    (whole,) = pictures(DRAWN[what], sources)
     panel = whole.panels[-1]
-    given = [str(others / word) if (others / word).is_file() else word for word in DRAWN[what]]
+    given = [str(sources / word) if (sources / word).is_file() else word for word in DRAWN[what]]
     name = ["--operand", panel.name] * bool(panel.name)
     code, out, err = shown([*given, option, "100000:100001", *name])
     extents = f"{panel.whole[0]} rows and {panel.whole[1]} columns"
     assert (code, out, err) == (2, "", f"lanecheck: {option}: {panel.heading} has {extents}\n")
 
 
-def test_panels_that_a_window_does_not_meet_are_left_out_and_named(others: Path, shown: Shown) -> None:
+def test_panels_that_a_window_does_not_meet_are_left_out_and_named(sources: Path, shown: Shown) -> None:
     """B of m16n8k16 has 8 columns, A has 16; of several pictures one may have no panel left."""
-    (picture,) = pictures([ATOM, "--columns", "9:16"], others)
+    (picture,) = pictures([ATOM, "--columns", "9:16"], sources)
     assert [panel.name for panel in picture.panels] == ["A"]
     left = "outside the window: B 8x16 (n,k) has 16 rows and 8 columns; C 16x8 (m,n) has 16 rows and 8 columns"
     assert picture.notes == (left,)
