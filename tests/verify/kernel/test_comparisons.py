@@ -42,10 +42,10 @@ def test_data_are_numbers_and_no_nan(compare: str, first: str, second: str) -> N
 
 
 @pytest.mark.parametrize(
-    "other", ["mov.b32 y,0x7fc00000;", "lg2.approx.f32 y,y; popc.b32 y,y;"], ids=["NaN", "unknown"]
+    "operand", ["mov.b32 y,0x7fc00000;", "lg2.approx.f32 y,y; popc.b32 y,y;"], ids=["NaN", "unknown"]
 )
-def test_what_is_compared_with_a_nan_or_without_a_meaning_is_no_number(other: str) -> None:
-    body = other + PICK.format(compare="setp.num.f32 p,x,y;", first="x", second="0f00000000")
+def test_what_is_compared_with_a_nan_or_without_a_meaning_is_no_number(operand: str) -> None:
+    body = operand + PICK.format(compare="setp.num.f32 p,x,y;", first="x", second="0f00000000")
     assert findings(body, "C[i] = A[i]") != []
 
 
