@@ -53,13 +53,13 @@ def divide(rank: int, right: int) -> Operation:
         shape, stride = pair(b)
         return modes(flat((shape[0], stride[0]))), modes(flat((shape[1], stride[1])))
 
-    def goals(path: Path, found: Any) -> Iterator[Goal]:
+    def goals(path: Path, returned: Any) -> Iterator[Goal]:
         at = symbols_of(path)
         a, tiler = (modes(flat(layout_of(x, n, at))) for x, n in (("MD", rank), ("Nr", right)))
-        first, star = parts(found[1])
-        yield Goal("composes A", (), (), same(modes(flat(pair(found[0]))), a))
+        first, star = parts(returned[1])
+        yield Goal("composes A", (), (), same(modes(flat(pair(returned[0]))), a))
         yield Goal("with the tiler", (), (), same(first, tiler))
-        yield Goal("returns it", (), (), same(modes(flat(pair(found[2]))), modes(flat(pair(found[1])))))
+        yield Goal("returns it", (), (), same(modes(flat(pair(returned[2]))), modes(flat(pair(returned[1])))))
         whole = times([s for s, _ in a])
         yield from pathwise.prove_complement(tiler, whole, star, sorted_modes(path, [*tiler, *star]))
 
@@ -68,9 +68,9 @@ def divide(rank: int, right: int) -> Operation:
         whole = times([s for s, _ in modes(flat(layout_of("MD", rank, at)))])
         yield outside_complement(path, modes(flat(layout_of("Nr", right, at))), whole)
 
-    def fault(at: Mapping[str, int], found: Any) -> str:
+    def fault(at: Mapping[str, int], returned: Any) -> str:
         tiler = [(n, r) for n, r in flat(layout_of("Nr", right, at)) if r]
-        shape, stride = pair(found[1])
+        shape, stride = pair(returned[1])
         rest = flat((shape[1], stride[1]))
         return definitions.complement(tiler, definitions.size(flat(layout_of("MD", rank, at))), rest)
 
@@ -92,12 +92,12 @@ def product(rank: int, right: int) -> Operation:
         block, tiler = t.make(*layout_of("sd", rank, at)), t.make(*layout_of("Nr", right, at))
         return _composing(t, "logical_product", (block, tiler))
 
-    def goals(path: Path, found: Any) -> Iterator[Goal]:
+    def goals(path: Path, returned: Any) -> Iterator[Goal]:
         at = symbols_of(path)
         a, tiler = (modes(flat(layout_of(x, n, at))) for x, n in (("sd", rank), ("Nr", right)))
-        star, composed = modes(flat(pair(found[0]))), modes(flat(pair(found[1])))
+        star, composed = modes(flat(pair(returned[0]))), modes(flat(pair(returned[1])))
         yield Goal("composes with the tiler", (), (), same(composed, tiler))
-        yield Goal("returns block and copies", (), (), same(modes(flat(pair(found[2]))), [*a, *tiler]))
+        yield Goal("returns block and copies", (), (), same(modes(flat(pair(returned[2]))), [*a, *tiler]))
         order = sorted_modes(path, [*a, *star])
         if not order or order[-1] != len(a) + len(star) - 1:  # then the last mode of A* is bounded by its extent
             reach = pathwise.total([1, *(times([("-", s, 1), d]) for s, d in tiler)])
@@ -107,8 +107,8 @@ def product(rank: int, right: int) -> Operation:
     def refuses(path: Path) -> Iterator[Goal]:
         yield outside_complement(path, modes(flat(layout_of("sd", rank, symbols_of(path)))), 1)
 
-    def fault(at: Mapping[str, int], found: Any) -> str:
-        block, star = flat(layout_of("sd", rank, at)), flat(pair(found[0]))
+    def fault(at: Mapping[str, int], returned: Any) -> str:
+        block, star = flat(layout_of("sd", rank, at)), flat(pair(returned[0]))
         filtered = [(s, d) for s, d in block if d]
         return definitions.complement(filtered, 1, star)
 

@@ -19,8 +19,6 @@ around it runs as it is, and three things are proved on each of its paths:
 In the formulas M_i and D_i are the extents and strides of A, and N_j, r_j and p_j the extent, the step and the kind of
 mode j of B. Run t of mode j has the length n_j.t and the value v_j.t, and leaves the used digits u_j.t.i. Digit k_j.t
 of a coordinate of R counts its steps.
-
-`composition_loops`  the operation; `digits_of` names the digits of a coordinate of R
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from functools import reduce
 from itertools import combinations
 from operator import mul
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from layouts.compose import Carry
 from proofs.definitions import flat
@@ -42,8 +40,27 @@ from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total
 from proofs.symbolic.runs import bounded_digits
 from proofs.symbolic.symbolic_int import InputSpace, Path, formula, resume_path
 
-Run: TypeAlias = "tuple[int, int, Any, Any, list[Any]]"
-"""A run: its mode j, its place t in the mode, its length n, its value v, and the used digits after it."""
+
+class Run(NamedTuple):
+    """A run of a mode of B: what `take_run` returns and leaves. Symbolic integers while code runs, then formulas."""
+
+    mode: int  # j
+    place: int  # t: it is the t-th run of the mode
+    length: Any  # n
+    value: Any  # v, the stride of the mode of R that it becomes
+    used: list[Any]  # the used digits after it
+
+
+Runs: TypeAlias = "list[list[Run]]"
+"""The runs of each mode of B."""
+
+
+class State(NamedTuple):
+    """Where the induction stands before a run."""
+
+    reached: Node  # x, the index of A where the next run begins
+    value: Node  # the sum of what the runs have added: A(x), says the invariant
+    used: Sequence[Node]  # the largest that each digit of x may be, but for the last digit, which is unbounded
 
 
 def composition_loops(rank: int, right: int) -> Operation:
@@ -57,18 +74,19 @@ def composition_loops(rank: int, right: int) -> Operation:
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         todo = [run for j in range(right) for run in _runs(at, j, rank)]
-        # A mode of B has as many coordinates as its runs have together; a mode without runs has its own extent.
-        extents = [reduce(mul, [n for i, _, n, _, _ in todo if i == j] or [at[f"N{j}"]]) for j in range(right)]
+        # A mode of B has as many coordinates as its runs have together.
+        extents = [reduce(mul, [run.length for run in todo if run.mode == j] or [at[f"N{j}"]]) for j in range(right)]
         steps = [at[f"r{j}"] for j in range(right)]
         b = t.make(tuple(extents), tuple(steps)) if right > 1 else t.make(extents[0], steps[0])
-        return _around(t, todo, lambda: t.functions.composition(t.make(*layout_of("MD", rank, at)), b))
+        return _replay(t, todo, lambda: t.functions.composition(t.make(*layout_of("MD", rank, at)), b))
 
-    def goals(path: Path, found: Any) -> Iterator[Goal]:  # of (requests, states, result), as `_around` returns them
+    def goals(path: Path, returned: Any) -> Iterator[Goal]:
         at = symbols_of(path)
+        requests, states, result = (modes(flat(pair(part))) for part in returned)
         with resume_path(path):
-            mode_runs = [[_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
-        yield from _prove_calls(rank, mode_runs, found)
-        yield from _prove_result(modes(flat(layout_of("MD", rank, at))), mode_runs, modes(flat(pair(found[2]))))
+            runs = [[_as_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
+        yield from _prove_calls(rank, runs, requests, states)
+        yield from _prove_result(modes(flat(layout_of("MD", rank, at))), runs, result)
         if right == 1 and rank > 1:
             yield _ends(rank)
 
@@ -76,19 +94,19 @@ def composition_loops(rank: int, right: int) -> Operation:
         below: list[Node] = [("<", ("*", ("-", f"N{j}", 1), f"r{j}"), 0) for j in range(right)]
         yield Goal("B(c) is negative", (), (), ("or", *below) if right > 1 else below[0])
 
-    def fault(at: Mapping[str, int], found: Any) -> str:
+    def fault(at: Mapping[str, int], returned: Any) -> str:
         given: list[tuple[int, int]] = []
         for j in range(right):
             plain = (at[f"N{j}"], at[f"r{j}"] * at["D0"] if rank == 1 else 0)
-            given += [(n, v) for _, _, n, v, _ in _runs(at, j, rank)] or [plain]
-        returned = [(n, 0 if n == 1 else v) for n, v in flat(pair(found[2]))]
-        return "" if returned == [(n, 0 if n == 1 else v) for n, v in given] else f"{given} were not returned"
+            given += [(run.length, run.value) for run in _runs(at, j, rank)] or [plain]
+        result = [(n, 0 if n == 1 else v) for n, v in flat(pair(returned[2]))]
+        return "" if result == [(n, 0 if n == 1 else v) for n, v in given] else f"{given} were not returned"
 
     return Operation(
         "composition", f"composition, rank {rank} o rank {right}, by the contract of a run",
         space, call, goals, fault,
         lambda at: f"composition of {write_layout(*layout_of('MD', rank, at))} in the runs "
-        f"{[run[2:4] for j in range(right) for run in _runs(at, j, rank)]}", refuses, inside=True,
+        f"{[(run.length, run.value) for j in range(right) for run in _runs(at, j, rank)]}", refuses, inside=True,
     )  # fmt: skip
 
 
@@ -130,8 +148,8 @@ def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
     return at
 
 
-def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
-    """Compose with the runs of ``todo`` in place of computed ones: (requests, states, result), all as layouts.
+def _replay(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
+    """Compose with the runs of ``todo`` in place of computed ones; return (requests, states, result) as layouts.
 
     A request is (rest, step), the arguments of a call of `take_run`; the states are the digits used before each.
     """
@@ -139,134 +157,137 @@ def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
     states: list[Any] = []
 
     def take_recorded(carry: Any, rest: Any, step: Any) -> Any:
-        _, _, n, value, used = todo[len(requested)]
+        run = todo[len(requested)]
         requested.append((rest, step))
         states.extend(carry.used)
-        carry.used = list(used)
-        return n, value
+        carry.used = list(run.used)
+        return run.length, run.value
 
     with replace_attribute(Carry, "take_run", take_recorded):
         result = compose_it()
-    # Layouts, since a path returns layouts: their extents and strides carry the numbers.
+    # Layouts, since a path returns layouts: whoever reads them takes the modes apart again.
     requests = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
     return requests, t.make(tuple(states), tuple(states)), result
 
 
-def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
-    """Return the runs of mode j of B, as (j, place, length, value, digits used after it)."""
-    if most == 1:
+def _runs(at: Mapping[str, Any], j: int, rank: int) -> list[Run]:
+    """Return the runs of mode j of B: as many as its kind says."""
+    if rank == 1:
         return []
-    # Comparing a symbolic kind forks the path, so each number of runs is a path of its own.
-    count = next((t for t in range(1, most + 1) if at[f"p{j}"] == t), 0)
+    # Comparing the symbolic kind forks the path: each number of runs is a path of its own.
+    count = next((t for t in range(1, rank + 1) if at[f"p{j}"] == t), 0)
     return [
-        (j, t, at[f"n{j}.{t}"], at[f"v{j}.{t}"], [at[f"u{j}.{t}.{i}"] for i in range(most - 1)]) for t in range(count)
+        Run(j, t, at[f"n{j}.{t}"], at[f"v{j}.{t}"], [at[f"u{j}.{t}.{i}"] for i in range(rank - 1)])
+        for t in range(count)
     ]
 
 
-def _formulas(run: Run) -> tuple[int, int, Node, Node, list[Node]]:
+def _as_formulas(run: Run) -> Run:
     """Return a run with formulas in place of symbolic integers."""
-    j, t, n, v, used = run
-    return j, t, formula(n), formula(v), [formula(u) for u in used]
+    return Run(run.mode, run.place, formula(run.length), formula(run.value), [formula(u) for u in run.used])
 
 
-ModeRuns: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
-"""The runs of each mode of B, as formulas."""
+def _step(runs: Sequence[Run], t: int) -> Node:
+    """Return the step of run t of a mode: r_j times the lengths of the runs before it."""
+    return times([f"r{runs[t].mode}", *(run.length for run in runs[:t])])
 
 
-def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: int) -> Node:
-    """Return the step of run t of mode j: r_j times the lengths of the runs before it."""
-    return times([f"r{j}", *(n for _, _, n, _, _ in mine[:t])])
-
-
-def _prove_calls(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
+def _prove_calls(rank: int, runs: Runs, requests: Modes, states: Modes) -> Iterator[Goal]:
     """Yield the goals that each run is called with the rest of its mode, in the state after the run before it."""
-    requested = [
-        (times([n for _, _, n, _, _ in runs[t:]]), _step(runs, j, t)) for runs in mode_runs for j, t, *_ in runs
+    expected = [
+        (times([run.length for run in of_mode[t:]]), _step(of_mode, t)) for of_mode in runs for t in range(len(of_mode))
     ]
-    # Nothing is used before the first run. What the last one leaves is no call's state.
-    before: list[list[Node]] = [[0] * (rank - 1), *(used for runs in mode_runs for *_, used in runs)]
-    states = [(u, u) for used in before[: len(requested)] for u in used]
-    yield Goal("the request", (), (), pathwise.same(modes(flat(pair(found[0]))), requested))
-    yield Goal("the state", (), (), pathwise.same(modes(flat(pair(found[1]))), states))
-    if requested:
-        inside = [c for rest, step in requested for c in ((">=", rest, 2), (">=", step, 1))]
+    before: list[list[Node]] = [[0] * (rank - 1), *(run.used for of_mode in runs for run in of_mode)]
+    used = [(u, u) for digits in before[: len(expected)] for u in digits]  # the last run's are nobody's state
+    yield Goal("the request", (), (), pathwise.same(requests, expected))
+    yield Goal("the state", (), (), pathwise.same(states, used))
+    if expected:
+        inside = [c for rest, step in expected for c in ((">=", rest, 2), (">=", step, 1))]
         yield Goal("within the contract", (), (), conjunction(tuple(inside)))
 
 
-def _prove_result(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
+def _prove_result(a: Modes, runs: Runs, result: Modes) -> Iterator[Goal]:
     """Yield the goals for R(c) = A(B(c)), run by run, by RUNS and the contract of a run.
 
-    A mode without runs adds nothing.
+    The coordinate c of R has a digit for each run. A mode without runs has one digit too, and adds nothing, unless A
+    is one mode, which is linear.
     """
-    bounded = [m for m, _ in a[:-1]]
-    # Where the induction stands: the index x, the sum of what the runs have added, and the largest digits of x.
-    x: Node = 0
-    value: Node = 0
-    used: Sequence[Node] = [0] * len(bounded)
+    state = State(0, 0, [0] * (len(a) - 1))
     index: list[Node] = []  # B(c), a term for each mode of B
-    added: list[Node] = []  # R(c), a term for each digit of c
-    place = 0  # in the modes of R
-    yield Goal("before the first run", (), (), _invariant(a, bounded, x, value, used))
-    for j, runs in enumerate(mode_runs):
-        digits = [f"k{j}.{t}" for t in range(len(runs) or 1)]
-        leaves = result[place : place + len(digits)]
-        place += len(digits)
-        # A mode without runs adds nothing, unless A is one mode, which is linear.
-        expected = [(n, v) for _, _, n, v, _ in runs] or [(f"N{j}", times([f"r{j}", a[0][1]]) if len(a) == 1 else 0)]
+    value: list[Node] = []  # R(c), a term for each digit
+    yield Goal("before the first run", (), (), _invariant(a, state))
+    rest = iter(result)
+    for j, of_mode in enumerate(runs):
+        digits = _digits_of_mode(j, of_mode)
+        leaves = [mode for _, mode in zip(digits, rest, strict=False)]
+        linear: Node = times([f"r{j}", a[0][1]]) if len(a) == 1 else 0
+        expected = [(run.length, run.value) for run in of_mode] or [(f"N{j}", linear)]
         yield Goal(f"mode {j}", (), (), _alike(leaves, expected))
-        # The digits write the coordinate of mode j of B: k_0 + n_0 (k_1 + n_1 (...)).
-        coordinate: Node = 0
-        for digit, (n, _) in reversed(list(zip(digits, leaves, strict=True))):
-            coordinate = digit if coordinate == 0 else ("+", digit, ("*", n, coordinate))
-        index.append(("*", f"r{j}", coordinate))
-        added += [times([digit, e]) for digit, (_, e) in zip(digits, expected, strict=True)]
-        for digit, (_, t, n, v, after) in zip(digits, runs, strict=False):
-            step = _step(runs, j, t)
-            moved, reached = total([x, times([digit, step])]), total([value, times([digit, v])])
-            known = (_invariant(a, bounded, x, value, used), _contract(a, bounded, (x, digit, step, v), used, after))
-            hint = instance("RUNS", x, digit, step, value, v, A=a)
-            inside = ((">=", digit, 0), ("<", digit, n), *known)
-            yield Goal(
-                f"run {j}.{t}", (*digits_of(mode_runs),), inside, _invariant(a, bounded, moved, reached, after), (hint,)
+        index.append(("*", f"r{j}", _coordinate(digits, [n for n, _ in leaves])))
+        value += [times([digit, e]) for digit, (_, e) in zip(digits, expected, strict=True)]
+        for digit, (n, _), run in zip(digits, leaves, of_mode, strict=False):
+            step = _step(of_mode, run.place)
+            after = State(
+                total([state.reached, times([digit, step])]), total([state.value, times([digit, run.value])]), run.used
             )
-            x, value, used = moved, reached, after
-    yield from _prove_exit(a, mode_runs, result, (total(index), x, total(added), value))
+            known = _invariant(a, state), _contract(a, state, digit, step, run)
+            hint = instance("RUNS", state.reached, digit, step, state.value, run.value, A=a)
+            inside = ((">=", digit, 0), ("<", digit, n), *known)
+            yield Goal(f"run {j}.{run.place}", (*_name_digits(runs),), inside, _invariant(a, after), (hint,))
+            state = after
+    yield from _prove_exit(a, _name_digits(runs), result, (total(index), total(value)), state)
 
 
-def digits_of(mode_runs: ModeRuns) -> list[str]:
+def _coordinate(digits: Sequence[str], extents: Sequence[Node]) -> Node:
+    """Return the coordinate of a mode of B that its digits write: k_0 + n_0 (k_1 + n_1 (...))."""
+    coordinate: Node = 0
+    for digit, n in reversed(list(zip(digits, extents, strict=True))):
+        coordinate = digit if coordinate == 0 else ("+", digit, ("*", n, coordinate))
+    return coordinate
+
+
+def _name_digits(runs: Runs) -> list[str]:
     """Return the names of the digits of a coordinate of R: one for each run, and one for a mode without runs."""
-    return [f"k{j}.{t}" for j, mine in enumerate(mode_runs) for t in range(len(mine) or 1)]
+    return [digit for j, of_mode in enumerate(runs) for digit in _digits_of_mode(j, of_mode)]
 
 
-def _prove_exit(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
-    """Yield the goals that B(c) is the index after the last run, and R(c) the value."""
-    index, x, out, value = ends
-    names = digits_of(mode_runs)
-    inside = [c for digit, (n, _) in zip(names, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
+def _digits_of_mode(j: int, of_mode: Sequence[Run]) -> list[str]:
+    return [f"k{j}.{t}" for t in range(len(of_mode) or 1)]
+
+
+def _prove_exit(a: Modes, digits: Sequence[str], result: Modes, ends: tuple[Node, Node], last: State) -> Iterator[Goal]:
+    """Yield the goals that B(c) is the index after the last run, and R(c) the value; ``ends`` are B(c) and R(c)."""
+    index, value = ends
+    inside = [c for digit, (n, _) in zip(digits, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
     if len(a) == 1:
-        yield Goal("R(c) = A(B(c))", tuple(names), tuple(inside), ("==", out, pathwise.at(a, index)))
+        yield Goal("R(c) = A(B(c))", tuple(digits), tuple(inside), ("==", value, pathwise.at(a, index)))
         return
-    yield Goal("B(c)", tuple(names), tuple(inside), ("==", index, x))
-    yield Goal("R(c)", tuple(names), tuple(inside), ("==", out, value))
+    yield Goal("B(c)", tuple(digits), tuple(inside), ("==", index, last.reached))
+    yield Goal("R(c)", tuple(digits), tuple(inside), ("==", value, last.value))
 
 
-def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Sequence[Node]) -> Node:
+def _invariant(a: Modes, state: State) -> Node:
     """Return the invariant: A(x) is the value so far, and each digit of x is at most the used one."""
-    below = [("<=", digit, u) for digit, u in zip(bounded_digits(x, bounded), used, strict=True)]
-    return conjunction((("==", pathwise.at(a, x), value), *below))
+    return conjunction((("==", pathwise.at(a, state.reached), state.value), *_bounds(a, state.reached, state.used)))
 
 
-def _contract(
-    a: Modes, bounded: Sequence[Node], run: tuple[Node, ...], used: Sequence[Node], after: Sequence[Node]
-) -> Node:
-    """Return the contract, proved by `composition_run`, of a run of step s and value v from index x, at k."""
-    x, k, s, v = run
-    moved = total([x, times([k, s])])
-    digits = list(zip(bounded_digits(x, bounded), used, strict=True))
-    allowed = conjunction(tuple(("<=", digit, u) for digit, u in digits))
-    below = [("<=", digit, u) for digit, u in zip(bounded_digits(moved, bounded), after, strict=True)]
-    linear: Node = ("==", pathwise.at(a, moved), ("+", pathwise.at(a, x), ("*", k, pathwise.at(a, s))))
-    return ("and", ("==", v, pathwise.at(a, s)), ("implies", allowed, conjunction((linear, *below))))
+def _contract(a: Modes, start: State, k: Node, step: Node, run: Run) -> Node:
+    """Return the contract, proved by `composition_run`, of k steps of a run from a state."""
+    x = start.reached
+    moved = total([x, times([k, step])])
+    linear: Node = ("==", pathwise.at(a, moved), ("+", pathwise.at(a, x), ("*", k, pathwise.at(a, step))))
+    kept = conjunction((linear, *_bounds(a, moved, run.used)))
+    return (
+        "and",
+        ("==", run.value, pathwise.at(a, step)),
+        ("implies", conjunction(tuple(_bounds(a, x, start.used))), kept),
+    )
+
+
+def _bounds(a: Modes, x: Node, used: Sequence[Node]) -> list[Node]:
+    """Return for each bounded digit of x that it is at most the used one."""
+    extents = [m for m, _ in a[:-1]]
+    return [("<=", digit, u) for digit, u in zip(bounded_digits(x, extents), used, strict=True)]
 
 
 def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
@@ -283,25 +304,25 @@ def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
 def _ends(rank: int) -> Goal:
     """Return the goal that of as many runs of one mode as A has modes, one doesn't end at a carry.
 
-    The digits below the last are ``rank`` - 1. A run that doesn't take the rest of its mode carries in one of them, by
-    `_first_carry` of `runs`; of ``rank`` such runs two would carry in the same one, and LIMIT_ONCE says that no two do.
-    So the goal assumes that all carry, and concludes what is false.
+    The digits below the last are ``rank`` - 1. A run that ends early carries in one of them, by `_first_carry` of
+    `runs`; of ``rank`` runs, two would carry in the same one. LIMIT_ONCE says that no two do. Assume all end early;
+    the goal is false, so that a proof of it is a contradiction.
     """
-    digits = [[f"e{t}.{i}" for i in range(rank - 1)] for t in range(rank)]
     lengths = [f"n0.{t}" for t in range(rank)]
-    bounded = names_of("M", rank - 1)
+    digits = [[f"e{t}.{i}" for i in range(rank - 1)] for t in range(rank)]  # digit i of the step of run t
+    extents = names_of("M", rank - 1)
     known: list[Node] = [(">=", e, 0) for row in digits for e in row]
-    known += [("<", e, m) for row in digits for e, m in zip(row, bounded, strict=True)]
+    known += [("<", e, m) for row in digits for e, m in zip(row, extents, strict=True)]
     early = [
-        [(">=", ("*", n, e), m) for e, m in zip(row, bounded, strict=True)]
+        [(">=", ("*", n, e), m) for e, m in zip(row, extents, strict=True)]
         for n, row in zip(lengths, digits, strict=True)
     ]
     known += [("or", *row) if len(row) > 1 else row[0] for row in early]
-    for i, m in enumerate(bounded):  # what all runs use of digit i together stays below its radix
+    for i, m in enumerate(extents):  # what all runs use of digit i together stays below its radix
         known.append(("<", total([("*", ("-", n, 1), row[i]) for n, row in zip(lengths, digits, strict=True)]), m))
     hints = [
         instance("LIMIT_ONCE", m, lengths[p], lengths[q], digits[p][i], digits[q][i])
-        for i, m in enumerate(bounded)
+        for i, m in enumerate(extents)
         for p, q in combinations(range(rank), 2)
     ]
     hints += [instance("MONO", 1, n, e) for n, row in zip(lengths, digits, strict=True) for e in row]
