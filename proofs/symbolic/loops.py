@@ -41,7 +41,7 @@ from proofs.symbolic.runs import bounded_digits
 from proofs.symbolic.symbolic_int import InputSpace, Path, formula, resume_path
 
 
-class Run(NamedTuple):
+class ModeRun(NamedTuple):
     """A run of a mode of B: what `take_run` returns and leaves. Symbolic integers while code runs, then formulas."""
 
     mode: int  # j
@@ -51,11 +51,11 @@ class Run(NamedTuple):
     used: list[Any]  # the used digits after it
 
 
-Runs: TypeAlias = "list[list[Run]]"
+Runs: TypeAlias = "list[list[ModeRun]]"
 """The runs of each mode of B."""
 
 
-class State(NamedTuple):
+class InductionState(NamedTuple):
     """Where the induction stands before a run."""
 
     reached: Node  # x, the index of A where the next run begins
@@ -148,7 +148,7 @@ def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
     return at
 
 
-def _replay(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
+def _replay(t: Target, todo: Sequence[ModeRun], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
     """Compose with the runs of ``todo`` in place of computed ones; return (requests, states, result) as layouts.
 
     A request is (rest, step), the arguments of a call of `take_run`; the states are the digits used before each.
@@ -170,24 +170,24 @@ def _replay(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
     return requests, t.make(tuple(states), tuple(states)), result
 
 
-def _runs(at: Mapping[str, Any], j: int, rank: int) -> list[Run]:
+def _runs(at: Mapping[str, Any], j: int, rank: int) -> list[ModeRun]:
     """Return the runs of mode j of B: as many as its kind says."""
     if rank == 1:
         return []
     # Comparing the symbolic kind forks the path: each number of runs is a path of its own.
     count = next((t for t in range(1, rank + 1) if at[f"p{j}"] == t), 0)
     return [
-        Run(j, t, at[f"n{j}.{t}"], at[f"v{j}.{t}"], [at[f"u{j}.{t}.{i}"] for i in range(rank - 1)])
+        ModeRun(j, t, at[f"n{j}.{t}"], at[f"v{j}.{t}"], [at[f"u{j}.{t}.{i}"] for i in range(rank - 1)])
         for t in range(count)
     ]
 
 
-def _as_formulas(run: Run) -> Run:
+def _as_formulas(run: ModeRun) -> ModeRun:
     """Return a run with formulas in place of symbolic integers."""
-    return Run(run.mode, run.place, formula(run.length), formula(run.value), [formula(u) for u in run.used])
+    return ModeRun(run.mode, run.place, formula(run.length), formula(run.value), [formula(u) for u in run.used])
 
 
-def _step(runs: Sequence[Run], t: int) -> Node:
+def _step(runs: Sequence[ModeRun], t: int) -> Node:
     """Return the step of run t of a mode: r_j times the lengths of the runs before it."""
     return times([f"r{runs[t].mode}", *(run.length for run in runs[:t])])
 
@@ -212,7 +212,7 @@ def _prove_result(a: Modes, runs: Runs, result: Modes) -> Iterator[Goal]:
     The coordinate c of R has a digit for each run. A mode without runs has one digit too, and adds nothing, unless A
     is one mode, which is linear.
     """
-    state = State(0, 0, [0] * (len(a) - 1))
+    state = InductionState(0, 0, [0] * (len(a) - 1))
     index: list[Node] = []  # B(c), a term for each mode of B
     value: list[Node] = []  # R(c), a term for each digit
     yield Goal("before the first run", (), (), _invariant(a, state))
@@ -227,7 +227,7 @@ def _prove_result(a: Modes, runs: Runs, result: Modes) -> Iterator[Goal]:
         value += [times([digit, e]) for digit, (_, e) in zip(digits, expected, strict=True)]
         for digit, (n, _), run in zip(digits, leaves, of_mode, strict=False):
             step = _step(of_mode, run.place)
-            after = State(
+            after = InductionState(
                 total([state.reached, times([digit, step])]), total([state.value, times([digit, run.value])]), run.used
             )
             known = _invariant(a, state), _contract(a, state, digit, step, run)
@@ -251,11 +251,13 @@ def _name_digits(runs: Runs) -> list[str]:
     return [digit for j, of_mode in enumerate(runs) for digit in _digits_of_mode(j, of_mode)]
 
 
-def _digits_of_mode(j: int, of_mode: Sequence[Run]) -> list[str]:
+def _digits_of_mode(j: int, of_mode: Sequence[ModeRun]) -> list[str]:
     return [f"k{j}.{t}" for t in range(len(of_mode) or 1)]
 
 
-def _prove_exit(a: Modes, digits: Sequence[str], result: Modes, ends: tuple[Node, Node], last: State) -> Iterator[Goal]:
+def _prove_exit(
+    a: Modes, digits: Sequence[str], result: Modes, ends: tuple[Node, Node], last: InductionState
+) -> Iterator[Goal]:
     """Yield the goals that B(c) is the index after the last run, and R(c) the value; ``ends`` are B(c) and R(c)."""
     index, value = ends
     inside = [c for digit, (n, _) in zip(digits, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
@@ -266,12 +268,12 @@ def _prove_exit(a: Modes, digits: Sequence[str], result: Modes, ends: tuple[Node
     yield Goal("R(c)", tuple(digits), tuple(inside), ("==", value, last.value))
 
 
-def _invariant(a: Modes, state: State) -> Node:
+def _invariant(a: Modes, state: InductionState) -> Node:
     """Return the invariant: A(x) is the value so far, and each digit of x is at most the used one."""
     return conjunction((("==", pathwise.at(a, state.reached), state.value), *_bounds(a, state.reached, state.used)))
 
 
-def _contract(a: Modes, start: State, k: Node, step: Node, run: Run) -> Node:
+def _contract(a: Modes, start: InductionState, k: Node, step: Node, run: ModeRun) -> Node:
     """Return the contract, proved by `composition_run`, of k steps of a run from a state."""
     x = start.reached
     moved = total([x, times([k, step])])

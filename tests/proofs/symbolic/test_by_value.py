@@ -204,7 +204,7 @@ def test_a_layout_has_as_many_strides_as_extents() -> None:
 
 def test_the_contract_of_a_run_has_its_value_and_the_used_digits() -> None:
     """In (4,2):(1,9): two steps of 1 from 0 use up to the digit 2; from an index beyond what is used all is allowed."""
-    start, run = loops.State("x", 0, ["u"]), loops.Run(0, 0, "n", "v", ["w"])
+    start, run = loops.InductionState("x", 0, ["u"]), loops.ModeRun(0, 0, "n", "v", ["w"])
     contract = loops._contract([(4, 1), (2, 9)], start, "k", "s", run)  # seam: a definition
     right = {"x": 0, "k": 2, "s": 1, "v": 1, "u": 0, "w": 2}
     changes: list[dict[str, int]] = [{}, {"w": 1}, {"k": 4}, {"v": 2}, {"x": 3}, {"x": 3, "v": 2}]
