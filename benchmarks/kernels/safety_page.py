@@ -66,8 +66,8 @@ the limit of {limit} seconds. `seconds` is the time of the clock, `processor` wh
 started took of it, user and system; memory is the largest resident set, at least the {least} MB of the process that
 starts both. SentryWard is 0.1.1 from PyPI; its input is made of the claim's file. It also checks what was not asked
 for here, equivalence to a reference in PyTorch, and clusters, which Lanecheck does not know; it does not check bounds,
-alignment, or reads of memory that nobody wrote. The machine had a core for each of these processes and nothing else to
-do, so that the clock and the processor agree.
+alignment, or reads of memory that nobody wrote. The processes ran several at a time, each on a
+core of its own, so that the clock and the processor agree.
 
 The rule of the sums: like with like. A kernel is in the sum if both went through the whole launch. It is not if
 SentryWard left the launch at its first finding (`potential_race`, with `search_complete` false), gave up
