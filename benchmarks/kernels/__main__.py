@@ -103,7 +103,7 @@ def _mutate(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     done = fates.kept(options.output)
     tasks = [(paths[key[0]], key[2]) for key in plan if key not in done]
     _appended(campaign.campaign(campaign.fate, tasks, options.processes, options.seconds), len(tasks), options)
-    return _left([fate for key, fate in fates.kept(options.output).items() if key in set(plan)], len(plan))
+    return print_summary([fate for key, fate in fates.kept(options.output).items() if key in set(plan)], len(plan))
 
 
 def _survivors(chosen: Sequence[Path], options: argparse.Namespace) -> int:
@@ -120,7 +120,7 @@ def _survivors(chosen: Sequence[Path], options: argparse.Namespace) -> int:
         answered = silicon.answered(tasks, here, options.data, options.times, options.seconds)
         _appended(answered, len(tasks), options)
     every = list(fates.kept(options.output).values())
-    return _left(every, len(every))
+    return print_summary(every, len(every))
 
 
 def _accepted(
@@ -142,8 +142,8 @@ def _appended(known: Iterator[fates.Fate], total: int, options: argparse.Namespa
             shown.step(fate.kernel)
 
 
-def _left(done: Sequence[fates.Fate], planned: int) -> int:
-    """Print the summary; 0 where every planned edit is done and at most 1 % are left without a reason."""
+def print_summary(done: Sequence[fates.Fate], planned: int) -> int:
+    """Print the summary; return 0 if every planned edit is done and at most 1 % are left without a reason."""
     print("\n".join(fates.summary(done)))
     counted = [fate for fate in done if fate.counted]
     left = [fate for fate in counted if fate.open or fate.status == "crashed"]

@@ -57,7 +57,7 @@ class BankObservation:
 
     @property
     def clear(self) -> bool:
-        """Whether the cycles are near an integer of wavefronts: within a fifth of one, or a hundredth of all."""
+        """Whether the cycles are near a whole number of wavefronts: within a fifth of one, or a hundredth of all."""
         return abs(self.cycles / self.unit - self.wavefronts) < max(0.2, 0.01 * self.wavefronts)
 
 

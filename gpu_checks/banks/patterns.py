@@ -62,7 +62,7 @@ _Rows = Iterator[tuple[str, int, str, Any]]
 
 
 def _strides(lane: Any) -> _Rows:
-    """Neighbouring lanes at a distance of an integer of accesses; odd strides use no bank twice."""
+    """Yield neighbouring lanes some accesses apart; odd strides use no bank twice."""
     for operation in ("load", "store"):
         for bits, steps in ((32, (1, 2, 4, 8, 16, 32, 33)), (64, (1, 2, 4, 16, 17)), (128, (1, 2, 4, 8, 9))):
             for step in steps:

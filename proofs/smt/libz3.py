@@ -30,7 +30,7 @@ class Context:
     _dead: ClassVar[list[int]] = []  # contexts that nobody uses any more, until the next one is made
 
     def __init__(self) -> None:
-        self._library = library()
+        self._library = load_library()
         while self._dead:
             self._library.Z3_del_context(self._dead.pop())
         config = self._library.Z3_mk_config()
@@ -62,7 +62,7 @@ class Context:
 
 
 @cache
-def library() -> CDLL:
+def load_library() -> CDLL:
     """Return the shared library, with the types of the functions used here.
 
     Raises ImportError where z3 is not installed.
@@ -101,5 +101,5 @@ def load() -> CDLL:
 def version() -> str:
     """Return the version of z3: major, minor, build."""
     numbers = [c_uint() for _ in range(4)]
-    library().Z3_get_version(*map(byref, numbers))
+    load_library().Z3_get_version(*map(byref, numbers))
     return ".".join(str(number.value) for number in numbers[:3])

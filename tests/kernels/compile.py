@@ -44,7 +44,7 @@ class Row:
     kept: bool
 
     def claim(self, metadata: Mapping[str, Any]) -> str:
-        """The claim's TOML text; `metadata` is what the compiler said."""
+        """Return the claim's TOML text; `metadata` is what the compiler said."""
         return Template((SOURCES / self.source).with_suffix(".toml.in").read_text()).substitute(self.names, **metadata)
 
 

@@ -18,7 +18,7 @@ def value(layout, digits):
 
 
 def steps(layout, n):
-    """How many elements of each mode lie in one word, where it is an integer."""
+    """Return how many elements of each mode lie in one word, if that is an integer."""
     return [
         n // d if s > 1 and 0 < d < n else 1 for s, d in zip(st.flat(layout.shape), st.flat(layout.stride), strict=True)
     ]

@@ -328,7 +328,7 @@ class Verdict(NamedTuple):
 
 
 def leave_unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:
-    """No evidence, because of a reason; `applies` is False where that isn't a gap."""
+    """Return that there is no evidence, and why; `applies` is False if that isn't a gap."""
     return Evidence(check, Status.UNCHECKED, "", reason=reason, applies=applies)
 
 

@@ -120,7 +120,7 @@ def _sparse(
 
 
 def _not_whole(part: BoundOperand) -> str:
-    """Why a layout isn't a matrix in memory, with each element once and alike for all threads; empty if it is."""
+    """Say why a layout isn't a matrix in memory, with each element once and alike for all threads; empty if it is."""
     if part.layout is None:
         return f"{part.name} is not well formed"
     thread, value = halves(part.layout)

@@ -199,7 +199,7 @@ class Drawn:
             yield f"ISA: {listed}: {formula}" if len(theirs) <= owners.SHOWN else f"ISA: {listed}"
 
     def name_picture(self, mark: str, words: str) -> str:
-        """Words after the operand's name and a mark; a layout that isn't an operand has no name."""
+        """Return the operand's name, a mark and some words; a layout that isn't an operand has no name."""
         return f"{self.part.name}{mark}{words}" if self.part.name else words
 
     def captions(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from triton._C.libtriton import linear_layout
 
 
 def bases_of(shape, stride):
-    """The value of each bit of an index; ValueError for what isn't a power of two, or has a bit twice."""
+    """Return the value of each bit of an index; ValueError for what isn't a power of two, or has a bit twice."""
     bases = []
     for s, d in zip(leaves(shape), leaves(stride), strict=True):
         if s & (s - 1):

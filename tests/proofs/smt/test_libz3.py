@@ -65,7 +65,7 @@ def test_a_proof_with_such_an_output_has_no_status(monkeypatch: pytest.MonkeyPat
 
 def test_a_context_is_freed_once_when_the_next_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     freed: list[int] = []
-    z3 = libz3.library()
+    z3 = libz3.load_library()
     free = z3.Z3_del_context
 
     def count(context: int) -> None:
@@ -88,7 +88,7 @@ def test_ctrl_c_while_a_context_is_freed_is_not_lost() -> None:
     code = """
 import signal
 from proofs.smt import libz3
-z3 = libz3.library()
+z3 = libz3.load_library()
 free = z3.Z3_del_context
 def interrupted(context):
     signal.raise_signal(signal.SIGINT)

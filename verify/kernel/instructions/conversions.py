@@ -191,7 +191,7 @@ def _names(codes: NDArray[np.uint8]) -> list[str]:
 
 
 def _move(machine: Machine, source: Word, kind: str, target: str, room: int) -> Word:
-    """Bytes that are no integer, moved to a register of another width; above them zeros, or an unknown sign."""
+    """Move bytes that are no integer to a register of another width; above them are zeros, or an unknown sign."""
     why = "the sign of bytes of data is repeated"
     if kind[0] == "s" and SIZE[target] > SIZE[kind]:
         return without_meaning(machine, [source], SIZE[target], why)

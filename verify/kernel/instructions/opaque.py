@@ -108,7 +108,7 @@ def _compute(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meani
 
 
 def _permute(machine: Machine, values: OpaqueValues, inst: PtxInstruction, meaning: Meaning, run: Run) -> Run:
-    """prmt: it moves bytes, of data too; where data choose them, its result is any number."""
+    """Bind prmt: it moves bytes, of data too; if data choose them, its result is any number."""
     choose, read = _compute(machine, values, inst, meaning, run), machine.reader(inst.operands[-1])
     return lambda mask: choose(mask) if read().data(mask) else run(mask)
 

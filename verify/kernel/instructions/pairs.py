@@ -14,7 +14,7 @@ from verify.kernel.state.machine import Bind, Machine
 
 
 def integer_pair(machine: Machine, inst: PtxInstruction, meaning: Meaning) -> Run:
-    """Arithmetic by the row's formula, on each half."""
+    """Bind arithmetic by the row's formula, on each half."""
     put, reads = machine.writer(inst.operands[0]), [machine.reader(operand) for operand in inst.operands[1:]]
     kinds, sizes = zip(*(element(meaning.types[role]) for role, _, _ in meaning.row.operands), strict=True)
     compute, size = bind_formula(machine, inst, meaning, kinds), sizes[0]
